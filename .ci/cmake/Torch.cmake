@@ -1,0 +1,41 @@
+# Finds LibTorch >= 2.4 and makes the target winnow_torch from its headers and CPU libraries.
+#
+# Not find_package(Torch): its scripts demand a CUDA toolkit wherever LibTorch was built with CUDA
+# and overwrite CUDA settings. The CUDA half of LibTorch is opened at run time, when a GPU is asked
+# for (prune/training/device.h), so a machine without a GPU does not load it.
+find_program(WINNOW_PYTHON NAMES python3)
+foreach(python ${PROJECT_SOURCE_DIR}/.venv/bin/python3 ${WINNOW_PYTHON})
+  if(EXISTS ${python})
+    execute_process(COMMAND ${python} -c "import torch; print(torch.utils.cmake_prefix_path)"
+                    OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(found)
+      list(APPEND torch_hints ${found})
+    endif()
+  endif()
+endforeach()
+find_path(WINNOW_TORCH_CMAKE TorchConfigVersion.cmake
+  HINTS ${Torch_DIR} ${torch_hints} PATH_SUFFIXES Torch share/cmake/Torch)
+if(NOT WINNOW_TORCH_CMAKE)
+  message(FATAL_ERROR "LibTorch not found: run `make deps`, set CMAKE_PREFIX_PATH to a LibTorch "
+    ">= 2.4, or build the runtime alone with -DWINNOW_TORCH=OFF")
+endif()
+
+set(PACKAGE_FIND_VERSION 2.4)
+include(${WINNOW_TORCH_CMAKE}/TorchConfigVersion.cmake)
+set(WINNOW_TORCH_VERSION ${PACKAGE_VERSION})
+file(STRINGS ${WINNOW_TORCH_CMAKE}/TorchConfig.cmake old_abi REGEX "GLIBCXX_USE_CXX11_ABI=0")
+if(WINNOW_TORCH_VERSION VERSION_LESS 2.4 OR old_abi)
+  message(FATAL_ERROR "LibTorch ${WINNOW_TORCH_VERSION} in ${WINNOW_TORCH_CMAKE}: need >= 2.4 "
+    "with the C++11 ABI")
+endif()
+cmake_path(SET torch_root NORMALIZE ${WINNOW_TORCH_CMAKE}/../../..)
+message(STATUS "LibTorch ${WINNOW_TORCH_VERSION}: ${torch_root}")
+
+add_library(winnow_torch INTERFACE)
+target_include_directories(winnow_torch SYSTEM INTERFACE
+  ${torch_root}/include ${torch_root}/include/torch/csrc/api/include)
+target_compile_definitions(winnow_torch INTERFACE
+  WINNOW_TORCH_LIB_DIR="${torch_root}/lib" WINNOW_TORCH_VERSION="${WINNOW_TORCH_VERSION}")
+target_link_libraries(winnow_torch INTERFACE
+  ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so)
+target_link_options(winnow_torch INTERFACE -Wl,--allow-shlib-undefined)

@@ -1,0 +1,64 @@
+// What the evolution needs of a network in training. The Torch trainer implements it; tests put a
+// small model of a network in its place.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace winnow {
+
+// A layer whose weights are pruned. One unit is what a mask bit keeps or drops: one weight
+// (element masks) or `vector` weights of neighbouring output channels (vector masks).
+struct PrunableLayer {
+  std::string name;
+  std::int64_t units = 0;
+  std::int64_t weights_per_unit = 1;
+  double cost_per_unit = 1.0;  // share of the budget: weights, or multiply-accumulates per sample
+};
+
+// Units of one layer that changed sides when its mask was recomputed.
+struct Migration {
+  std::int64_t entered = 0;  // were pruned, are kept now
+  std::int64_t left = 0;     // were kept, are pruned now
+  std::int64_t kept = 0;     // kept now, entered ones included
+};
+
+// Weights, batch norm statistics, optimizer state and masks at one moment. Immutable.
+class Snapshot {
+ public:
+  virtual ~Snapshot() = default;
+};
+
+class Trainee {
+ public:
+  virtual ~Trainee() = default;
+
+  virtual const std::vector<PrunableLayer>& layers() const = 0;
+
+  // Trains `count` batches under the current masks (eq 4 after every step) and accumulates, per
+  // weight, the gradient statistics that eq 2 reads. Statistics start anew at each call.
+  // Returns the mean training loss. Throws Error{interrupted} if the user asked to stop; the
+  // network is then as after the last whole batch.
+  virtual double train_batches(std::int64_t count) = 0;
+
+  // Fraction of validation samples classified right, in [0, 1], under the current masks.
+  virtual double measure_accuracy() = 0;
+
+  // Eqs 2 and 3: ranks the units of every layer by alpha |grad| + (1 - alpha) |w| (each normalised
+  // by its mean over the layer) and keeps the round((1 - sparsity) units) best, then applies eq 4.
+  // Pruned units can so return, with the value 0 from which training moves them.
+  //
+  //   sparsities  [layers] in [0, 1)
+  //   alpha       in [0, 1]
+  virtual std::vector<Migration> recompute_masks(std::span<const double> sparsities,
+                                                 double alpha) = 0;
+
+  // The whole state, and the way back to it ("rewinding").
+  virtual std::shared_ptr<const Snapshot> snapshot() = 0;
+  virtual void restore(const Snapshot& snapshot) = 0;
+};
+
+}  // namespace winnow

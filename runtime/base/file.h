@@ -1,0 +1,53 @@
+// Files as whole things: mapped for reading, replaced as one for writing.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace winnow {
+
+// A read-only view of a whole file in memory. Move-only.
+class MappedFile {
+ public:
+  // Throws Error{bad_file} with the path and the system's reason.
+  explicit MappedFile(const std::string& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Writes `bytes` beside `path` in a temporary file, syncs it and renames it to `path`, so that at
+// every moment `path` holds either its old content or all of the new one.
+// Throws Error{bad_file}; then no temporary file is left.
+void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::string& path, std::string_view text);
+
+// The same for content that is produced piece by piece.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();  // removes the temporary file unless commit() was called
+
+  void write(std::span<const std::byte> bytes);
+  void commit();  // sync, rename, sync the folder
+
+ private:
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+// The whole file as text. Throws Error{bad_file} if it cannot be read or exceeds `limit_bytes`.
+std::string read_text_file(const std::string& path, std::size_t limit_bytes = 1 << 20);
+
+}  // namespace winnow

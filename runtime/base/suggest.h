@@ -1,0 +1,17 @@
+// "did you mean": the nearest of the known names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace winnow {
+
+// The candidate nearest to `name` by edit distance (insert, delete, replace, swap of neighbours),
+// or nothing if none lies within a third of the name's length (at least 2).
+std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
+
+// "; did you mean 'x'?" or, if none is near, "; known: a, b, c".
+std::string suggestion(std::string_view name, std::span<const std::string> candidates);
+
+}  // namespace winnow

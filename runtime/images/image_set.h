@@ -1,0 +1,54 @@
+// Labelled images in memory, as read from files: bytes, not yet normalised.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace winnow {
+
+struct ImageSet {
+  std::int64_t count = 0;
+  std::int64_t channels = 0;  // 1 grey, 3 red-green-blue
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::vector<std::uint8_t> pixels;  // [count, channels, height, width]
+  std::vector<std::int32_t> labels;  // [count] in [0, classes.size()); empty if the files have none
+  std::vector<std::string> classes;  // names, or "0", "1", ... where the files have none
+};
+
+// Formats of data sets.
+//   cifar10   data_batch_1.bin .. data_batch_5.bin, test_batch.bin (batches.meta.txt for names)
+//   cifar100  train.bin, test.bin, fine labels (fine_label_names.txt for names)
+//   idx       train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-..., each plain or .gz
+//   folder    SPLIT/CLASS/*.jpg|jpeg|png, classes in alphabetical order
+enum class ImageFormat { cifar10, cifar100, idx, folder };
+
+// Throws Error{usage} with a did-you-mean.
+ImageFormat image_format_from(std::string_view name);
+
+enum class Split { train, test };
+
+// Size that images of a folder are brought to: the shorter side is scaled to `size` (bilinear with
+// antialiasing), then the centre is cut out. 0 keeps sizes, which then must be equal.
+struct FolderOptions {
+  std::int64_t size = 0;
+  std::int64_t channels = 3;
+};
+
+// Reads a whole split. A folder's test split may be called test, val or validation.
+// Throws Error{bad_file} naming file and place: a missing file, a size that does not fit the
+// format, a label out of range, a damaged image.
+ImageSet read_image_set(ImageFormat format, const std::string& directory, Split split,
+                        const FolderOptions& options = {});
+
+// One picture file (PNG or JPEG by its first bytes), brought to channels x height x width: scaled
+// if its size differs. Grey and colour are converted into each other.
+std::vector<std::uint8_t> read_picture(const std::string& path, std::int64_t channels,
+                                       std::int64_t height, std::int64_t width);
+
+// Which picture formats this build reads: "png, jpeg" or what is missing.
+std::string picture_support();
+
+}  // namespace winnow

@@ -1,0 +1,23 @@
+// The GPU backend. In a build without CUDA its functions throw Error{device} (no_gpu.cpp).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/plan/session.h"
+
+namespace winnow {
+
+// Whether this build has CUDA, a driver answers and device 0 exists. Never throws.
+bool gpu_is_available();
+
+// Why not, in one line: "built without CUDA", "no driver: ...", "no device". Empty if available.
+std::string gpu_unavailable_reason();
+
+// "NVIDIA H200, sm_90, 132 SMs, driver 13.0, runtime 13.0, cuDNN 9.19". Throws Error{device}.
+std::string gpu_description(int gpu);
+
+// Throws Error{device} if there is no such GPU or memory runs out.
+std::unique_ptr<Session> make_gpu_session(const DeployedModel& model, const SessionOptions& options);
+
+}  // namespace winnow

@@ -1,0 +1,29 @@
+// The built-in networks: functions that build graphs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/model/graph.h"
+
+namespace winnow {
+
+struct ArchitectureOptions {
+  Shape input;                // [C, H, W]
+  std::int64_t classes = 10;
+  double dropout = 0.0;       // before each linear layer but the first; 0 leaves it out
+};
+
+// LeCun et al. 1998 with ReLU, max pooling and batch norm: two convolutions and three linear layers.
+Graph lenet5(const ArchitectureOptions& options);
+
+// Simonyan and Zisserman 2014, configuration D, with batch norm. For inputs under 64 pixels the
+// classifier is one linear layer on 512 features (the usual CIFAR form), else 4096-4096-classes.
+Graph vgg16(const ArchitectureOptions& options);
+
+// By name; throws Error{usage} with a did-you-mean.
+Graph build_architecture(std::string_view name, const ArchitectureOptions& options);
+std::vector<std::string> architecture_names();
+
+}  // namespace winnow

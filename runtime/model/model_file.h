@@ -1,0 +1,35 @@
+// The deployed model file, .wnw: data only, one checksum per section. docs/model-file.md is its
+// normative description.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+// Deterministic: equal models give equal bytes.
+std::vector<std::byte> serialize_model_file(const DeployedModel& model);
+
+// Parses and checks everything a kernel relies on: lengths before allocation, checksums, columns,
+// codes, shapes, graph. Throws Error{bad_file}: "name: section 3 (conv1.weight index): ...".
+DeployedModel parse_model_file(std::span<const std::byte> bytes, const std::string& name);
+
+// File forms of the two; writing is atomic.
+void write_model_file(const std::string& path, const DeployedModel& model);
+DeployedModel read_model_file(const std::string& path);
+
+// Bytes of each weight as stored (index, values, codebook), for reports.
+struct StoredSize {
+  std::string name;
+  std::int64_t index_bytes = 0;
+  std::int64_t value_bytes = 0;  // codebook included
+  std::int64_t dense_f32_bytes = 0;
+};
+std::vector<StoredSize> stored_sizes(const DeployedModel& model);
+
+}  // namespace winnow

@@ -1,0 +1,32 @@
+// Checkpoints as safetensors files: an 8-byte header length, a JSON header, the tensors' bytes.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/model/model.h"
+#include "runtime/model/tensor.h"
+
+namespace winnow {
+
+struct SafetensorsFile {
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+// Refuses what the format's reference reader refuses (header over 100 MB, offsets with gaps or
+// overlaps, a span that does not match type and shape, duplicate keys, trailing bytes) with
+// Error{bad_file}, naming file, tensor and place. Memory stays below the file's size.
+SafetensorsFile read_safetensors(const std::string& path);
+
+// Deterministic and atomic. Tensors are written in the map's order, data aligned to 8 bytes.
+void write_safetensors(const std::string& path, const SafetensorsFile& file);
+
+// A Model as safetensors: graph and state lie as JSON in the metadata ("winnow.graph", ...).
+// Re-applies masks before writing, so that no checkpoint is ever not sparse.
+void save_model(const std::string& path, const Model& model);
+
+// Throws Error{bad_file}, also if the file is a safetensors file of another program.
+Model load_model(const std::string& path);
+
+}  // namespace winnow

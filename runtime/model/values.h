@@ -1,0 +1,56 @@
+// Weights' values in one of the encodings of a model file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/half.h"
+
+namespace winnow {
+
+// The numbers are those of the file format and never change.
+enum class Encoding : std::uint8_t {
+  f32 = 1,
+  f16 = 2,
+  fixed16 = 3,    // value = scale * int16, scale a power of two (paper 003, eqs 5-6)
+  fixed8 = 4,     // value = scale * int8
+  codebook8 = 5,  // value = codebook[uint8]
+  codebook4 = 6,  // value = codebook[nibble]; the even index lies in the low nibble
+};
+
+std::string_view to_string(Encoding encoding);  // "f32", "codebook4", ...
+
+struct Values {
+  Encoding encoding = Encoding::f32;
+  std::int64_t count = 0;
+  std::vector<std::byte> data;  // stored_bytes(encoding, count) bytes, little-endian
+  float scale = 1.0f;           // fixed16 and fixed8 only
+  std::vector<Half> codebook;   // codebook8: up to 256, codebook4: up to 16 entries
+
+  friend bool operator==(const Values&, const Values&) = default;
+};
+
+// Bytes that `count` values take, without scale and codebook.
+std::int64_t stored_bytes(Encoding encoding, std::int64_t count);
+
+Values encode_f32(std::span<const float> values);
+Values encode_f16(std::span<const float> values);
+
+// `codes` as quantize made them. Throw Error{usage} if a code has no codebook entry.
+Values encode_fixed16(std::span<const std::int16_t> codes, float scale);
+Values encode_fixed8(std::span<const std::int8_t> codes, float scale);
+Values encode_codebook(Encoding encoding, std::span<const std::uint8_t> codes,
+                       std::vector<Half> codebook);
+
+// All values as floats, [count].
+std::vector<float> decode(const Values& values);
+
+// Names the first rule that `values` breaks (sizes, codes without entry, scale not finite and
+// positive); empty if none. Safe on any input.
+std::string find_defect(const Values& values);
+
+}  // namespace winnow

@@ -1,0 +1,39 @@
+// A deployed graph as a list of steps over numbered values: what every backend executes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+// One activation tensor, batch dimension included.
+struct Value {
+  std::string name;  // the node that produces it (the last one of a fused step)
+  Shape shape;       // [N, C, H, W], [N, C, L], [N, F] or [N, L]
+};
+
+// One node, with what was fused into it.
+struct Step {
+  std::string name;              // of the node that gives `op`; its weights are name + ".weight", ".bias"
+  Op op;
+  std::vector<std::size_t> inputs;  // indices into Program::values
+  std::size_t output = 0;
+  bool has_relu = false;         // a relu that was the node's only reader is applied to the output
+};
+
+// Steps in execution order. Input nodes and dropouts are no steps.
+struct Program {
+  std::int64_t batch = 1;
+  std::vector<Value> values;
+  std::vector<Step> steps;
+  std::size_t input = 0;
+  std::size_t output = 0;
+};
+
+// Fuses relu into conv, linear and add. Throws Error{bad_file} as check_deployed_model does.
+Program build_program(const DeployedModel& model, std::int64_t batch);
+
+}  // namespace winnow

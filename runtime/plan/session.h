@@ -1,0 +1,84 @@
+// What a backend offers: a model planned for one batch size on one device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+enum class Precision { f32, f16 };
+
+// How convolutions and linear layers may be run.
+enum class KernelChoice {
+  measured,  // Algorithm 2 of paper 003: time every family that fits, take the fastest
+  sparse,    // sparse families wherever one fits
+  dense,     // the dense baseline: cuDNN, cuBLASLt or oneDNN on the same weights with their zeros
+};
+
+struct SessionOptions {
+  std::int64_t batch = 1;
+  Precision precision = Precision::f32;
+  KernelChoice choice = KernelChoice::measured;
+  std::string family;      // non-empty: only this family; a layer that it cannot run is an error
+  int sub_batch = 0;       // direct family: images per thread block, 1, 2, 4 or 8; 0 measures
+  int threads = 0;         // CPU; 0 takes all cores
+  int gpu = 0;             // CUDA device number
+  bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)
+};
+
+// One family's attempt at a layer.
+struct CandidateTiming {
+  std::string family;  // "direct", "dense", ...
+  std::string kernel;  // "direct sub_batch=4 nchw f16", "cudnn nhwc f16 algo 1"
+  double ms = 0;       // median, conversions of layout not included
+};
+
+// What runs one step and what it was chosen from.
+struct LayerPlan {
+  std::string name;
+  std::string op;      // "conv2d", ...
+  Shape output_shape;
+  std::string family;  // "direct", "dense", "reference", "pool", ...
+  std::string kernel;
+  std::int64_t macs = 0;            // dense multiply-accumulates of the batch
+  double weight_sparsity = 0;       // 0 for layers without weights
+  std::vector<CandidateTiming> candidates;  // empty unless the choice was measured
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  // "cpu (Intel Xeon ..., 2 threads, avx512)" or "cuda:0 (NVIDIA H200)".
+  virtual std::string device() const = 0;
+  virtual std::vector<LayerPlan> layers() const = 0;
+
+  // Runs one batch and returns when the output is in host memory.
+  //
+  //   input   [N, C, H, W] (or [N, C, L], [N, L]) already normalised, row-major, host
+  //   output  [N, classes...] host
+  //
+  // Throws Error{usage} if sizes disagree, Error{device} if the device fails.
+  virtual void run(std::span<const float> input, std::span<float> output) = 0;
+
+  // Copies the input to the device (or keeps it) for the two timing calls below.
+  virtual void set_input(std::span<const float> input) = 0;
+
+  // Milliseconds of `repeats` runs of the whole network, each timed alone: inputs and weights
+  // resident, device work only (GPU: one CUDA graph launch between two events; CPU: wall clock).
+  virtual std::vector<double> time_network(int warm_up, int repeats) = 0;
+
+  // The same per step: [steps][repeats].
+  virtual std::vector<std::vector<double>> time_layers(int warm_up, int repeats) = 0;
+
+  // The value of every step of the last run(), by step, as f32 in the graph's row-major order.
+  // For verification; slow.
+  virtual std::vector<std::vector<float>> step_outputs() = 0;
+};
+
+}  // namespace winnow
