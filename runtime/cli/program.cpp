@@ -1,0 +1,90 @@
+#include "runtime/cli/program.h"
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/suggest.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kUsageStatus = static_cast<int>(ErrorCode::usage);
+
+// The subcommand that was being parsed when the error came up, or the program itself.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  }
+  for (const CLI::App* command : app.get_subcommands(nullptr)) words.push_back(command->get_name());
+  return words;
+}
+
+std::string hint_for(const CLI::App& app, int argc, const char* const* argv) {
+  const std::vector<std::string> words = known_words(app);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (std::find(words.begin(), words.end(), word) != words.end()) continue;
+    if (const std::string near = nearest_name(word, words); !near.empty()) {
+      return "; did you mean '" + near + "'?";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+int run_program(const std::string& name, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "%s: out of memory\n", name.c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: internal error: %s\n", name.c_str(), error.what());
+  }
+  return static_cast<int>(ErrorCode::internal);
+}
+
+std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& command = innermost(app);
+    std::cerr << app.get_name() << ": " << error.what() << hint_for(command, argc, argv)
+              << "\nRun with --help for the options.\n";
+    return kUsageStatus;
+  }
+}
+
+void add_version_flag(CLI::App& app, const std::string& extra) {
+  app.set_version_flag("--version", "winnow " + version_text() + (extra.empty() ? "" : ", " + extra),
+                       "Print the version and exit");
+}
+
+std::string version_text() { return WINNOW_VERSION; }
+
+void write_json_output(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  if (path == "-") {
+    std::cout << text << '\n' << std::flush;
+  } else {
+    write_file_atomically(path, text + "\n");
+  }
+}
+
+}  // namespace winnow

@@ -1,0 +1,29 @@
+// What the main functions of the four programs share: parsing, errors, exit status.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace winnow {
+
+// Runs `body` and returns its status. What it throws becomes one line on stderr
+// ("prune: configs/a.yaml:3:1: ...") and the exit status of its ErrorCode; anything that is not an
+// Error is status 1.
+int run_program(const std::string& name, const std::function<int()>& body);
+
+// Parses the command line. Returns nothing if the program should go on, else the status to end
+// with: 0 after --help and --version, 2 after a mistake, which is named on stderr with a
+// did-you-mean for misspelt options and subcommands.
+std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv);
+
+// Adds --version, which prints this.
+void add_version_flag(CLI::App& app, const std::string& extra = "");
+
+std::string version_text();  // "0.1.0"
+
+// Writes `text` to `path`, or to stdout if it is "-". Nothing if `path` is empty.
+void write_json_output(const std::string& path, const std::string& text);
+
+}  // namespace winnow
