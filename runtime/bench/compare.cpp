@@ -1,0 +1,81 @@
+#include "runtime/bench/compare.h"
+
+#include <array>
+
+#include "runtime/base/random.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::uint64_t kInputSeed = 7;
+
+std::vector<float> random_input(const DeployedModel& model, std::int64_t batch) {
+  const Shape shape = infer_shapes(model.graph, batch).front();
+  const auto& op = std::get<Input>(model.graph.nodes.front().op);
+  std::vector<float> input(static_cast<std::size_t>(element_count(shape)));
+  Random random(kInputSeed);
+  for (float& x : input) x = op.is_tokens ? 0.0f : static_cast<float>(random.normal());
+  return input;
+}
+
+struct Contestant {
+  PlanTiming* timing;
+  std::unique_ptr<Session> session;
+  std::vector<double> network_ms;
+};
+
+// A plan that cannot be made leaves its reason; a device that fails altogether fails all three.
+Contestant prepare(const DeployedModel& model, const CompareOptions& options, KernelChoice choice,
+                   PlanTiming& timing) {
+  SessionOptions session = options.session;
+  session.choice = choice;
+  if (choice == KernelChoice::dense) session.family.clear();
+  Contestant contestant{&timing, nullptr, {}};
+  try {
+    contestant.session = make_session(model, options.device, session);
+    timing.layers = contestant.session->layers();
+  } catch (const Error& error) {
+    if (choice == KernelChoice::measured) throw;
+    timing.error = error.what();
+  }
+  return contestant;
+}
+
+void time_layers(Contestant& contestant, const CompareOptions& options) {
+  for (auto& samples : contestant.session->time_layers(options.warm_up, options.layer_repeats)) {
+    contestant.timing->layer_ms.push_back(statistics_of(std::move(samples)));
+  }
+}
+
+}  // namespace
+
+Comparison compare_plans(const DeployedModel& model, const CompareOptions& options) {
+  Comparison result;
+  result.batch = options.session.batch;
+  std::array<Contestant, 3> contestants = {
+      prepare(model, options, KernelChoice::dense, result.dense),
+      prepare(model, options, KernelChoice::sparse, result.sparse),
+      prepare(model, options, KernelChoice::measured, result.chosen)};
+  result.device = contestants[2].session->device();
+
+  const std::vector<float> input = random_input(model, result.batch);
+  for (Contestant& c : contestants) {
+    if (c.session) c.session->set_input(input);
+  }
+  const int per_round = std::max(1, options.repeats / std::max(1, options.rounds));
+  for (int round = 0; round < options.rounds; ++round) {
+    for (Contestant& c : contestants) {
+      if (!c.session) continue;
+      const auto samples = c.session->time_network(options.warm_up, per_round);
+      c.network_ms.insert(c.network_ms.end(), samples.begin(), samples.end());
+    }
+  }
+  for (Contestant& c : contestants) {
+    if (!c.session) continue;
+    c.timing->network_ms = statistics_of(std::move(c.network_ms));
+    time_layers(c, options);
+  }
+  return result;
+}
+
+}  // namespace winnow

@@ -1,0 +1,49 @@
+// Dense against sparse: one model, one device, one process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/bench/statistics.h"
+#include "runtime/engine.h"
+
+namespace winnow {
+
+struct CompareOptions {
+  Device device;
+  SessionOptions session;  // batch, precision, threads; `choice` is set by the comparison
+  int warm_up = 10;
+  int repeats = 100;  // timed runs of the network, spread over `rounds`
+  int rounds = 4;     // the three plans take turns, so that drifting clocks hit all alike
+  int layer_repeats = 20;
+};
+
+// One way to run the model: all layers dense, sparse wherever a sparse family fits, or the fastest
+// for each layer (Algorithm 2 of paper 003).
+struct PlanTiming {
+  std::vector<LayerPlan> layers;
+  std::vector<Statistics> layer_ms;  // one per step
+  Statistics network_ms;
+  std::string error;  // why this plan does not exist; then all else is empty
+};
+
+struct Comparison {
+  std::string device;
+  std::int64_t batch = 1;
+  PlanTiming dense;
+  PlanTiming sparse;
+  PlanTiming chosen;
+};
+
+// Runs on normal random input (fixed seed). Throws Error{device} if the device fails; a plan that
+// the device cannot make (no cuDNN) is reported in its `error`.
+Comparison compare_plans(const DeployedModel& model, const CompareOptions& options);
+
+// One JSON object with every number of the comparison.
+std::string comparison_json(const Comparison& comparison, const CompareOptions& options);
+
+// The table of layers and the totals, for people.
+std::string comparison_table(const Comparison& comparison);
+
+}  // namespace winnow

@@ -1,0 +1,56 @@
+#include <cstdio>
+
+#include "runtime/bench/compare.h"
+#include "runtime/cli/program.h"
+#include "runtime/commands/commands.h"
+#include "runtime/model/model_file.h"
+
+namespace winnow {
+namespace {
+
+struct BenchOptions {
+  ModelOptions model;
+  std::vector<std::int64_t> batches = {1, 128};
+  CompareOptions compare;
+};
+
+int bench(BenchOptions& options) {
+  const DeployedModel model = read_model_file(options.model.model);
+  options.compare.device = device_from(options.model.device);
+  std::string json;
+  for (const std::int64_t batch : options.batches) {
+    options.compare.session = session_options(options.model, batch);
+    const Comparison comparison = compare_plans(model, options.compare);
+    std::FILE* people = options.model.json == "-" ? stderr : stdout;
+    std::fprintf(people, "%s\n", comparison_table(comparison).c_str());
+    std::fflush(people);
+    json += (json.empty() ? "[" : ",\n") + comparison_json(comparison, options.compare);
+  }
+  write_json_output(options.model.json, json + "]");
+  return 0;
+}
+
+}  // namespace
+
+Command add_bench_command(CLI::App& app) {
+  auto options = std::make_shared<BenchOptions>();
+  add_model_options(app, options->model);
+  app.add_option("--batch", options->batches, "Batch sizes, comma separated")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  CompareOptions& compare = options->compare;
+  app.add_option("--warm-up", compare.warm_up, "Untimed runs before each round")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--repeats", compare.repeats, "Timed runs of the whole network")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  app.add_option("--layer-repeats", compare.layer_repeats, "Timed runs of each layer")
+      ->check(CLI::Range(1, 1 << 24))
+      ->capture_default_str();
+  app.footer("Example: runtime bench vgg16.wnw --batch 1,128 --precision f16 --json bench.json");
+  return [options] { return bench(*options); };
+}
+
+}  // namespace winnow

@@ -1,0 +1,37 @@
+// The subcommands of the runtime program. Each adds its options to `app` and returns what runs it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "runtime/engine.h"
+
+namespace winnow {
+
+using Command = std::function<int()>;  // returns the exit status
+
+Command add_run_command(CLI::App& app);      // classify pictures or a data set
+Command add_bench_command(CLI::App& app);    // dense against sparse
+Command add_inspect_command(CLI::App& app);  // what is in a model file
+Command add_verify_command(CLI::App& app);   // every layer against the reference
+Command add_doctor_command(CLI::App& app);   // what this machine and build can do
+Command add_report_command(CLI::App& app);   // a run folder as a table and a page
+
+// Options that several commands share.
+struct ModelOptions {
+  std::string model;
+  std::string device = "auto";
+  std::string precision = "f32";
+  std::string choice = "measured";
+  std::string family;
+  int threads = 0;
+  int sub_batch = 0;
+  std::string json;  // path, "-" for stdout
+};
+void add_model_options(CLI::App& app, ModelOptions& options);
+
+// Throws Error{usage} for names that are not known.
+SessionOptions session_options(const ModelOptions& options, std::int64_t batch);
+
+}  // namespace winnow

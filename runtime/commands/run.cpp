@@ -1,0 +1,204 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "runtime/base/error.h"
+#include "runtime/cli/program.h"
+#include "runtime/cli/progress.h"
+#include "runtime/commands/commands.h"
+#include "runtime/images/image_set.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RunOptions {
+  ModelOptions model;
+  std::vector<std::string> pictures;
+  std::string data;  // FORMAT:DIRECTORY
+  std::string split = "test";
+  std::int64_t limit = 0;
+  std::int64_t batch = 0;  // 0: 1 for pictures, 128 for a data set
+  int top = 5;
+  double min_accuracy = 0;  // percent; below it the exit status is 5
+};
+
+bool ends_with_softmax(const DeployedModel& model) {
+  return std::holds_alternative<Softmax>(model.graph.nodes.back().op);
+}
+
+void softmax(std::span<float> row) {
+  const float largest = *std::max_element(row.begin(), row.end());
+  for (float& x : row) x = std::exp(x - largest);
+  const float sum = std::accumulate(row.begin(), row.end(), 0.0f);
+  for (float& x : row) x /= sum;
+}
+
+std::string class_name(const DeployedModel& model, std::size_t index) {
+  return index < model.classes.size() ? model.classes[index] : std::to_string(index);
+}
+
+// The `top` most probable classes of one output row.
+Json top_classes(const DeployedModel& model, std::span<const float> row, int top) {
+  std::vector<std::size_t> order(row.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto count = std::min<std::size_t>(static_cast<std::size_t>(top), row.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+      [&](std::size_t a, std::size_t b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+  Json result = Json::array();
+  for (std::size_t i = 0; i < count; ++i) {
+    result.push_back({{"class", class_name(model, order[i])},
+                      {"index", order[i]},
+                      {"probability", row[order[i]]}});
+  }
+  return result;
+}
+
+Json kernels_json(Session& session) {
+  Json kernels = Json::array();
+  for (const LayerPlan& layer : session.layers()) {
+    kernels.push_back({{"name", layer.name}, {"family", layer.family}, {"kernel", layer.kernel}});
+  }
+  return kernels;
+}
+
+Json classify_pictures(Engine& engine, const RunOptions& options) {
+  const Shape& shape = std::get<Input>(engine.model().graph.nodes.front().op).shape;
+  if (shape.size() != 3) {
+    fail(ErrorCode::usage, options.model.model, ": takes samples of shape ", to_string(shape),
+         ", not pictures");
+  }
+  const auto inputs = static_cast<std::size_t>(engine.input_size());
+  const auto outputs = static_cast<std::size_t>(engine.output_size());
+  std::vector<float> input(inputs * options.pictures.size());
+  std::vector<float> output(outputs * options.pictures.size());
+  for (std::size_t i = 0; i < options.pictures.size(); ++i) {
+    const auto bytes = read_picture(options.pictures[i], shape[0], shape[1], shape[2]);
+    preprocess(engine.model(), bytes, std::span(input).subspan(i * inputs, inputs));
+  }
+  engine.run(input, output);
+  Json images = Json::array();
+  for (std::size_t i = 0; i < options.pictures.size(); ++i) {
+    const auto row = std::span(output).subspan(i * outputs, outputs);
+    if (!ends_with_softmax(engine.model())) softmax(row);
+    images.push_back(
+        {{"file", options.pictures[i]}, {"top", top_classes(engine.model(), row, options.top)}});
+  }
+  return images;
+}
+
+ImageSet load_set(const RunOptions& options, const DeployedModel& model) {
+  const auto colon = options.data.find(':');
+  if (colon == std::string::npos) {
+    fail(ErrorCode::usage, "--data '", options.data,
+         "': expected FORMAT:DIRECTORY, for example cifar10:data/cifar10");
+  }
+  const Shape& shape = std::get<Input>(model.graph.nodes.front().op).shape;
+  FolderOptions folder;
+  if (shape.size() == 3) folder = {shape[1], shape[0]};
+  ImageSet set = read_image_set(image_format_from(options.data.substr(0, colon)),
+                                options.data.substr(colon + 1),
+                                options.split == "train" ? Split::train : Split::test, folder);
+  const Shape found = {set.channels, set.height, set.width};
+  if (found != shape) {
+    fail(ErrorCode::usage, options.data, ": images of ", to_string(found), ", the model expects ",
+         to_string(shape));
+  }
+  if (options.limit > 0) set.count = std::min(set.count, options.limit);
+  return set;
+}
+
+struct Score {
+  std::int64_t correct = 0;
+  double seconds = 0;  // inside Engine::run
+};
+
+Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is_quiet) {
+  Score score;
+  const std::int64_t size = engine.input_size();
+  const std::int64_t classes = engine.output_size();
+  std::vector<float> input, output;
+  Progress progress("run: image", set.count, is_quiet);
+  for (std::int64_t first = 0; first < set.count; first += batch) {
+    const std::int64_t count = std::min(batch, set.count - first);
+    input.resize(static_cast<std::size_t>(count * size));
+    output.resize(static_cast<std::size_t>(count * classes));
+    preprocess(engine.model(), std::span(set.pixels).subspan(first * size, count * size), input);
+    const auto start = std::chrono::steady_clock::now();
+    engine.run(input, output);
+    score.seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto row = output.begin() + i * classes;
+      score.correct += std::max_element(row, row + classes) - row == set.labels[first + i];
+    }
+    progress.update(first + count);
+  }
+  return score;
+}
+
+int run(RunOptions& options) {
+  if (options.pictures.empty() == options.data.empty()) {
+    fail(ErrorCode::usage, "run: give either picture files or --data FORMAT:DIRECTORY");
+  }
+  if (options.batch == 0) options.batch = options.data.empty() ? 1 : 128;
+  Engine engine(options.model.model, device_from(options.model.device),
+                session_options(options.model, options.batch));
+  Json result = {{"model", options.model.model},
+                 {"device", engine.session().device()},
+                 {"precision", options.model.precision},
+                 {"batch", options.batch}};
+  double accuracy = 100;
+  if (options.data.empty()) {
+    result["images"] = classify_pictures(engine, options);
+  } else {
+    const ImageSet set = load_set(options, engine.model());
+    const Score score = score_set(engine, set, options.batch, false);
+    accuracy = 100.0 * static_cast<double>(score.correct) / static_cast<double>(set.count);
+    result["data"] = options.data;
+    result["samples"] = set.count;
+    result["correct"] = score.correct;
+    result["accuracy"] = accuracy;
+    result["samples_per_second"] = static_cast<double>(set.count) / score.seconds;
+  }
+  result["kernels"] = kernels_json(engine.session());
+  write_json_output(options.model.json.empty() ? "-" : options.model.json, result.dump(2));
+  if (accuracy < options.min_accuracy) {
+    fail(ErrorCode::quality, options.model.model, ": accuracy ", accuracy, " % is below ",
+         options.min_accuracy, " %");
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command add_run_command(CLI::App& app) {
+  auto options = std::make_shared<RunOptions>();
+  add_model_options(app, options->model);
+  app.add_option("pictures", options->pictures, "PNG or JPEG files to classify");
+  app.add_option("--data", options->data,
+                 "Data set as FORMAT:DIRECTORY; formats cifar10, cifar100, idx, folder");
+  app.add_option("--split", options->split, "train or test")
+      ->check(CLI::IsMember({"train", "test"}))
+      ->capture_default_str();
+  app.add_option("--limit", options->limit, "Use only the first samples, 0 for all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--batch", options->batch, "Batch size; 0: 1 for pictures, 128 for a data set")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--top", options->top, "Classes listed per picture")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--min-accuracy", options->min_accuracy,
+                 "Percent; exit with status 5 if the accuracy is lower");
+  app.footer("Example: runtime run vgg16.wnw cat.png --device cuda --precision f16");
+  return [options] { return run(*options); };
+}
+
+}  // namespace winnow

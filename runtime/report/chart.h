@@ -1,0 +1,43 @@
+// Charts as SVG text, for a page without scripts.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace winnow {
+
+struct Series {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  // x increasing
+};
+
+struct ChartText {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+};
+
+// Lines over a common x axis. Series without points are left out; no points at all give "".
+std::string line_chart(const ChartText& text, const std::vector<Series>& series);
+
+// Groups of bars: one group per category, one bar per series. values[s][c] belongs to names[s] and
+// categories[c]. With `is_logarithmic` bars start at the decade below the smallest positive value.
+struct Bars {
+  std::vector<std::string> categories;
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> values;
+  bool is_logarithmic = false;
+};
+std::string bar_chart(const ChartText& text, const Bars& bars);
+
+// Text made safe for HTML and SVG.
+std::string escape_html(const std::string& text);
+
+// At most four significant digits: "0.1234", "12.34", "1.2e+06".
+std::string format_number(double value);
+
+// Tick positions, a few round numbers that cover [low, high].
+std::vector<double> round_ticks(double low, double high);
+
+}  // namespace winnow

@@ -1,0 +1,118 @@
+// Exceptions become statuses here and nowhere else.
+#include "runtime/winnow.h"
+
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/engine.h"
+
+struct winnow_engine {
+  winnow::Engine engine;
+  std::string device;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+template <typename Action>
+winnow_status guarded(Action action) {
+  try {
+    last_error.clear();
+    action();
+    return WINNOW_OK;
+  } catch (const winnow::Error& error) {
+    last_error = error.what();
+    const int code = static_cast<int>(error.code());
+    return code <= WINNOW_DEVICE ? static_cast<winnow_status>(code) : WINNOW_INTERNAL;
+  } catch (const std::exception& error) {
+    last_error = error.what();
+  } catch (...) {
+    last_error = "unknown exception";
+  }
+  return WINNOW_INTERNAL;
+}
+
+void require(bool condition, const char* message) {
+  if (!condition) winnow::fail(winnow::ErrorCode::usage, message);
+}
+
+winnow::SessionOptions session_options(const winnow_options& options) {
+  winnow::SessionOptions result;
+  require(options.batch >= 0 && options.threads >= 0, "winnow_load: batch or threads is negative");
+  if (options.batch > 0) result.batch = options.batch;
+  result.threads = options.threads;
+  require(options.precision == WINNOW_F32 || options.precision == WINNOW_F16,
+          "winnow_load: precision is neither WINNOW_F32 nor WINNOW_F16");
+  if (options.precision == WINNOW_F16) result.precision = winnow::Precision::f16;
+  return result;
+}
+
+}  // namespace
+
+int32_t winnow_abi_version(void) {
+  return WINNOW_ABI_VERSION;
+}
+
+winnow_status winnow_load(const char* path, const winnow_options* options, winnow_engine** engine) {
+  return guarded([&] {
+    require(path && engine, "winnow_load: path or engine is NULL");
+    winnow_options chosen = {};
+    chosen.struct_size = sizeof chosen;
+    if (options) {
+      require(options->struct_size == sizeof chosen,
+              "winnow_load: struct_size is not sizeof(winnow_options)");
+      chosen = *options;
+    }
+    const winnow::Device device = winnow::device_from(chosen.device ? chosen.device : "auto");
+    winnow::Engine loaded(path, device, session_options(chosen));
+    std::string name = loaded.session().device();
+    *engine = new winnow_engine{std::move(loaded), std::move(name)};
+  });
+}
+
+void winnow_free(winnow_engine* engine) {
+  delete engine;
+}
+
+int64_t winnow_input_size(const winnow_engine* engine) {
+  return engine ? engine->engine.input_size() : 0;
+}
+
+int64_t winnow_output_size(const winnow_engine* engine) {
+  return engine ? engine->engine.output_size() : 0;
+}
+
+const char* winnow_device(const winnow_engine* engine) {
+  return engine ? engine->device.c_str() : "";
+}
+
+winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples,
+                         float* output) {
+  return guarded([&] {
+    require(engine && input && output && samples >= 0, "winnow_run: NULL or negative argument");
+    winnow::Engine& target = engine->engine;
+    target.run({input, static_cast<std::size_t>(samples * target.input_size())},
+               {output, static_cast<std::size_t>(samples * target.output_size())});
+  });
+}
+
+winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int64_t samples,
+                               float* output) {
+  return guarded([&] {
+    require(engine && bytes && output && samples >= 0,
+            "winnow_run_bytes: NULL or negative argument");
+    winnow::Engine& target = engine->engine;
+    const auto size = static_cast<std::size_t>(samples * target.input_size());
+    std::vector<float> input(size);
+    winnow::preprocess(target.model(), {bytes, size}, input);
+    target.run(input, {output, static_cast<std::size_t>(samples * target.output_size())});
+  });
+}
+
+const char* winnow_last_error(void) {
+  return last_error.c_str();
+}

@@ -1,0 +1,74 @@
+/* The C ABI of the runtime: load a model file, run it. Plain C; link libwinnow.
+ *
+ *   winnow_options options = {sizeof options};
+ *   winnow_engine* engine = NULL;
+ *   if (winnow_load("model.wnw", &options, &engine) != WINNOW_OK) puts(winnow_last_error());
+ *
+ * Functions return a status and never throw, print or exit. An engine is used by one thread at a
+ * time; different engines are independent.
+ */
+#ifndef WINNOW_H
+#define WINNOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WINNOW_ABI_VERSION 1
+
+/* The values are those of the programs' exit codes. */
+typedef enum winnow_status {
+  WINNOW_OK = 0,
+  WINNOW_INTERNAL = 1,
+  WINNOW_USAGE = 2,
+  WINNOW_BAD_FILE = 3,
+  WINNOW_DEVICE = 4
+} winnow_status;
+
+typedef enum winnow_precision { WINNOW_F32 = 0, WINNOW_F16 = 1 } winnow_precision;
+
+typedef struct winnow_engine winnow_engine;
+
+/* Zero in any field but the first takes the default. */
+typedef struct winnow_options {
+  size_t struct_size; /* sizeof(winnow_options) */
+  const char* device; /* "auto" (default), "cpu", "cuda", "cuda:1" */
+  int64_t batch;      /* samples per batch, default 1 */
+  winnow_precision precision;
+  int32_t threads; /* CPU, default all cores */
+} winnow_options;
+
+/* The ABI that the library was built with; compare with WINNOW_ABI_VERSION. */
+int32_t winnow_abi_version(void);
+
+/* `options` may be NULL. On success *engine is to be released with winnow_free. */
+winnow_status winnow_load(const char* path, const winnow_options* options, winnow_engine** engine);
+
+/* NULL is allowed. */
+void winnow_free(winnow_engine* engine);
+
+/* Floats per sample. */
+int64_t winnow_input_size(const winnow_engine* engine);
+int64_t winnow_output_size(const winnow_engine* engine);
+
+/* "cuda:0 (NVIDIA H200)"; valid as long as the engine. */
+const char* winnow_device(const winnow_engine* engine);
+
+/* input [samples, input_size] normalised floats, output [samples, output_size]; host memory. */
+winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples, float* output);
+
+/* bytes [samples, input_size]: normalised as the model's preprocessing says, then run. */
+winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int64_t samples,
+                               float* output);
+
+/* One line about the calling thread's last failure; valid until its next call. */
+const char* winnow_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
