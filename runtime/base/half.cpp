@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kSignMask = 0x8000'0000u;
 constexpr std::uint32_t kInfinity = 0x7f80'0000u;
-constexpr std::uint32_t kOverflow = 0x4780'0000u;       // 2^16: rounds to half infinity or beyond
+constexpr std::uint32_t kOverflow = 0x4780'0000u;        // 2^16: rounds to half infinity or beyond
 constexpr std::uint32_t kSmallestNormal = 0x3880'0000u;  // 2^-14
 constexpr float kSubnormalMagic = 0.5f;                  // its last bit weighs 2^-24
 

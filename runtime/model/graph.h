@@ -43,7 +43,8 @@ struct Conv {
   friend bool operator==(const Conv&, const Conv&) = default;
 };
 
-// y = x W^T + b over the last dimension. Parameters: weight [out, in], bias [out].
+// y = x W^T + b of [N, in] (flatten before, or a global pool). Parameters: weight [out, in], bias
+// [out].
 struct Linear {
   std::int64_t in_features = 0;
   std::int64_t out_features = 0;
@@ -67,8 +68,9 @@ struct Relu {
 
 enum class PoolKind { max, average };
 
-// max_pool and avg_pool over [N, C, H, W] (rank 2) or [N, C, L] (rank 1). Output sizes round down.
-// Padding never wins a maximum; an average counts padded positions, as torch does by default.
+// max_pool and avg_pool over [N, C, H, W] (rank 2), max_pool1d and avg_pool1d over [N, C, L] (rank
+// 1). Output sizes round down; padding is at most half of the kernel. Padding never wins a maximum;
+// an average counts padded positions, as torch does by default.
 struct Pool {
   PoolKind kind = PoolKind::max;
   int rank = 2;
@@ -116,14 +118,14 @@ struct Softmax {  // over the last dimension
   friend bool operator==(const Softmax&, const Softmax&) = default;
 };
 
-using Op = std::variant<Input, Conv, Linear, BatchNorm, Relu, Pool, GlobalPool, Add, Concat, Flatten,
-                        Embedding, Dropout, Softmax>;
+using Op = std::variant<Input, Conv, Linear, BatchNorm, Relu, Pool, GlobalPool, Add, Concat,
+                        Flatten, Embedding, Dropout, Softmax>;
 
 // The op's name in files and messages: "conv2d", "max_pool", "global_avg_pool", ...
 std::string op_name(const Op& op);
 
 struct Node {
-  std::string name;                 // unique; parameters are called name + ".weight" and so on
+  std::string name;  // unique; parameters are called name + ".weight" and so on
   Op op;
   std::vector<std::string> inputs;  // names of earlier nodes
 
@@ -147,9 +149,14 @@ struct Parameter {
 std::vector<Parameter> parameters_of(const Node& node);
 
 // The shape of every node's value for a batch of `batch` samples, in node order.
-// Checks the whole graph: names unique and known, order, number of inputs, shapes that meet.
+// Checks the whole graph: names unique and known, order, number of inputs, settings in range
+// (op_schema.h), shapes that meet, every value read; sizes and dense_macs then do not overflow.
 // Throws Error{usage}: "vgg16: node 'conv2': expects 64 input channels, 'relu1' gives 32".
 std::vector<Shape> infer_shapes(const Graph& graph, std::int64_t batch);
+
+// Replaces in_channels, in_features and channels that are 0 by what the node's input gives, so that
+// whoever writes a graph states sizes once. Checks the graph as infer_shapes does.
+void fill_input_sizes(Graph& graph);
 
 // Index of the node called `name`. Throws Error{usage} with a did-you-mean.
 std::size_t node_index(const Graph& graph, std::string_view name);

@@ -1,11 +1,13 @@
 // A dense tensor in host memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/half.h"
@@ -17,27 +19,43 @@ namespace winnow {
 enum class DataType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
 
 std::size_t size_of(DataType type);
-std::string_view to_string(DataType type);               // safetensors' name: "F32", "BOOL", ...
+std::string_view to_string(DataType type);  // safetensors' name: "F32", "BOOL", ...
 DataType data_type_from(std::string_view safetensors_name);  // Throws Error{bad_file}
 
 template <typename T>
 constexpr DataType data_type_of();
 template <>
-constexpr DataType data_type_of<double>() { return DataType::f64; }
+constexpr DataType data_type_of<double>() {
+  return DataType::f64;
+}
 template <>
-constexpr DataType data_type_of<float>() { return DataType::f32; }
+constexpr DataType data_type_of<float>() {
+  return DataType::f32;
+}
 template <>
-constexpr DataType data_type_of<Half>() { return DataType::f16; }
+constexpr DataType data_type_of<Half>() {
+  return DataType::f16;
+}
 template <>
-constexpr DataType data_type_of<std::int64_t>() { return DataType::i64; }
+constexpr DataType data_type_of<std::int64_t>() {
+  return DataType::i64;
+}
 template <>
-constexpr DataType data_type_of<std::int32_t>() { return DataType::i32; }
+constexpr DataType data_type_of<std::int32_t>() {
+  return DataType::i32;
+}
 template <>
-constexpr DataType data_type_of<std::int16_t>() { return DataType::i16; }
+constexpr DataType data_type_of<std::int16_t>() {
+  return DataType::i16;
+}
 template <>
-constexpr DataType data_type_of<std::int8_t>() { return DataType::i8; }
+constexpr DataType data_type_of<std::int8_t>() {
+  return DataType::i8;
+}
 template <>
-constexpr DataType data_type_of<std::uint8_t>() { return DataType::u8; }
+constexpr DataType data_type_of<std::uint8_t>() {
+  return DataType::u8;
+}
 
 class Tensor {
  public:
@@ -81,7 +99,7 @@ class Tensor {
   std::vector<std::byte> bytes_;
 };
 
-// Any floating point or integer tensor as floats (f64 and i64 are rounded).
+// A tensor of any element type as floats (f64, i64 and i32 are rounded; BOOL gives 0 or 1).
 std::vector<float> to_floats(const Tensor& tensor);
 
 }  // namespace winnow
