@@ -1,0 +1,21 @@
+// Where LibTorch computes.
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+
+namespace winnow {
+
+// "cpu", "cuda", "cuda:1" or "auto" (a GPU where one is found, else the CPU) as a device.
+//
+// LibTorch is linked without its CUDA half. This function opens that half when a GPU is asked for,
+// or when "auto" finds a driver, so a machine without a GPU never loads it. LibTorch remembers the
+// lack of a GPU: a process that wants one must call this before any other use of LibTorch.
+// Throws Error{usage} for other names, Error{device} if a GPU is asked for and missing.
+torch::Device resolve_device(const std::string& name);
+
+// "cpu (2 threads)" or "cuda:0 (NVIDIA H200)".
+std::string describe_device(const torch::Device& device);
+
+}  // namespace winnow

@@ -1,0 +1,22 @@
+// The ops of a Graph in LibTorch's terms.
+#pragma once
+
+#include <torch/types.h>
+
+#include <span>
+
+#include "runtime/model/graph.h"
+
+namespace winnow {
+
+// The value of a node.
+//
+//   inputs      values of its input nodes
+//   parameters  its own tensors as parameters_of orders them
+//
+// Training updates batch norm's running statistics in place and draws dropout from the default
+// generator of the inputs' device. Requires a graph that infer_shapes accepts; not for Input.
+torch::Tensor apply_operation(const Op& op, std::span<const torch::Tensor> inputs,
+                              std::span<const torch::Tensor> parameters, bool is_training);
+
+}  // namespace winnow
