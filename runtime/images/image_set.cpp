@@ -1,0 +1,35 @@
+#include "runtime/images/image_set.h"
+
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+#include "runtime/images/cifar.h"
+#include "runtime/images/folder.h"
+#include "runtime/images/idx.h"
+
+namespace winnow {
+
+ImageFormat image_format_from(std::string_view name) {
+  if (name == "cifar10") return ImageFormat::cifar10;
+  if (name == "cifar100") return ImageFormat::cifar100;
+  if (name == "idx") return ImageFormat::idx;
+  if (name == "folder") return ImageFormat::folder;
+  const std::string known[] = {"cifar10", "cifar100", "idx", "folder"};
+  fail(ErrorCode::usage, "unknown data format '", name, "'", suggestion(name, known));
+}
+
+ImageSet read_image_set(ImageFormat format, const std::string& directory, Split split,
+                        const FolderOptions& options) {
+  switch (format) {
+    case ImageFormat::cifar10:
+      return read_cifar10(directory, split);
+    case ImageFormat::cifar100:
+      return read_cifar100(directory, split);
+    case ImageFormat::idx:
+      return read_idx(directory, split);
+    case ImageFormat::folder:
+      return read_folder(list_folder(directory, split), options);
+  }
+  fail(ErrorCode::internal, "read_image_set: unknown format");
+}
+
+}  // namespace winnow

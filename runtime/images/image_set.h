@@ -22,7 +22,8 @@ struct ImageSet {
 //   cifar10   data_batch_1.bin .. data_batch_5.bin, test_batch.bin (batches.meta.txt for names)
 //   cifar100  train.bin, test.bin, fine labels (fine_label_names.txt for names)
 //   idx       train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-..., each plain or .gz
-//   folder    SPLIT/CLASS/*.jpg|jpeg|png, classes in alphabetical order
+//             (classes.txt for names, one a line)
+//   folder    SPLIT/CLASS/**/*.jpg|jpeg|png, classes in alphabetical order
 enum class ImageFormat { cifar10, cifar100, idx, folder };
 
 // Throws Error{usage} with a did-you-mean.
@@ -34,17 +35,26 @@ enum class Split { train, test };
 // antialiasing), then the centre is cut out. 0 keeps sizes, which then must be equal.
 struct FolderOptions {
   std::int64_t size = 0;
-  std::int64_t channels = 3;
+  std::int64_t channels = 3;  // 1 or 3
 };
 
-// Reads a whole split. A folder's test split may be called test, val or validation.
+// Reads a whole split, in file order; a folder's pictures class by class, by path within a class.
+// A folder's test split may be called test, val or validation.
 // Throws Error{bad_file} naming file and place: a missing file, a size that does not fit the
-// format, a label out of range, a damaged image.
+// format, a label out of range, a damaged image. Throws Error{usage} for options out of range, for
+// pictures that together exceed this machine's memory, and for a file whose decoder this build
+// lacks.
 ImageSet read_image_set(ImageFormat format, const std::string& directory, Split split,
                         const FolderOptions& options = {});
 
-// One picture file (PNG or JPEG by its first bytes), brought to channels x height x width: scaled
-// if its size differs. Grey and colour are converted into each other.
+// One picture file (PNG or JPEG by its first bytes), brought to channels x height x width. If its
+// size differs it is scaled, its aspect kept, to cover that size and the centre is cut out: for a
+// square the same as FolderOptions. Grey and colour are converted into each other.
+//
+//   returns  [channels, height, width]
+//
+// Throws Error{bad_file} for a damaged file, Error{usage} for a size out of range or a decoder that
+// this build lacks.
 std::vector<std::uint8_t> read_picture(const std::string& path, std::int64_t channels,
                                        std::int64_t height, std::int64_t width);
 

@@ -1,0 +1,187 @@
+#include "runtime/images/folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <thread>
+
+#include "runtime/base/error.h"
+#include "runtime/images/picture.h"
+
+namespace winnow {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hidden(const fs::path& path) {
+  return path.filename().string().starts_with('.');
+}
+
+bool is_picture(const fs::path& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+}
+
+fs::path find_split(const std::string& directory, Split split) {
+  const std::array<const char*, 3> test_names = {"test", "val", "validation"};
+  const std::array<const char*, 1> train_names = {"train"};
+  const std::span<const char* const> names =
+      split == Split::train ? std::span<const char* const>(train_names) : test_names;
+  for (const char* name : names) {
+    std::error_code ignored;
+    if (fs::is_directory(fs::path(directory) / name, ignored)) return fs::path(directory) / name;
+  }
+  fail(ErrorCode::bad_file, directory, ": no folder ",
+       split == Split::train ? "train" : "test, val or validation");
+}
+
+std::vector<std::string> subfolders(const fs::path& directory) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    if (entry.is_directory() && !is_hidden(entry.path())) {
+      names.push_back(entry.path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> pictures_below(const fs::path& directory) {
+  std::vector<std::string> paths;
+  for (auto entry = fs::recursive_directory_iterator(directory);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (is_hidden(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (entry->is_regular_file() && is_picture(entry->path())) {
+      paths.push_back(entry->path().string());
+    }
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+FolderListing list_classes(const fs::path& root) {
+  FolderListing listing;
+  listing.classes = subfolders(root);
+  if (listing.classes.empty()) fail(ErrorCode::bad_file, root.string(), ": no class folders");
+  for (std::size_t label = 0; label < listing.classes.size(); ++label) {
+    const fs::path directory = root / listing.classes[label];
+    const std::vector<std::string> paths = pictures_below(directory);
+    if (paths.empty()) {
+      fail(ErrorCode::bad_file, directory.string(), ": no pictures (*.jpg, *.jpeg, *.png)");
+    }
+    listing.paths.insert(listing.paths.end(), paths.begin(), paths.end());
+    listing.labels.insert(listing.labels.end(), paths.size(), static_cast<std::int32_t>(label));
+  }
+  return listing;
+}
+
+// Runs work(0) .. work(count - 1) on all cores. If any throws, the exception of the smallest index
+// is thrown: indices are handed out in order, so all smaller ones are finished by then.
+void for_each_index(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next = 0, first_failed = count;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < first_failed; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (i < first_failed) {
+          first_failed = i;
+          failure = std::current_exception();
+        }
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < std::min(cores, count); ++i) threads.emplace_back(run);
+  run();
+  threads.clear();  // joins
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Throws unless count pictures of `size` bytes fit this machine; then their sum cannot overflow.
+void check_memory(std::size_t count, std::size_t size) {
+  const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (count > memory / size) {
+    fail(ErrorCode::usage, count, " pictures of ", size, " bytes exceed this machine's memory of ",
+         memory >> 30, " GiB; choose a smaller picture size");
+  }
+}
+
+Picture decode_of_size(const std::string& path, const ImageSet& set) {
+  Picture picture = decode_picture(path);
+  if (picture.height != set.height || picture.width != set.width) {
+    fail(ErrorCode::bad_file, path, ": found ", picture.height, " x ", picture.width,
+         " pixels, expected ", set.height, " x ", set.width,
+         " as in the first picture; give a size to bring pictures to");
+  }
+  return with_channels(std::move(picture), set.channels);
+}
+
+ImageSet empty_set(const FolderListing& listing, const FolderOptions& options) {
+  ImageSet set;
+  set.count = static_cast<std::int64_t>(listing.paths.size());
+  set.channels = options.channels;
+  set.height = set.width = options.size;
+  if (options.size == 0) {
+    const Picture first = decode_picture(listing.paths.front());
+    set.height = first.height;
+    set.width = first.width;
+  }
+  set.labels = listing.labels;
+  set.classes = listing.classes;
+  return set;
+}
+
+}  // namespace
+
+FolderListing list_folder(const std::string& directory, Split split) {
+  const fs::path root = find_split(directory, split);
+  try {
+    return list_classes(root);
+  } catch (const fs::filesystem_error& error) {
+    fail(ErrorCode::bad_file, root.string(), ": ", error.code().message());
+  }
+}
+
+ImageSet read_folder(const FolderListing& listing, const FolderOptions& options) {
+  constexpr std::int64_t kMaxSide = 8192;  // squared: kMaxPicturePixels
+  if (options.size < 0 || options.size > kMaxSide) {
+    fail(ErrorCode::usage, "picture size: found ", options.size, ", expected 0 to ", kMaxSide);
+  }
+  if (options.channels != 1 && options.channels != 3) {
+    fail(ErrorCode::usage, "picture channels: found ", options.channels, ", expected 1 or 3");
+  }
+  if (listing.paths.empty()) fail(ErrorCode::usage, "no pictures to read");
+  ImageSet set = empty_set(listing, options);
+  const auto size = static_cast<std::size_t>(set.channels * set.height * set.width);
+  check_memory(listing.paths.size(), size);
+  set.pixels.resize(listing.paths.size() * size);
+  for_each_index(listing.paths.size(), [&](std::size_t i) {
+    const auto planes = std::span(set.pixels).subspan(i * size, size);
+    if (options.size == 0) {
+      write_planes(decode_of_size(listing.paths[i], set), planes);
+    } else {
+      read_picture_into(listing.paths[i], set.channels, set.height, set.width, planes);
+    }
+  });
+  return set;
+}
+
+}  // namespace winnow
