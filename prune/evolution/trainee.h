@@ -15,41 +15,53 @@ namespace winnow {
 struct PrunableLayer {
   std::string name;
   std::int64_t units = 0;
-  std::int64_t weights_per_unit = 1;
-  double cost_per_unit = 1.0;  // share of the budget: weights, or multiply-accumulates per sample
+  std::int64_t weights_per_unit = 1;  // of the largest unit; the last group of channels has less
+  std::int64_t weights = 0;           // of all units together, at most units * weights_per_unit
+  double macs_per_weight = 1.0;       // multiply-accumulates per sample that a kept weight costs
 };
 
 // Units of one layer that changed sides when its mask was recomputed.
 struct Migration {
-  std::int64_t entered = 0;  // were pruned, are kept now
-  std::int64_t left = 0;     // were kept, are pruned now
-  std::int64_t kept = 0;     // kept now, entered ones included
+  std::int64_t entered = 0;       // were pruned, are kept now
+  std::int64_t left = 0;          // were kept, are pruned now
+  std::int64_t kept = 0;          // kept now, entered ones included
+  std::int64_t kept_weights = 0;  // weights of the units kept now, counted one by one
 };
 
-// Weights, batch norm statistics, optimizer state and masks at one moment. Immutable.
+// Weights, batch norm statistics, optimizer state, masks and gradient statistics at one moment.
+// Immutable. It knows no learning rate and no place in the data: see Trainee::train_batches.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
 };
 
+// A trainee has no state that matters but what a Snapshot holds: each iteration restores a snapshot
+// before anything else, so a run that goes on from a checkpoint repeats the same numbers.
 class Trainee {
  public:
   virtual ~Trainee() = default;
 
+  // The same layers in the same order at every call.
   virtual const std::vector<PrunableLayer>& layers() const = 0;
 
-  // Trains `count` batches under the current masks (eq 4 after every step) and accumulates, per
-  // weight, the gradient statistics that eq 2 reads. Statistics start anew at each call.
+  // Trains the batches first .. first + count - 1 of the run under the current masks (eq 4 after
+  // every step) and accumulates, per weight, the gradient statistics that eq 2 reads: the mean
+  // gradient of the task's loss, pruned weights included. Statistics start anew at each call.
+  //
+  // `first` alone fixes the learning rate, the data order, augmentation and dropout. It never goes
+  // back: batches that are rewound count too, so iter_nr * batch_nr batches are the whole schedule.
+  //
   // Returns the mean training loss. Throws Error{interrupted} if the user asked to stop; the
   // network is then as after the last whole batch.
-  virtual double train_batches(std::int64_t count) = 0;
+  virtual double train_batches(std::int64_t first, std::int64_t count) = 0;
 
   // Fraction of validation samples classified right, in [0, 1], under the current masks.
   virtual double measure_accuracy() = 0;
 
   // Eqs 2 and 3: ranks the units of every layer by alpha |grad| + (1 - alpha) |w| (each normalised
-  // by its mean over the layer) and keeps the round((1 - sparsity) units) best, then applies eq 4.
-  // Pruned units can so return, with the value 0 from which training moves them.
+  // by its mean over the layer) and keeps the kept_units() best (importance.h), then applies eq 4.
+  // Pruned units can so return, with the value 0 from which training moves them. A network that
+  // was never trained has no gradient statistics: its gradients count as 0.
   //
   //   sparsities  [layers] in [0, 1)
   //   alpha       in [0, 1]
