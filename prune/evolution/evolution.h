@@ -1,0 +1,55 @@
+// Algorithm 1 of paper 003: pruning by evolution with mask rewinding.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "prune/evolution/evolution_config.h"
+#include "prune/evolution/evolution_state.h"
+#include "prune/evolution/iteration_record.h"
+#include "prune/evolution/layer_budget.h"
+#include "prune/evolution/trainee.h"
+
+namespace winnow {
+
+struct EvolutionResult {
+  Solution best;            // the most accurate that meets the goal; else the best-ranked one
+  bool target_met = false;  // best.sparsity() >= target_sparsity
+  double goal = 0.0;        // target_sparsity, or what the layers' limits allow if that is less
+  double weight_sparsity = 0.0;  // of best, over the budgeted weights
+  std::string shortfall;         // why the target is not met; empty if it is
+};
+
+// A state machine over a Trainee, which must outlive it. One object belongs to one thread.
+class Evolution {
+ public:
+  // Trains nothing. Throws Error{usage} with the key's name if `config` is out of range, names a
+  // layer that does not exist, or leaves nothing to prune.
+  Evolution(const EvolutionConfig& config, Trainee& trainee);
+
+  // Goes on where `state` was taken. Throws Error{bad_file} if it has other layers.
+  Evolution(const EvolutionConfig& config, Trainee& trainee, EvolutionState state);
+
+  bool finished() const { return state_.iteration >= config_.iter_nr; }
+
+  // Runs one iteration; the first one also makes the pool (line 1). If the trainee throws, as with
+  // Error{interrupted}, the state is the one before the call: the next call repeats the iteration.
+  // Throws Error{internal} when finished.
+  IterationRecord step();
+
+  const EvolutionState& state() const { return state_; }
+  const EvolutionConfig& config() const { return config_; }
+
+  // After at least one iteration; else throws Error{internal}. After the last one `best` meets the
+  // goal: an iteration is forced to if none did. The exception is a network whose training loss is
+  // no number each time; `shortfall` says so.
+  EvolutionResult result() const;
+
+ private:
+  EvolutionConfig config_;
+  Trainee& trainee_;
+  LayerBudget budget_;
+  EvolutionState state_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,75 @@
+// The parameters of Algorithm 1. docs/pruning.md explains each with its reason.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace winnow {
+
+// What target_sparsity is a share of: prunable weights, or multiply-accumulates of prunable
+// weights.
+enum class Budget { parameters, macs };
+
+// Bounds of one layer's sparsity that replace 0 and max_layer_sparsity.
+struct LayerLimits {
+  std::string layer;
+  double min_sparsity = 0.0;
+  double max_sparsity = 0.99;
+};
+
+// Sparsities are shares of pruned units in [0, 1); accuracies are fractions, so 0.01 is a point.
+struct EvolutionConfig {
+  // The four of the paper.
+  double acc_threshold = -0.01;  // improvement must exceed it: a loss below one point is accepted
+  std::int64_t iter_nr = 100;    // iterations
+  std::int64_t batch_nr = 200;   // batches trained per iteration
+  std::int64_t pool_size = 8;    // solutions in the population, at least 2
+
+  // The goal and the way to it.
+  double target_sparsity = 0.9;  // of the whole budget
+  Budget budget = Budget::parameters;
+  double initial_sparsity_min = 0.0;  // every layer of every first solution draws from this range
+  double initial_sparsity_max = 0.3;
+  double max_layer_sparsity = 0.99;
+  std::vector<LayerLimits> layer_limits;
+  std::vector<std::string> exclude;  // layers never pruned; they do not count in the budget
+  double sparsity_step = 0.25;     // largest share of a layer's kept units pruned in one iteration
+  double prune_until = 0.6;        // after this fraction of iter_nr sparsity no longer rises
+  double freeze_from = 0.8;        // after this fraction masks are fixed, only weights train
+  std::int64_t mask_interval = 0;  // batches between mask recomputations; 0: once per iteration
+
+  // Choice of subnetwork and layers.
+  double selection_pressure = 0.8;  // chance of the best-ranked solution; rises to 1 at freeze_from
+  double lag_penalty = 0.25;        // accuracy that a density e times too high costs in the ranking
+  double comparable_range = 0.2;    // solutions compare if their log densities differ by no more
+  double accuracy_smoothing =
+      0.5;                      // weight of a new accuracy in the level that a lineage is held to
+  double layer_fraction = 0.5;  // of the layers chosen in an iteration
+  double layer_exploration = 0.2;  // share of that choice that is uniform
+  double size_exponent = 0.5;      // layers are pruned in proportion to kept cost to this power
+
+  // Variation.
+  double mutation_range = 0.2;         // largest change of a layer's log density
+  double crossover_probability = 0.3;  // otherwise mutation
+
+  // Eq 2's alpha.
+  double alpha = 0.1;  // at the start
+  double alpha_min = 0.0;
+  double alpha_max = 0.5;
+  double alpha_step = 0.02;      // largest change in an iteration
+  double migration_goal = 0.02;  // share of kept units that should change places
+
+  // Sensitivity and stagnation.
+  double sensitivity_smoothing = 0.3;  // weight of one iteration's evidence
+  std::int64_t patience = 5;           // iterations without progress that are stagnation
+  std::int64_t clusters = 3;
+  std::int64_t representatives = 1;  // solutions that stay per cluster
+
+  std::uint64_t seed = 1;
+};
+
+// Throws Error{usage} that names the key, what was found and what was expected.
+void check_config(const EvolutionConfig& config);
+
+}  // namespace winnow

@@ -1,0 +1,66 @@
+// What one iteration did: a line of metrics.jsonl.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "prune/evolution/trainee.h"
+
+namespace winnow {
+
+enum class Phase {
+  rise,    // sparsity rises to the target
+  settle,  // sparsity stays, masks migrate
+  tune,    // masks are fixed, weights train
+};
+
+enum class Action {
+  written,    // accepted: in the pool, its sparsity incremented
+  dropped,    // accepted, but not good enough for a full pool
+  mutation,   // rejected: rewound, sparsities mutated
+  crossover,  // rejected: rewound, two solutions exchanged sparsities
+  rewound,    // rejected: rewound only (phase tune)
+};
+
+std::string_view to_string(Phase phase);
+std::string_view to_string(Action action);
+
+struct PoolSummary {
+  std::int64_t size = 0;
+  double best_accuracy = 0.0;
+  double mean_accuracy = 0.0;
+  double min_sparsity = 0.0;
+  double max_sparsity = 0.0;
+  double spread = 0.0;  // mean distance of the sparsity vectors from their centre
+};
+
+struct IterationRecord {
+  std::int64_t iteration = 0;
+  std::int64_t batches = 0;  // trained so far, this iteration included
+  Phase phase = Phase::rise;
+  std::int64_t solution = -1;        // id of the chosen subnetwork
+  std::int64_t child = -1;           // id of the new one; -1: none was written
+  std::vector<std::int64_t> layers;  // chosen, ascending
+  std::vector<double> sparsities;    // [layers] asked for
+  std::vector<double> kept;          // [layers] share of weights kept
+  double sparsity = 0.0;             // share of the budget that is pruned
+  double weight_sparsity = 0.0;      // share of the budgeted weights that is pruned
+  double loss = 0.0;
+  double accuracy = 0.0;
+  double reference = 0.0;    // best level among comparable solutions
+  double improvement = 0.0;  // accuracy - reference
+  bool accepted = false;
+  bool forced = false;  // the target had to be met now: accepted whatever the accuracy
+  Action action = Action::written;
+  double alpha = 0.0;               // used in this iteration
+  Migration migration;              // summed over layers; over recomputations but `kept`
+  double migration_rate = 0.0;      // share of kept units that changed places
+  std::vector<double> sensitivity;  // [layers] after this iteration
+  bool stagnation = false;          // the pool was cut to representatives
+  PoolSummary pool;                 // after this iteration
+  double best_accuracy = 0.0;       // of the answer so far; 0 while none meets the target
+  double best_sparsity = 0.0;
+};
+
+}  // namespace winnow

@@ -1,0 +1,58 @@
+// What pruning a layer saves, and how far it may go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "prune/evolution/evolution_config.h"
+#include "prune/evolution/trainee.h"
+
+namespace winnow {
+
+struct LayerRange {
+  double min = 0.0;
+  double max = 0.0;
+  bool excluded = false;
+};
+
+// The cost of a weight is 1 or its multiply-accumulates. Excluded layers cost nothing.
+class LayerBudget {
+ public:
+  // Throws Error{usage} if a name is unknown or given twice, a layer is inconsistent, or nothing is
+  // left to prune.
+  LayerBudget(const EvolutionConfig& config, const std::vector<PrunableLayer>& layers);
+
+  std::size_t size() const { return layers_.size(); }
+  const PrunableLayer& layer(std::size_t i) const { return layers_[i]; }
+  const LayerRange& range(std::size_t i) const { return ranges_[i]; }
+
+  // Share of the budget kept when masks keep these weights, [layers].
+  double density(std::span<const std::int64_t> kept_weights) const;
+
+  // The same of weights alone, whatever the budget counts.
+  double weight_density(std::span<const std::int64_t> kept_weights) const;
+
+  // Upper bound of density() for masks of these sparsities: every kept unit counts in full.
+  double planned_density(std::span<const double> sparsities) const;
+
+  // Cost of what layer i keeps at most at this sparsity.
+  double kept_cost(std::size_t i, double sparsity) const;
+
+  // The least density that planned_density() can reach within the ranges, or the target's if that
+  // is more: the density to get down to.
+  double goal_density() const { return goal_density_; }
+  double reachable_density() const { return reachable_density_; }
+
+ private:
+  std::vector<PrunableLayer> layers_;
+  std::vector<LayerRange> ranges_;
+  std::vector<double> cost_per_weight_;
+  double total_cost_ = 0.0;
+  double total_weights_ = 0.0;
+  double goal_density_ = 0.0;
+  double reachable_density_ = 0.0;
+};
+
+}  // namespace winnow
