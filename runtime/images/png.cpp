@@ -1,5 +1,7 @@
 #include <spng.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include "runtime/base/error.h"
@@ -10,6 +12,16 @@ namespace {
 
 // Text and profile chunks may be packed; this is far above what pictures carry.
 constexpr std::size_t kMaxChunkBytes = std::size_t{64} << 20;
+
+// The last chunk (PNG specification, 11.2.5): length 0, "IEND", its checksum.
+constexpr std::array<unsigned char, 12> kEnd = {0,   0,   0,    0,    'I',  'E',
+                                                'N', 'D', 0xae, 0x42, 0x60, 0x82};
+
+// libspng does not read the checksum of the last chunk.
+bool has_end(std::span<const std::byte> bytes) {
+  const auto equal = [](std::byte a, unsigned char b) { return a == std::byte{b}; };
+  return std::search(bytes.begin(), bytes.end(), kEnd.begin(), kEnd.end(), equal) != bytes.end();
+}
 
 struct Destroy {
   void operator()(spng_ctx* context) const { spng_ctx_free(context); }
@@ -39,7 +51,8 @@ Picture decode_png(const std::string& path, std::span<const std::byte> bytes) {
   Picture picture = blank_picture(path, header.height, header.width, 3);
   check(spng_decode_image(decoder.get(), picture.pixels.data(), picture.pixels.size(),
                           SPNG_FMT_RGB8, 0));
-  check(spng_decode_chunks(decoder.get()));  // up to the end mark: a file cut after its pixels
+  check(spng_decode_chunks(decoder.get()));  // what follows the pixels
+  if (!has_end(bytes)) fail(ErrorCode::bad_file, path, ": PNG: end of stream");
 
   const bool is_grey = header.color_type == SPNG_COLOR_TYPE_GRAYSCALE ||
                        header.color_type == SPNG_COLOR_TYPE_GRAYSCALE_ALPHA;
