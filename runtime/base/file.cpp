@@ -1,0 +1,163 @@
+#include "runtime/base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "runtime/base/error.h"
+
+namespace winnow {
+namespace {
+
+// What the system says about errno.
+std::string system_reason() {
+  return std::generic_category().message(errno);
+}
+
+[[noreturn]] void refuse(const std::string& path, const char* what) {
+  const std::string reason = system_reason();
+  fail(ErrorCode::bad_file, path, ": ", what, ": ", reason);
+}
+
+// Closes a descriptor on every way out.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+int open_for_reading(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) refuse(path, "cannot open");
+  return descriptor;
+}
+
+// The file that `path` stands for: a link is followed, so that it stays a link.
+// Throws if something other than a regular file is there, which a rename would destroy.
+std::string write_target(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return path;
+  if (!std::filesystem::is_regular_file(status)) {
+    fail(ErrorCode::bad_file, path, ": cannot write: not a regular file");
+  }
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  return std::filesystem::canonical(path).string();
+}
+
+// A name in the same folder that no other writer uses.
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> counter = 0;
+  return path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+}
+
+// Makes a rename in `folder` last. Some file systems cannot sync folders; that is no error.
+void sync_folder(const std::filesystem::path& folder) {
+  const std::string path = folder.empty() ? "." : folder.string();
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor.get() < 0) return;
+  if (::fsync(descriptor.get()) != 0 && errno == EIO) refuse(path, "cannot sync the folder");
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) {
+  const Descriptor descriptor(open_for_reading(path));
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) != 0) refuse(path, "cannot read");
+  if (!S_ISREG(status.st_mode)) fail(ErrorCode::bad_file, path, ": not a regular file");
+  if (status.st_size == 0) return;  // an empty mapping is an error to the system
+  size_ = static_cast<std::size_t>(status.st_size);
+  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
+  if (data == MAP_FAILED) refuse(path, "cannot map");
+  data_ = static_cast<const std::byte*>(data);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+AtomicFile::AtomicFile(const std::string& path) : path_(write_target(path)) {
+  do {  // a name may be left over from a killed process with the same number
+    temporary_ = temporary_name(path_);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) refuse(path_, "cannot write");
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) refuse(path_, "cannot write");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) refuse(path_, "cannot sync");
+  if (::close(std::exchange(descriptor_, -1)) != 0) refuse(path_, "cannot write");
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_, "cannot rename");
+  temporary_.clear();
+  sync_folder(std::filesystem::path(path_).parent_path());
+}
+
+void write_file_atomically(const std::string& path, std::span<const std::byte> bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_file_atomically(const std::string& path, std::string_view text) {
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+std::string read_text_file(const std::string& path, std::size_t limit_bytes) {
+  const Descriptor descriptor(open_for_reading(path));
+  std::string text;
+  std::string piece(std::size_t{1} << 16, '\0');
+  while (true) {  // by pieces, because a pipe has no size
+    const ssize_t count = ::read(descriptor.get(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) refuse(path, "cannot read");
+    if (count == 0) return text;
+    text.append(piece, 0, static_cast<std::size_t>(count));
+    if (text.size() > limit_bytes) {
+      fail(ErrorCode::bad_file, path, ": longer than ", limit_bytes, " bytes");
+    }
+  }
+}
+
+}  // namespace winnow

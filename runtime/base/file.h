@@ -26,7 +26,8 @@ class MappedFile {
 
 // Writes `bytes` beside `path` in a temporary file, syncs it and renames it to `path`, so that at
 // every moment `path` holds either its old content or all of the new one.
-// Throws Error{bad_file}; then no temporary file is left.
+// A link is followed. Throws Error{bad_file}, also if `path` is something other than a regular
+// file; then no temporary file is left.
 void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::string& path, std::string_view text);
 

@@ -1,0 +1,272 @@
+#include "runtime/model/csr.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/base/error.h"
+#include "runtime/model/shape.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kMostColumns = std::numeric_limits<std::uint32_t>::max();
+
+bool is_vector_size(int vector) {
+  return vector == 1 || vector == 8 || vector == 16 || vector == 32;
+}
+
+std::int64_t rows_of(std::int64_t channels, int vector) {
+  return channels / vector + (channels % vector != 0 ? 1 : 0);
+}
+
+template <typename T>
+std::span<const T> row_of(const std::vector<T>& items, std::int64_t row, std::int64_t length) {
+  return std::span<const T>(items).subspan(static_cast<std::size_t>(row * length),
+                                           static_cast<std::size_t>(length));
+}
+
+// Distance of every column to the nearest one that the row keeps; without any, to column 0.
+std::vector<std::int64_t> distances_to_kept(std::span<const std::uint8_t> row) {
+  const auto cols = static_cast<std::int64_t>(row.size());
+  const bool is_empty = std::all_of(row.begin(), row.end(), [](auto bit) { return bit == 0; });
+  std::vector<std::int64_t> distance(row.size());
+  std::int64_t since = is_empty ? -1 : cols;
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    since = row[c] ? 0 : since + 1;
+    distance[c] = since;
+  }
+  if (is_empty) return distance;
+  since = cols;
+  for (std::size_t c = row.size(); c-- > 0;) {
+    since = row[c] ? 0 : since + 1;
+    distance[c] = std::min(distance[c], since);
+  }
+  return distance;
+}
+
+// The `length` columns with the smallest distance, lower columns first on a tie, in rising order.
+// Kept columns have distance 0, so all of them are among these.
+void append_nearest(const std::vector<std::int64_t>& distance, std::size_t length,
+                    std::vector<std::uint32_t>& column) {
+  std::vector<std::size_t> at_distance(distance.size() + 1);
+  for (const std::int64_t d : distance) ++at_distance[static_cast<std::size_t>(d)];
+  std::size_t limit = 0;  // columns nearer than this all fit
+  std::size_t rest = length;
+  while (limit < at_distance.size() && at_distance[limit] <= rest) rest -= at_distance[limit++];
+  for (std::size_t c = 0; c < distance.size(); ++c) {
+    const auto d = static_cast<std::size_t>(distance[c]);
+    const bool is_last_choice = d == limit && rest > 0;
+    if (d >= limit && !is_last_choice) continue;
+    if (is_last_choice) --rest;
+    column.push_back(static_cast<std::uint32_t>(c));
+  }
+}
+
+// Calls visit(index of the stored value, channel, column), in storage order.
+template <typename Csr, typename Visit>
+void for_each_value(const Csr& csr, Visit visit) {
+  std::size_t index = 0;
+  for (std::int64_t row = 0; row < csr.rows; ++row) {
+    for (const std::uint32_t column : row_of(csr.column, row, csr.row_length)) {
+      for (int lane = 0; lane < csr.vector; ++lane) {
+        visit(index++, row * csr.vector + lane, std::int64_t{column});
+      }
+    }
+  }
+}
+
+std::string size_defect(const CsrWeight& w) {
+  if (!is_vector_size(w.vector)) {
+    return "vector size " + std::to_string(w.vector) + ", expected 1, 8, 16 or 32";
+  }
+  if (w.channels < 0 || w.cols < 0 || w.cols > kMostColumns) {
+    return "size " + to_string({w.channels, w.cols}) + " is out of range";
+  }
+  if (w.rows != rows_of(w.channels, w.vector)) {
+    return std::to_string(w.rows) + " rows, expected " +
+           std::to_string(rows_of(w.channels, w.vector));
+  }
+  if (w.row_length < 0 || w.row_length > w.cols) {
+    return "rows of " + std::to_string(w.row_length) + " units in " + std::to_string(w.cols) +
+           " columns";
+  }
+  std::int64_t units = 0;
+  std::int64_t count = 0;
+  const bool overflows = __builtin_mul_overflow(w.rows, w.row_length, &units) ||
+                         __builtin_mul_overflow(units, std::int64_t{w.vector}, &count);
+  if (overflows || w.column.size() != static_cast<std::uint64_t>(units)) {
+    return std::to_string(w.column.size()) + " columns stored, expected " + std::to_string(w.rows) +
+           " rows of " + std::to_string(w.row_length);
+  }
+  if (w.kept.size() != static_cast<std::uint64_t>(w.rows)) {
+    return std::to_string(w.kept.size()) + " row counts, expected " + std::to_string(w.rows);
+  }
+  if (w.values.count == count) return "";
+  return std::to_string(w.values.count) + " values, expected " + std::to_string(count);
+}
+
+std::string row_defect(const CsrWeight& w, std::int64_t row) {
+  const std::string place = "row " + std::to_string(row) + ": ";
+  const std::int64_t kept = w.kept[static_cast<std::size_t>(row)];
+  if (kept > w.row_length) {
+    return place + std::to_string(kept) + " units kept of " + std::to_string(w.row_length);
+  }
+  std::int64_t last = -1;
+  for (const std::uint32_t column : row_of(w.column, row, w.row_length)) {
+    if (column >= w.cols) {
+      return place + "column " + std::to_string(column) + " of " + std::to_string(w.cols);
+    }
+    if (column <= last) {
+      return place + "column " + std::to_string(column) + " follows " + std::to_string(last);
+    }
+    last = column;
+  }
+  return "";
+}
+
+// Everything but the values. A weight without this defect can be walked safely.
+std::string structure_defect(const CsrWeight& w) {
+  std::string defect = size_defect(w);
+  for (std::int64_t row = 0; defect.empty() && row < w.rows; ++row) defect = row_defect(w, row);
+  if (!defect.empty()) return defect;
+  const std::uint32_t fullest =
+      w.kept.empty() ? 0 : *std::max_element(w.kept.begin(), w.kept.end());
+  if (fullest == w.row_length) return "";
+  return "rows of " + std::to_string(w.row_length) + " units, the fullest keeps " +
+         std::to_string(fullest);
+}
+
+// Pads are zero and so is what lies beyond the last channel.
+std::string zero_defect(const CsrWeight& w) {
+  const std::vector<float> values = decode(w.values);
+  for (std::int64_t row = 0; row < w.rows; ++row) {
+    std::int64_t filled = 0;
+    const std::int64_t channels_left = w.channels - row * w.vector;
+    for (std::int64_t i = row * w.row_length; i < (row + 1) * w.row_length; ++i) {
+      const auto unit = row_of(values, i, w.vector);
+      const auto is_set = [](float value) { return value != 0; };
+      if (std::any_of(unit.begin(), unit.end(), is_set)) ++filled;
+      for (std::int64_t lane = channels_left; lane < w.vector; ++lane) {
+        if (!is_set(unit[static_cast<std::size_t>(lane)])) continue;
+        return "row " + std::to_string(row) + ": a value beyond the last channel is not 0";
+      }
+    }
+    const std::int64_t kept = w.kept[static_cast<std::size_t>(row)];
+    if (filled > kept) {
+      return "row " + std::to_string(row) + ": " + std::to_string(filled) +
+             " units are not 0, but only " + std::to_string(kept) + " are kept";
+    }
+  }
+  return "";
+}
+
+void require_mask_size(std::size_t size, std::int64_t channels, std::int64_t cols, int vector) {
+  if (!is_vector_size(vector)) {
+    fail(ErrorCode::usage, "vector size ", vector, ", expected 1, 8, 16 or 32");
+  }
+  if (cols > kMostColumns) fail(ErrorCode::usage, "a weight of ", cols, " columns is too large");
+  const bool has_weights = element_count({channels, cols}) > 0;  // refuses what is negative
+  const std::int64_t units = has_weights ? rows_of(channels, vector) * cols : 0;
+  if (size == static_cast<std::uint64_t>(units)) return;
+  fail(ErrorCode::usage, "a mask of ", size, " units does not fit a weight of ",
+       to_string({channels, cols}), " in vectors of ", vector);
+}
+
+void require_structure(const CsrWeight& weight) {
+  const std::string defect = structure_defect(weight);
+  if (!defect.empty()) fail(ErrorCode::usage, "sparse weight: ", defect);
+}
+
+}  // namespace
+
+CsrPattern build_csr_pattern(std::span<const std::uint8_t> mask, std::int64_t channels,
+                             std::int64_t cols, int vector) {
+  require_mask_size(mask.size(), channels, cols, vector);
+  CsrPattern pattern{channels, cols, vector, rows_of(channels, vector), 0, {}, {}};
+  const auto mask_row = [&](std::int64_t row) {
+    return mask.subspan(static_cast<std::size_t>(row * cols), static_cast<std::size_t>(cols));
+  };
+  for (std::int64_t row = 0; row < pattern.rows; ++row) {
+    const auto units = mask_row(row);
+    const auto kept = std::count_if(units.begin(), units.end(), [](auto bit) { return bit != 0; });
+    pattern.kept.push_back(static_cast<std::uint32_t>(kept));
+    pattern.row_length = std::max<std::int64_t>(pattern.row_length, kept);
+  }
+  const auto length = static_cast<std::size_t>(pattern.row_length);
+  pattern.column.reserve(static_cast<std::size_t>(pattern.rows) * length);
+  for (std::int64_t row = 0; row < pattern.rows; ++row) {
+    append_nearest(distances_to_kept(mask_row(row)), length, pattern.column);
+  }
+  return pattern;
+}
+
+std::vector<std::int64_t> dense_positions(const CsrPattern& pattern) {
+  std::vector<std::int64_t> positions(pattern.column.size() *
+                                      static_cast<std::size_t>(pattern.vector));
+  for_each_value(pattern, [&](std::size_t i, std::int64_t channel, std::int64_t column) {
+    positions[i] = channel < pattern.channels ? channel * pattern.cols + column : -1;
+  });
+  return positions;
+}
+
+std::vector<float> to_dense(const CsrWeight& weight) {
+  require_structure(weight);
+  const std::vector<float> values = decode(weight.values);
+  std::vector<float> dense(static_cast<std::size_t>(element_count({weight.channels, weight.cols})));
+  for_each_value(weight, [&](std::size_t i, std::int64_t channel, std::int64_t column) {
+    if (channel >= weight.channels) return;
+    dense[static_cast<std::size_t>(channel * weight.cols + column)] = values[i];
+  });
+  return dense;
+}
+
+std::int64_t nonzero_count(const CsrWeight& weight) {
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < weight.rows; ++row) {
+    const std::int64_t lanes =
+        std::min<std::int64_t>(weight.vector, weight.channels - row * weight.vector);
+    count += lanes * weight.kept[static_cast<std::size_t>(row)];
+  }
+  return count;
+}
+
+std::vector<std::int32_t> input_offsets(const CsrWeight& weight, std::int64_t kernel_h,
+                                        std::int64_t kernel_w, std::int64_t plane,
+                                        std::int64_t pitch, std::int64_t dilation_h,
+                                        std::int64_t dilation_w) {
+  require_structure(weight);
+  const std::int64_t window = element_count({kernel_h, kernel_w});
+  if (window < 1 || weight.cols % window != 0) {
+    fail(ErrorCode::usage, weight.cols, " columns are no multiple of a kernel ",
+         to_string({kernel_h, kernel_w}));
+  }
+  // The largest offset of any column; if it fits, so does every step on the way.
+  const Shape largest = {weight.cols / window, plane};
+  const Shape rows = {kernel_h, dilation_h, pitch};
+  const Shape columns = {kernel_w, dilation_w};
+  std::int64_t sum = 0;
+  const bool overflows =
+      __builtin_add_overflow(element_count(largest), element_count(rows), &sum) ||
+      __builtin_add_overflow(sum, element_count(columns), &sum);
+  if (overflows || sum > std::numeric_limits<std::int32_t>::max()) {
+    fail(ErrorCode::usage, "planes of ", plane, " elements are too large for offsets of 32 bits");
+  }
+  std::vector<std::int32_t> offsets;
+  offsets.reserve(weight.column.size());
+  for (const std::uint32_t column : weight.column) {
+    const std::int64_t c = column / window;
+    const std::int64_t r = column % window / kernel_w;
+    const std::int64_t s = column % kernel_w;
+    const std::int64_t offset = c * plane + r * dilation_h * pitch + s * dilation_w;
+    offsets.push_back(static_cast<std::int32_t>(offset));
+  }
+  return offsets;
+}
+
+std::string find_defect(const CsrWeight& weight) {
+  std::string defect = structure_defect(weight);
+  if (defect.empty()) defect = find_defect(weight.values);
+  return defect.empty() ? zero_defect(weight) : defect;
+}
+
+}  // namespace winnow

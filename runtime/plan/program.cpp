@@ -1,0 +1,110 @@
+#include "runtime/plan/program.h"
+
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "runtime/base/error.h"
+
+namespace winnow {
+namespace {
+
+bool takes_relu(const Op& op) {
+  return std::holds_alternative<Conv>(op) || std::holds_alternative<Linear>(op) ||
+         std::holds_alternative<Add>(op);
+}
+
+// Turns nodes into steps, in order.
+class Builder {
+ public:
+  Builder(const Graph& graph, std::int64_t batch)
+      : graph_(graph), shapes_(infer_shapes(graph, batch)), value_of_(graph.nodes.size()) {
+    program_.batch = batch;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) index_of_[graph.nodes[i].name] = i;
+    count_readers();
+  }
+
+  Program build() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add(i);
+    program_.output = value_of_.back();
+    return std::move(program_);
+  }
+
+ private:
+  // How many values read each node's; a dropout passes its readers on to what it reads.
+  void count_readers() {
+    readers_.resize(graph_.nodes.size());
+    readers_.back() = 1;  // the caller reads the output
+    for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
+      const bool is_alias = std::holds_alternative<Dropout>(graph_.nodes[i].op);
+      for (const std::string& input : graph_.nodes[i].inputs) {
+        readers_[index_of_.at(input)] += is_alias ? readers_[i] : 1;
+      }
+    }
+  }
+
+  void add(std::size_t index) {
+    const Node& node = graph_.nodes[index];
+    if (std::holds_alternative<Dropout>(node.op)) {
+      value_of_[index] = input_value(node, 0);
+    } else if (std::holds_alternative<Relu>(node.op) && fuse_relu(index)) {
+      value_of_[index] = input_value(node, 0);
+    } else {
+      add_step(index);
+    }
+  }
+
+  // Gives the relu to the step that makes its input if nothing else reads that.
+  bool fuse_relu(std::size_t index) {
+    const Node& relu = graph_.nodes[index];
+    const std::size_t value = input_value(relu, 0);
+    const auto writer = writer_of_.find(value);
+    if (writer == writer_of_.end()) return false;
+    Step& step = program_.steps[writer->second];
+    if (!takes_relu(step.op) || value_readers_[value] != 1) return false;
+    step.has_relu = true;
+    program_.values[value].name = relu.name;
+    value_readers_[value] = readers_[index];
+    return true;
+  }
+
+  void add_step(std::size_t index) {
+    const Node& node = graph_.nodes[index];
+    const std::size_t value = program_.values.size();
+    value_of_[index] = value;
+    program_.values.push_back({node.name, shapes_[index]});
+    value_readers_.push_back(readers_[index]);
+    if (std::holds_alternative<Input>(node.op)) {
+      program_.input = value;
+      return;
+    }
+    Step step{node.name, node.op, {}, value, false};
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      step.inputs.push_back(input_value(node, i));
+    writer_of_[value] = program_.steps.size();
+    program_.steps.push_back(std::move(step));
+  }
+
+  std::size_t input_value(const Node& node, std::size_t i) const {
+    return value_of_[index_of_.at(node.inputs[i])];
+  }
+
+  const Graph& graph_;
+  std::vector<Shape> shapes_;
+  Program program_;
+  std::map<std::string, std::size_t> index_of_;
+  std::vector<std::size_t> readers_;              // by node
+  std::vector<std::size_t> value_of_;             // by node
+  std::vector<std::size_t> value_readers_;        // by value
+  std::map<std::size_t, std::size_t> writer_of_;  // value -> step
+};
+
+}  // namespace
+
+Program build_program(const DeployedModel& model, std::int64_t batch) {
+  if (batch < 1) fail(ErrorCode::usage, "batch size is ", batch, ", expected at least 1");
+  check_deployed_model(model, model.graph.name);
+  return Builder(model.graph, batch).build();
+}
+
+}  // namespace winnow
