@@ -1,0 +1,117 @@
+#include "prune/data/partition.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "runtime/base/random.h"
+
+namespace winnow {
+namespace {
+
+// Apart from the streams of batches (prune/training/batches.cpp), which have the same seed.
+constexpr std::uint64_t kHoldOutStream = std::uint64_t{3} << 32;
+
+using Histogram = std::array<std::uint64_t, 256>;
+
+std::size_t image_bytes(const ImageSet& set) {
+  return static_cast<std::size_t>(set.channels * set.height * set.width);
+}
+
+ImageSet without_images(const ImageSet& set) {
+  ImageSet empty;
+  empty.channels = set.channels;
+  empty.height = set.height;
+  empty.width = set.width;
+  empty.classes = set.classes;
+  return empty;
+}
+
+void append_image(ImageSet& to, const ImageSet& from, std::size_t index) {
+  const auto size = static_cast<std::ptrdiff_t>(image_bytes(from));
+  const auto first = from.pixels.begin() + static_cast<std::ptrdiff_t>(index) * size;
+  to.pixels.insert(to.pixels.end(), first, first + size);
+  if (!from.labels.empty()) to.labels.push_back(from.labels[index]);
+  ++to.count;
+}
+
+// Keeps the images with is_kept, in place: a set may fill most of the memory.
+void compact(ImageSet& set, const std::vector<bool>& is_kept) {
+  const auto size = static_cast<std::ptrdiff_t>(image_bytes(set));
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < is_kept.size(); ++i) {
+    if (!is_kept[i]) continue;
+    if (kept != i) {
+      const auto first = set.pixels.begin() + static_cast<std::ptrdiff_t>(i) * size;
+      std::copy(first, first + size, set.pixels.begin() + static_cast<std::ptrdiff_t>(kept) * size);
+      if (!set.labels.empty()) set.labels[kept] = set.labels[i];
+    }
+    ++kept;
+  }
+  set.count = static_cast<std::int64_t>(kept);
+  set.pixels.resize(kept * static_cast<std::size_t>(size));
+  if (!set.labels.empty()) set.labels.resize(kept);
+}
+
+Histogram histogram_of(const ImageSet& set, std::size_t channel) {
+  const auto plane = static_cast<std::size_t>(set.height * set.width);
+  Histogram histogram{};
+  for (std::size_t first = channel * plane; first < set.pixels.size(); first += image_bytes(set)) {
+    for (std::size_t i = 0; i < plane; ++i) ++histogram[set.pixels[first + i]];
+  }
+  return histogram;
+}
+
+}  // namespace
+
+ImageSet hold_out(ImageSet& set, std::int64_t count, std::uint64_t seed) {
+  ImageSet held = without_images(set);
+  if (count == 0) return held;
+  Random random(seed, kHoldOutStream);
+  std::vector<std::int64_t> chosen = permutation(set.count, random);
+  chosen.resize(static_cast<std::size_t>(count));
+  std::sort(chosen.begin(), chosen.end());
+
+  std::vector<bool> is_kept(static_cast<std::size_t>(set.count), true);
+  held.pixels.reserve(chosen.size() * image_bytes(set));
+  for (std::int64_t index : chosen) {
+    append_image(held, set, static_cast<std::size_t>(index));
+    is_kept[static_cast<std::size_t>(index)] = false;
+  }
+  compact(set, is_kept);
+  return held;
+}
+
+void thin_out(ImageSet& set, std::int64_t limit) {
+  if (set.count <= limit) return;
+  std::vector<bool> is_kept(static_cast<std::size_t>(set.count), false);
+  // i n cannot overflow: both are counts of images in memory.
+  for (std::int64_t i = 0; i < limit; ++i) {
+    is_kept[static_cast<std::size_t>(i * set.count / limit)] = true;
+  }
+  compact(set, is_kept);
+}
+
+Preprocessing measure_channels(const ImageSet& set) {
+  Preprocessing result;
+  for (std::int64_t channel = 0; channel < set.channels; ++channel) {
+    const Histogram histogram = histogram_of(set, static_cast<std::size_t>(channel));
+    const double count = static_cast<double>(set.count * set.height * set.width);
+    std::uint64_t sum = 0;
+    for (std::size_t byte = 0; byte < 256; ++byte) sum += byte * histogram[byte];
+    const double mean = static_cast<double>(sum) / count;
+    double squares = 0;
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      const double distance = static_cast<double>(byte) - mean;
+      squares += distance * distance * static_cast<double>(histogram[byte]);
+    }
+    const double deviation = std::sqrt(squares / count) / 255;
+    result.mean.push_back(static_cast<float>(mean / 255));
+    result.deviation.push_back(deviation > 0 ? static_cast<float>(deviation) : 1.0f);
+  }
+  return result;
+}
+
+}  // namespace winnow
