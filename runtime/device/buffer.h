@@ -1,0 +1,80 @@
+// Move-only owners of device memory and of page-locked host memory.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "runtime/device/cuda_check.h"
+
+namespace winnow {
+
+// `count` elements of T in device memory, not initialised; null for 0.
+// T is trivially copyable. Throws Error{device} if memory runs out.
+template <typename T>
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t count) : count_(count) {
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) {
+      fail(ErrorCode::usage, "device buffer: ", count, " elements overflow");
+    }
+    if (count > 0) CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T)));
+  }
+  ~DeviceBuffer() {
+    if (data_ != nullptr) cudaFree(data_);
+  }
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+
+  T* get() const { return static_cast<T*>(data_); }
+  std::size_t count() const { return count_; }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+// Copies `values` to new device memory; returns when the copy is done.
+template <typename T>
+DeviceBuffer<T> upload(const std::vector<T>& values) {
+  DeviceBuffer<T> buffer(values.size());
+  if (!values.empty()) {
+    CUDA_CHECK(cudaMemcpy(buffer.get(), values.data(), buffer.bytes(), cudaMemcpyHostToDevice));
+  }
+  return buffer;
+}
+
+// Floats in page-locked host memory, so that copies to and from the device run at full speed.
+class PinnedBuffer {
+ public:
+  PinnedBuffer() = default;
+  explicit PinnedBuffer(std::size_t count) : count_(count) {
+    if (count > 0) CUDA_CHECK(cudaMallocHost(&data_, count * sizeof(float)));
+  }
+  ~PinnedBuffer() {
+    if (data_ != nullptr) cudaFreeHost(data_);
+  }
+  PinnedBuffer(PinnedBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+
+  std::span<float> values() const { return {static_cast<float*>(data_), count_}; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t count_ = 0;
+};
+
+}  // namespace winnow
