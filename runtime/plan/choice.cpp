@@ -1,0 +1,189 @@
+#include "runtime/plan/choice.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "runtime/base/error.h"
+
+namespace winnow {
+namespace {
+
+using FormatSet = std::uint16_t;  // bit f: the value exists in format f
+using State = std::vector<FormatSet>;  // per value; 0 for values not alive
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+FormatSet only(std::size_t format) { return static_cast<FormatSet>(1u << format); }
+bool has(FormatSet set, std::size_t format) { return (set & only(format)) != 0; }
+
+// A way to reach a state after some step.
+struct Path {
+  State state;
+  double ms = 0;
+  std::size_t parent = kNone;  // index among the paths of the step before
+  std::size_t option = 0;
+  std::vector<Conversion> conversions;  // before this step
+};
+
+void require(bool is_true, const char* what) {
+  if (!is_true) fail(ErrorCode::usage, "choice of kernels: ", what);
+}
+
+void check_step(const ChoiceProblem& problem, const ChoiceStep& step, std::size_t index) {
+  const auto formats = [&](std::size_t value) { return problem.conversion_ms[value].size(); };
+  for (const std::size_t value : step.inputs) {
+    require(value < problem.conversion_ms.size(), "an input is out of range");
+  }
+  require(step.output < problem.conversion_ms.size(), "an output is out of range");
+  if (step.options.empty()) fail(ErrorCode::device, "step ", index, ": no kernel can run it");
+  for (const StepOption& option : step.options) {
+    require(option.reads.size() == step.inputs.size(), "an option reads another number of inputs");
+    require(option.writes < formats(step.output), "a written format is out of range");
+    for (std::size_t i = 0; i < option.reads.size(); ++i) {
+      require(option.reads[i] < formats(step.inputs[i]), "a read format is out of range");
+    }
+  }
+}
+
+void check(const ChoiceProblem& problem) {
+  const std::size_t values = problem.conversion_ms.size();
+  require(problem.input < values && problem.output < values, "input or output is out of range");
+  for (const auto& table : problem.conversion_ms) {
+    require(!table.empty() && table.size() <= kMaxFormats, "a value has no or too many formats");
+    for (const auto& row : table) require(row.size() == table.size(), "a table is not square");
+  }
+  require(problem.input_format < problem.conversion_ms[problem.input].size() &&
+              problem.output_format < problem.conversion_ms[problem.output].size(),
+          "the input's or output's format is out of range");
+  for (std::size_t i = 0; i < problem.steps.size(); ++i) {
+    check_step(problem, problem.steps[i], i);
+  }
+}
+
+// Last step that reads each value; the network's output is read after all steps.
+std::vector<std::size_t> last_readers(const ChoiceProblem& problem) {
+  std::vector<std::size_t> last(problem.conversion_ms.size(), 0);
+  for (std::size_t i = 0; i < problem.steps.size(); ++i) {
+    last[problem.steps[i].output] = i;
+    for (const std::size_t value : problem.steps[i].inputs) last[value] = i;
+  }
+  last[problem.output] = problem.steps.size();
+  return last;
+}
+
+// Makes `value` exist in `format`, by the cheapest conversion from a format that it has.
+// Returns false if there is none.
+bool provide(const ChoiceProblem& problem, std::size_t value, std::size_t format, std::size_t step,
+             Path& path) {
+  const FormatSet set = path.state[value];
+  if (has(set, format)) return true;
+  const auto& table = problem.conversion_ms[value];
+  std::size_t best = kNone;
+  for (std::size_t from = 0; from < table.size(); ++from) {
+    if (!has(set, from) || table[from][format] == kImpossible) continue;
+    if (best == kNone || table[from][format] < table[best][format]) best = from;
+  }
+  if (best == kNone) return false;
+  path.ms += table[best][format];
+  path.conversions.push_back({value, best, format, step});
+  path.state[value] = static_cast<FormatSet>(set | only(format));
+  return true;
+}
+
+// Keeps the cheapest path of every state, at most `limit`, in an order that depends on numbers only.
+void keep_best(std::vector<Path>& paths, std::size_t limit) {
+  std::stable_sort(paths.begin(), paths.end(), [](const Path& a, const Path& b) {
+    return a.state != b.state ? a.state < b.state : a.ms < b.ms;
+  });
+  const auto same_state = [](const Path& a, const Path& b) { return a.state == b.state; };
+  paths.erase(std::unique(paths.begin(), paths.end(), same_state), paths.end());
+  if (paths.size() <= limit) return;
+  std::stable_sort(paths.begin(), paths.end(),
+                   [](const Path& a, const Path& b) { return a.ms < b.ms; });
+  paths.resize(limit);
+}
+
+std::vector<Path> advance(const ChoiceProblem& problem, std::size_t index,
+                          const std::vector<std::size_t>& last, const std::vector<Path>& before) {
+  const ChoiceStep& step = problem.steps[index];
+  std::vector<Path> after;
+  for (std::size_t parent = 0; parent < before.size(); ++parent) {
+    for (std::size_t o = 0; o < step.options.size(); ++o) {
+      const StepOption& option = step.options[o];
+      if (option.ms == kImpossible) continue;
+      Path path{before[parent].state, before[parent].ms + option.ms, parent, o, {}};
+      bool is_possible = true;
+      for (std::size_t i = 0; i < step.inputs.size() && is_possible; ++i) {
+        is_possible = provide(problem, step.inputs[i], option.reads[i], index, path);
+      }
+      if (!is_possible) continue;
+      path.state[step.output] = only(option.writes);
+      for (std::size_t value = 0; value < last.size(); ++value) {
+        if (last[value] <= index) path.state[value] = 0;
+      }
+      after.push_back(std::move(path));
+    }
+  }
+  return after;
+}
+
+Choice trace(const ChoiceProblem& problem, const std::vector<std::vector<Path>>& paths,
+             const Path& last) {
+  Choice choice;
+  choice.ms = last.ms;
+  choice.option.resize(problem.steps.size());
+  std::vector<const Path*> chain = {&last};
+  std::size_t parent = last.parent;
+  for (std::size_t step = problem.steps.size(); step-- > 0;) {
+    const Path& path = paths[step + 1][parent];
+    choice.option[step] = path.option;
+    chain.push_back(&path);
+    parent = path.parent;
+  }
+  for (auto path = chain.rbegin(); path != chain.rend(); ++path) {
+    choice.conversions.insert(choice.conversions.end(), (*path)->conversions.begin(),
+                              (*path)->conversions.end());
+  }
+  return choice;
+}
+
+}  // namespace
+
+Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states) {
+  check(problem);
+  const std::vector<std::size_t> last = last_readers(problem);
+  std::vector<std::vector<Path>> paths(1);
+  Path start{State(problem.conversion_ms.size(), 0), 0, kNone, 0, {}};
+  start.state[problem.input] = only(problem.input_format);
+  paths.front().push_back(std::move(start));
+
+  for (std::size_t step = 0; step < problem.steps.size(); ++step) {
+    std::vector<Path> after = advance(problem, step, last, paths.back());
+    if (after.empty()) {
+      fail(ErrorCode::device, "step ", step, ": no kernel reads a format that its input can have");
+    }
+    keep_best(after, std::max<std::size_t>(max_states, 1));
+    paths.push_back(std::move(after));
+  }
+
+  Path best;
+  best.ms = kImpossible;
+  for (std::size_t i = 0; i < paths.back().size(); ++i) {
+    Path end{paths.back()[i].state, paths.back()[i].ms, i, 0, {}};
+    const bool is_possible =
+        provide(problem, problem.output, problem.output_format, problem.steps.size(), end);
+    if (is_possible && end.ms < best.ms) best = std::move(end);
+  }
+  if (best.ms == kImpossible) {
+    fail(ErrorCode::device, "choice of kernels: the output cannot be had in the format asked for");
+  }
+  return trace(problem, paths, best);
+}
+
+double median_ms(std::vector<double> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+}  // namespace winnow
