@@ -1,0 +1,69 @@
+#include "runtime/model/model.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+#include "runtime/model/weight_parts.h"
+
+namespace winnow {
+namespace {
+
+const Node& weighted_node(const Model& model, const std::string& name) {
+  for (const Node& node : model.graph.nodes) {
+    if (node.name == name && !parameters_of(node).empty()) return node;
+  }
+  fail(ErrorCode::bad_file, model.graph.name, ": no node ", in_quotes(name), " with a weight");
+}
+
+template <typename Code>
+Tensor scaled(const WeightParts& parts) {
+  const float scale = parts.scale->values<float>()[0];
+  Tensor weight(DataType::f32, parts.shape);
+  const auto codes = parts.codes->values<Code>();
+  std::transform(codes.begin(), codes.end(), weight.values<float>().begin(),
+                 [scale](Code code) { return scale * static_cast<float>(code); });
+  return weight;
+}
+
+Tensor looked_up(const WeightParts& parts) {
+  const std::vector<float> entries = to_floats(*parts.codebook);
+  Tensor weight(DataType::f32, parts.shape);
+  const auto codes = parts.codes->values<std::uint8_t>();
+  std::transform(codes.begin(), codes.end(), weight.values<float>().begin(),
+                 [&](std::uint8_t code) { return entries[code]; });
+  return weight;
+}
+
+}  // namespace
+
+Tensor weight_of(const Model& model, const std::string& name) {
+  const WeightParts parts = weight_parts(model, weighted_node(model, name), model.graph.name);
+  if (parts.dense) return *parts.dense;
+  if (parts.codebook) return looked_up(parts);
+  return parts.codes->type() == DataType::i16 ? scaled<std::int16_t>(parts)
+                                              : scaled<std::int8_t>(parts);
+}
+
+double sparsity(const Model& model) {
+  std::int64_t masked = 0;
+  std::int64_t all = 0;
+  for (const Node& node : model.graph.nodes) {
+    if (!has_prunable_weight(node)) continue;
+    const WeightParts parts = weight_parts(model, node, model.graph.name);
+    all += element_count(parts.shape);
+    if (parts.mask) for_each_masked(parts, [&](std::size_t) { ++masked; });
+  }
+  return all == 0 ? 0.0 : static_cast<double>(masked) / static_cast<double>(all);
+}
+
+std::vector<float> dense_values(const DeployedModel& model, const std::string& name) {
+  const auto found = model.weights.find(name);
+  if (found == model.weights.end()) {
+    fail(ErrorCode::bad_file, model.graph.name, ": weight ", in_quotes(name), " is missing");
+  }
+  if (const auto* sparse = std::get_if<CsrWeight>(&found->second)) return to_dense(*sparse);
+  return decode(std::get<DenseWeight>(found->second).values);
+}
+
+}  // namespace winnow

@@ -19,11 +19,14 @@ struct SafetensorsFile {
 // Error{bad_file}, naming file, tensor and place. Memory stays below the file's size.
 SafetensorsFile read_safetensors(const std::string& path);
 
-// Deterministic and atomic. Tensors are written in the map's order, data aligned to 8 bytes.
+// Deterministic and atomic. As in the format's reference writer the widest element types come
+// first, then names in order, so that every tensor is aligned to its element.
 void write_safetensors(const std::string& path, const SafetensorsFile& file);
 
-// A Model as safetensors: graph and state lie as JSON in the metadata ("winnow.graph", ...).
-// Re-applies masks before writing, so that no checkpoint is ever not sparse.
+// A Model as safetensors: graph and state lie as JSON in the metadata ("winnow.graph",
+// "winnow.state"), so the model's own metadata must not begin with "winnow.".
+// Re-applies masks before writing, so that no checkpoint is ever not sparse. Throws Error{bad_file}
+// if load_model would refuse the result.
 void save_model(const std::string& path, const Model& model);
 
 // Throws Error{bad_file}, also if the file is a safetensors file of another program.
