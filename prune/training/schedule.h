@@ -11,10 +11,10 @@ enum class Decay { constant, cosine, step };
 struct RateSchedule {
   Decay decay = Decay::cosine;
   double rate = 0.1;
-  double final_rate = 0.0;         // cosine only: where it ends
-  std::vector<double> milestones;  // step only: times at which the rate is multiplied by gamma
-  double gamma = 0.1;              // step only
-  double warmup = 0.0;             // the rate grows linearly from 0 over this time
+  double final_rate = 0.0;              // cosine only: where it ends
+  std::vector<double> milestones = {};  // step only: times at which the rate is multiplied by gamma
+  double gamma = 0.1;                   // step only
+  double warmup = 0.0;                  // the rate grows linearly from 0 over this time
 };
 
 // The learning rate at `time` of a stage that lasts `total`.

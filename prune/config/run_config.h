@@ -1,0 +1,69 @@
+// A whole run of `prune`, as its YAML file says it. docs/commands.md explains every key.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "prune/data/augment.h"
+#include "prune/data/data_set.h"
+#include "prune/evolution/evolution_config.h"
+#include "prune/training/schedule.h"
+#include "prune/training/train_config.h"
+#include "runtime/model/graph.h"
+
+namespace winnow {
+
+// Either a built-in architecture or a graph.
+struct ModelConfig {
+  std::string architecture;
+  double dropout = 0.0;
+  std::optional<Graph> graph;
+};
+
+enum class Start { scratch, dense };  // what the evolution begins with
+
+// `prune:` without the evolution's own keys.
+struct PruneStage {
+  Start start = Start::scratch;
+  std::int64_t vector = 1;             // granularity: 1 element, else 8, 16 or 32 output channels
+  RateSchedule rate = {.rate = 0.05};  // times in iterations
+};
+
+struct RunConfig {
+  std::string name;
+  std::int64_t seed = 1;
+  std::string device = "auto";
+  std::string output;        // run folder; empty: runs/<name>
+  std::int64_t threads = 0;  // CPU threads; 0: one per core
+  DataConfig data;
+  AugmentConfig augment;
+  ModelConfig model;
+  TrainConfig train;
+  PruneStage stage;
+  EvolutionConfig evolution;  // its seed is the run's
+  double checkpoint_seconds = 60.0;
+
+  std::string run_folder() const { return output.empty() ? "runs/" + name : output; }
+};
+
+// Reads a configuration file, then applies `overrides` ("train.epochs=3"). Relative paths of graph
+// files start at the configuration's folder.
+// Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} with file,
+// line and column for everything else: no YAML, unknown or repeated keys (with a did-you-mean),
+// wrong types, values out of range, missing keys, keys that contradict each other.
+RunConfig read_run_config(const std::string& file, std::span<const std::string> overrides = {});
+
+// The same from text; `place` stands for the file in messages.
+RunConfig parse_run_config(const std::string& text, const std::string& place,
+                           std::span<const std::string> overrides = {});
+
+// YAML that reads back as an equal configuration, every key written out.
+std::string write_run_config(const RunConfig& config);
+
+// All keys with their sections: "seed", "train", "train.epochs", ...
+std::vector<std::string> run_config_keys();
+
+}  // namespace winnow

@@ -1,0 +1,156 @@
+#include "prune/config/run_config_fields.h"
+
+#include "runtime/model/architectures.h"
+
+namespace winnow {
+namespace {
+
+constexpr Range kPositiveCount = {.lowest = 1, .highest = 1e9};
+constexpr Range kCount = {.lowest = 0, .highest = 1e9};
+constexpr Range kNotNegative = {.lowest = 0};
+constexpr Range kPositive = {.lowest = 0, .excludes_lowest = true};
+constexpr Range kFraction = {.lowest = 0, .highest = 1};
+constexpr Range kBelowOne = {.lowest = 0, .highest = 1, .excludes_highest = true};
+
+constexpr Named<Decay> kDecays[] = {
+    {"cosine", Decay::cosine}, {"step", Decay::step}, {"constant", Decay::constant}};
+constexpr Named<Precision> kPrecisions[] = {
+    {"auto", Precision::automatic}, {"fp32", Precision::fp32}, {"bf16", Precision::bf16}};
+constexpr Named<Start> kStarts[] = {{"scratch", Start::scratch}, {"dense", Start::dense}};
+constexpr Named<Budget> kBudgets[] = {{"parameters", Budget::parameters}, {"macs", Budget::macs}};
+constexpr Named<std::int64_t> kGranularities[] = {
+    {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}};
+
+void visit_data(DataConfig& data, Fields& fields) {
+  static const std::vector<std::string> kFormats = {"cifar10", "cifar100", "idx", "folder"};
+  fields.choice("format", data.format, kFormats);
+  fields.text("path", data.path);
+  fields.integer("validation", data.validation, kPositiveCount);
+  fields.integer("limit", data.limit, kCount);
+  fields.integer("size", data.size, {.lowest = 0, .highest = 4096});
+}
+
+void visit_model(ModelConfig& model, Fields& fields) {
+  fields.choice("architecture", model.architecture, architecture_names());
+  fields.real("dropout", model.dropout, kBelowOne);
+  fields.graph("graph", model.graph);
+}
+
+void visit_rate(RateSchedule& rate, const std::string& warmup, Fields& fields) {
+  fields.real("learning_rate", rate.rate, {.lowest = 0, .highest = 100, .excludes_lowest = true});
+  enumerator(fields, "schedule", rate.decay, kDecays);
+  fields.real("final_learning_rate", rate.final_rate, {.lowest = 0, .highest = 100});
+  fields.reals("milestones", rate.milestones, kNotNegative);
+  fields.real("gamma", rate.gamma, {.lowest = 0, .highest = 1, .excludes_lowest = true});
+  fields.real(warmup, rate.warmup, kNotNegative);
+}
+
+void visit_train(TrainConfig& train, Fields& fields) {
+  fields.integer("epochs", train.epochs, {.lowest = 0, .highest = 1e6});
+  fields.integer("batch_size", train.batch_size, {.lowest = 1, .highest = 1 << 20});
+  visit_rate(train.rate, "warmup_epochs", fields);
+  fields.real("momentum", train.momentum, kBelowOne);
+  fields.boolean("nesterov", train.is_nesterov);
+  fields.real("weight_decay", train.weight_decay, kFraction);
+  fields.boolean("decay_norms_and_biases", train.decays_norms_and_biases);
+  fields.real("label_smoothing", train.label_smoothing, kBelowOne);
+  fields.real("clip_norm", train.clip_norm, kNotNegative);
+  enumerator(fields, "precision", train.precision, kPrecisions);
+  fields.boolean("channels_last", train.is_channels_last);
+  fields.integer("test_every", train.test_every, kPositiveCount);
+}
+
+void visit_goal(EvolutionConfig& evolution, Fields& fields) {
+  fields.real("acc_threshold", evolution.acc_threshold, {.lowest = -1, .highest = 1});
+  fields.integer("iter_nr", evolution.iter_nr, kPositiveCount);
+  fields.integer("batch_nr", evolution.batch_nr, kPositiveCount);
+  fields.integer("pool_size", evolution.pool_size, {.lowest = 2, .highest = 1000});
+  fields.real("target_sparsity", evolution.target_sparsity, kBelowOne);
+  enumerator(fields, "budget", evolution.budget, kBudgets);
+  fields.real("initial_sparsity_min", evolution.initial_sparsity_min, kBelowOne);
+  fields.real("initial_sparsity_max", evolution.initial_sparsity_max, kBelowOne);
+  fields.real("max_layer_sparsity", evolution.max_layer_sparsity, kBelowOne);
+}
+
+void visit_limits(EvolutionConfig& evolution, Fields& fields) {
+  Fields::Intervals limits;
+  for (const LayerLimits& limit : evolution.layer_limits) {
+    limits[limit.layer] = {limit.min_sparsity, limit.max_sparsity};
+  }
+  fields.intervals("layer_limits", limits, kBelowOne);
+  evolution.layer_limits.clear();
+  for (const auto& [layer, ends] : limits) {
+    evolution.layer_limits.push_back({layer, ends[0], ends[1]});
+  }
+  fields.texts("exclude", evolution.exclude);
+}
+
+void visit_course(EvolutionConfig& evolution, Fields& fields) {
+  fields.real("sparsity_step", evolution.sparsity_step, kFraction);
+  fields.real("prune_until", evolution.prune_until, kFraction);
+  fields.real("freeze_from", evolution.freeze_from, kFraction);
+  fields.integer("mask_interval", evolution.mask_interval, kCount);
+  fields.real("selection_pressure", evolution.selection_pressure, kFraction);
+  fields.real("lag_penalty", evolution.lag_penalty, kNotNegative);
+  fields.real("comparable_range", evolution.comparable_range, kNotNegative);
+  fields.real("accuracy_smoothing", evolution.accuracy_smoothing, kFraction);
+  fields.real("layer_fraction", evolution.layer_fraction, kFraction);
+  fields.real("layer_exploration", evolution.layer_exploration, kFraction);
+  fields.real("size_exponent", evolution.size_exponent, kNotNegative);
+  fields.real("mutation_range", evolution.mutation_range, kNotNegative);
+  fields.real("crossover_probability", evolution.crossover_probability, kFraction);
+}
+
+void visit_statistics(EvolutionConfig& evolution, Fields& fields) {
+  fields.real("alpha", evolution.alpha, kFraction);
+  fields.real("alpha_min", evolution.alpha_min, kFraction);
+  fields.real("alpha_max", evolution.alpha_max, kFraction);
+  fields.real("alpha_step", evolution.alpha_step, kFraction);
+  fields.real("migration_goal", evolution.migration_goal, kFraction);
+  fields.real("sensitivity_smoothing", evolution.sensitivity_smoothing, kFraction);
+  fields.integer("patience", evolution.patience, kPositiveCount);
+  fields.integer("clusters", evolution.clusters, kPositiveCount);
+  fields.integer("representatives", evolution.representatives, kPositiveCount);
+}
+
+void visit_prune(RunConfig& config, Fields& fields) {
+  visit_goal(config.evolution, fields);
+  enumerator(fields, "granularity", config.stage.vector, kGranularities);
+  enumerator(fields, "start", config.stage.start, kStarts);
+  visit_rate(config.stage.rate, "warmup_iterations", fields);
+  visit_limits(config.evolution, fields);
+  visit_course(config.evolution, fields);
+  visit_statistics(config.evolution, fields);
+}
+
+void small_integer(Fields& fields, const std::string& key, int& value) {
+  std::int64_t wide = value;
+  fields.integer(key, wide, {.lowest = 0, .highest = 4096});
+  value = static_cast<int>(wide);
+}
+
+void visit_augment(AugmentConfig& augment, Fields& fields) {
+  small_integer(fields, "crop_padding", augment.crop_padding);
+  fields.boolean("flip", augment.flip);
+  small_integer(fields, "cutout", augment.cutout);
+}
+
+}  // namespace
+
+void visit_run_config(RunConfig& config, Fields& fields) {
+  fields.text("name", config.name);
+  fields.integer("seed", config.seed, {.lowest = 0});
+  fields.text("device", config.device);
+  fields.integer("threads", config.threads, {.lowest = 0, .highest = 1024});
+  fields.text("output", config.output);
+  fields.section("data", [&](Fields& inner) { visit_data(config.data, inner); });
+  fields.section("augment", [&](Fields& inner) { visit_augment(config.augment, inner); });
+  fields.section("model", [&](Fields& inner) { visit_model(config.model, inner); });
+  fields.section("train", [&](Fields& inner) { visit_train(config.train, inner); });
+  fields.section("prune", [&](Fields& inner) { visit_prune(config, inner); });
+  fields.section("checkpoint", [&](Fields& inner) {
+    inner.real("seconds", config.checkpoint_seconds, kPositive);
+  });
+}
+
+}  // namespace winnow

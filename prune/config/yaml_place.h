@@ -1,0 +1,39 @@
+// A YAML document and the places of its values, for messages. For the sources of this folder only.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <set>
+#include <string>
+
+#include "runtime/base/error.h"
+
+namespace winnow {
+
+// What messages call a value: "configs/a.yaml:12:5", or "argument 'train.epochs=x'" if it came from
+// the command line.
+class YamlPlaces {
+ public:
+  explicit YamlPlaces(std::string file) : file_(std::move(file)) {}
+
+  void add_argument(const std::string& path, const std::string& text) {
+    arguments_.emplace_back(path, text);
+  }
+
+  // `path` is the dotted path of the value whose node is given.
+  std::string of(const YAML::Node& node, const std::string& path) const;
+
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+  std::vector<std::pair<std::string, std::string>> arguments_;  // dotted path, whole argument
+};
+
+// How messages call what was found: "'abc'", "a list", "a section", "nothing".
+std::string found(const YAML::Node& node);
+
+// Refuses keys that are no plain scalars or come twice. `path` is the section's.
+void check_keys(const YAML::Node& section, const std::string& path, const YamlPlaces& places);
+
+}  // namespace winnow

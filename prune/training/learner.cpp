@@ -1,0 +1,180 @@
+#include "prune/training/learner.h"
+
+#include <ATen/autocast_mode.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "runtime/base/error.h"
+#include "runtime/base/random.h"
+
+namespace winnow {
+namespace {
+
+namespace functional = torch::nn::functional;
+
+constexpr std::int64_t kEvaluationBatch = 512;
+
+// Runs matrix products and convolutions in bf16 while it lives.
+class Autocast {
+ public:
+  Autocast(bool is_on, torch::DeviceType device) : is_on_(is_on), device_(device) {
+    if (!is_on_) return;
+    at::autocast::set_autocast_dtype(device_, torch::kBFloat16);
+    at::autocast::set_autocast_enabled(device_, true);
+  }
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+  ~Autocast() {
+    if (!is_on_) return;
+    at::autocast::clear_cache();  // it holds weights that the next step changes
+    at::autocast::set_autocast_enabled(device_, false);
+  }
+
+ private:
+  bool is_on_;
+  torch::DeviceType device_;
+};
+
+NetworkOptions network_options(const torch::Device& device, const TrainConfig& config) {
+  const auto format =
+      config.is_channels_last ? torch::MemoryFormat::ChannelsLast : torch::MemoryFormat::Contiguous;
+  return {.device = device, .type = torch::kFloat, .format = format};
+}
+
+Sgd make_sgd(const Network& network, const TrainConfig& config) {
+  std::vector<torch::Tensor> parameters;
+  std::vector<bool> is_decayed;
+  for (const NamedTensor& parameter : network.parameters()) {
+    parameters.push_back(parameter.value);
+    // Matrices and filters have two dimensions or more; scales, shifts and biases one.
+    is_decayed.push_back(config.decays_norms_and_biases || parameter.value.dim() > 1);
+  }
+  return Sgd(std::move(parameters), std::move(is_decayed),
+             {.momentum = config.momentum,
+              .is_nesterov = config.is_nesterov,
+              .weight_decay = config.weight_decay,
+              .clip_norm = config.clip_norm});
+}
+
+BatchOptions batch_options(const TrainConfig& config, const AugmentConfig& augment,
+                           std::uint64_t seed) {
+  return {.batch_size = config.batch_size,
+          .seed = seed,
+          .augment = augment,
+          .format = {.dtype = torch::kFloat, .is_channels_last = config.is_channels_last}};
+}
+
+bool has_dropout(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    const Dropout* dropout = std::get_if<Dropout>(&node.op);
+    return dropout && dropout->probability > 0;
+  });
+}
+
+void seed_device(const torch::Device& device, std::uint64_t seed) {
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+void require_fit(const Model& model, const DataSet& data) {
+  const std::vector<Shape> shapes = infer_shapes(model.graph, 1);
+  const ImageSet& train = data.train;
+  const Shape found = {1, train.channels, train.height, train.width};
+  if (shapes.front() != found) {
+    fail(ErrorCode::usage, model.graph.name, ": images are ", to_string(found),
+         ", the network's input is ", to_string(shapes.front()));
+  }
+  const Shape outputs = {1, static_cast<std::int64_t>(train.classes.size())};
+  if (shapes.back() != outputs) {
+    fail(ErrorCode::usage, model.graph.name, ": the network's output is ", to_string(shapes.back()),
+         ", ", train.classes.size(), " classes need ", to_string(outputs));
+  }
+}
+
+const Model& checked(const Model& model, const DataSet& data) {
+  require_fit(model, data);
+  return model;
+}
+
+}  // namespace
+
+bool uses_bf16(Precision precision, const torch::Device& device) {
+  if (precision == Precision::automatic) return device.is_cuda();
+  return precision == Precision::bf16;
+}
+
+Learner::Learner(const Model& model, const DataSet& data, const torch::Device& device,
+                 const TrainConfig& config, const AugmentConfig& augment, std::uint64_t seed)
+    : config_(config),
+      seed_(seed),
+      is_bf16_(uses_bf16(config.precision, device)),
+      network_(checked(model, data).graph, network_options(device, config)),
+      sgd_(make_sgd(network_, config)),
+      batches_(ResidentImages(data.train, data.preprocessing, device),
+               batch_options(config, augment, seed)),
+      validation_(ResidentImages(data.validation, data.preprocessing, device), kEvaluationBatch,
+                  batch_options(config, augment, seed).format),
+      validation_count_(data.validation.count),
+      batches_per_epoch_(batches_.batches_per_epoch()),
+      has_dropout_(has_dropout(model.graph)) {
+  if (data.train.count % config.batch_size == 1 && batches_per_epoch_ > 1) --batches_per_epoch_;
+  at::globalContext().setDeterministicCuDNN(true);
+  network_.load(model);
+}
+
+void Learner::seek(const Stage& stage, std::int64_t index) {
+  const BatchPosition wanted = {stage.first_epoch + index / batches_per_epoch_,
+                                index % batches_per_epoch_ * config_.batch_size};
+  if (!(batches_.position() == wanted)) batches_.seek(wanted);
+}
+
+torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const Hooks& hooks) {
+  seek(stage, index);
+  const Batch batch = batches_.next();
+  if (has_dropout_) {
+    const auto number = static_cast<std::uint64_t>(stage.first_epoch * batches_per_epoch_ + index);
+    seed_device(network_.options().device, seed_ ^ mix_bits(number + 1));
+  }
+  torch::Tensor loss;
+  {
+    const Autocast autocast(is_bf16_, network_.options().device.type());
+    const torch::Tensor logits = network_.logits(batch.input, Mode::training);
+    loss = functional::cross_entropy(
+        logits.to(torch::kFloat), batch.target,
+        functional::CrossEntropyFuncOptions().label_smoothing(config_.label_smoothing));
+  }
+  loss.backward();
+  if (hooks.before_update) hooks.before_update();
+  const double time =
+      (static_cast<double>(index) + 0.5) / static_cast<double>(stage.batches_per_unit);
+  sgd_.step(rate_at(stage.rate, time, static_cast<double>(stage.units)));
+  return loss.detach();
+}
+
+double Learner::train(const Stage& stage, std::int64_t first, std::int64_t count,
+                      const Hooks& hooks) {
+  torch::Tensor sum = torch::zeros(
+      {}, torch::TensorOptions().dtype(torch::kDouble).device(network_.options().device));
+  for (std::int64_t i = 0; i < count; ++i) {
+    sum += train_batch(stage, first + i, hooks);
+    if (hooks.after_update) hooks.after_update();
+  }
+  return count > 0 ? sum.item<double>() / static_cast<double>(count) : 0.0;
+}
+
+double Learner::measure_accuracy() {
+  const torch::NoGradGuard no_grad;
+  const Autocast autocast(is_bf16_, network_.options().device.type());
+  torch::Tensor right = torch::zeros(
+      {}, torch::TensorOptions().dtype(torch::kLong).device(network_.options().device));
+  for (std::int64_t i = 0; i < validation_.count(); ++i) {
+    const Batch batch = validation_.at(i);
+    right += (network_.logits(batch.input, Mode::evaluation).argmax(1) == batch.target).sum();
+  }
+  return right.item<double>() / static_cast<double>(validation_count_);
+}
+
+}  // namespace winnow

@@ -1,0 +1,60 @@
+// Trains a network batch by batch; knows nothing of masks.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "prune/data/data_set.h"
+#include "prune/training/batches.h"
+#include "prune/training/network.h"
+#include "prune/training/sgd.h"
+#include "prune/training/stage.h"
+#include "prune/training/train_config.h"
+
+namespace winnow {
+
+// bf16 if asked for, or if left open and `device` is a GPU.
+bool uses_bf16(Precision precision, const torch::Device& device);
+
+class Learner {
+ public:
+  struct Hooks {
+    std::function<void()> before_update;  // gradients are there, weights are old
+    std::function<void()> after_update;   // throws to stop: the batch counts as done
+  };
+
+  Learner(const Model& model, const DataSet& data, const torch::Device& device,
+          const TrainConfig& config, const AugmentConfig& augment, std::uint64_t seed);
+
+  // Trains batches first .. first + count - 1 of `stage`; each is fixed by its number alone.
+  // Returns the mean loss.
+  double train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks);
+
+  // Fraction of the validation images classified right.
+  double measure_accuracy();
+
+  // A last batch of a single image is left out: batch norm has no variance of one value.
+  std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
+
+  Network& network() { return network_; }
+  Sgd& sgd() { return sgd_; }
+
+ private:
+  torch::Tensor train_batch(const Stage& stage, std::int64_t index, const Hooks& hooks);
+  void seek(const Stage& stage, std::int64_t index);
+
+  TrainConfig config_;
+  std::uint64_t seed_;
+  bool is_bf16_;
+  Network network_;
+  Sgd sgd_;
+  TrainingBatches batches_;
+  EvaluationBatches validation_;
+  std::int64_t validation_count_;
+  std::int64_t batches_per_epoch_;
+  bool has_dropout_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,68 @@
+#include "prune/training/mask_selection.h"
+
+#include <torch/torch.h>
+
+#include "prune/evolution/importance.h"
+
+namespace winnow {
+namespace {
+
+namespace functional = torch::nn::functional;
+
+// |values| in double, row-major as [K, inputs].
+torch::Tensor magnitudes(const torch::Tensor& values) {
+  return values.detach().contiguous().flatten(1).to(torch::kDouble).abs();
+}
+
+// share / mean of `values`, or 0 where the mean is 0; on the device, without waiting for it.
+torch::Tensor share_over_mean(double share, const torch::Tensor& values) {
+  const torch::Tensor mean = values.mean();
+  return torch::where(mean > 0, share / mean, torch::zeros_like(mean));
+}
+
+// Means over groups of `vector` rows; the last group may have fewer. [K, n] -> [groups, n].
+torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
+  if (vector == 1) return rows;
+  const std::int64_t groups = (rows.size(0) + vector - 1) / vector;
+  const std::int64_t missing = groups * vector - rows.size(0);
+  const torch::Tensor padded =
+      functional::pad(rows, functional::PadFuncOptions({0, 0, 0, missing}));
+  const torch::Tensor sums = padded.view({groups, vector, rows.size(1)}).sum(1);
+  torch::Tensor counts = torch::full({groups, 1}, static_cast<double>(vector), rows.options());
+  counts[groups - 1].fill_(static_cast<double>(vector - missing));
+  return sums / counts;
+}
+
+}  // namespace
+
+torch::Tensor unit_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
+                              std::int64_t vector, double alpha) {
+  const torch::Tensor size = magnitudes(weight);
+  torch::Tensor sum = share_over_mean(1.0 - alpha, size) * size;
+  if (gradient.defined()) {
+    const torch::Tensor slope = magnitudes(gradient);
+    sum = sum + share_over_mean(alpha, slope) * slope;
+  }
+  auto shape = weight.sizes().vec();
+  shape[0] = (shape[0] + vector - 1) / vector;
+  return group_means(sum, vector).to(torch::kFloat).view(shape);
+}
+
+torch::Tensor top_units(const torch::Tensor& importance, double sparsity) {
+  const torch::Tensor values = importance.flatten().nan_to_num(-1.0);
+  const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/0, true));
+  const torch::Tensor kept = order.narrow(0, 0, kept_units(values.numel(), sparsity));
+  torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
+  mask.index_fill_(0, kept, 1);
+  return mask.view(importance.sizes());
+}
+
+torch::Tensor weight_mask(const torch::Tensor& unit_mask, const torch::Tensor& weight,
+                          std::int64_t vector) {
+  const torch::Tensor rows =
+      vector == 1 ? unit_mask : unit_mask.repeat_interleave(vector, 0).narrow(0, 0, weight.size(0));
+  torch::Tensor mask = torch::empty_like(weight).detach();  // keeps strides
+  return mask.copy_(rows);
+}
+
+}  // namespace winnow

@@ -1,0 +1,37 @@
+// A prunable layer on the device: its weight, mask and gradient statistics.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "prune/evolution/trainee.h"
+
+namespace winnow {
+
+struct MaskedLayer {
+  std::string node;
+  std::int64_t vector = 1;
+  torch::Tensor weight;        // the network's own
+  torch::Tensor momentum;      // the optimizer's own
+  torch::Tensor unit_mask;     // u8, row-major, as in Model
+  torch::Tensor mask;          // of single weights, 0 or 1, with the weight's type and strides
+  torch::Tensor gradient_sum;  // sum of the gradients since statistics started
+
+  // Everything kept, no statistics.
+  static MaskedLayer whole(std::string node, std::int64_t vector, const torch::Tensor& weight,
+                           const torch::Tensor& momentum);
+
+  // `macs` multiply-accumulates per sample of the dense layer.
+  PrunableLayer description(std::int64_t macs) const;
+
+  // Replaces the mask (u8, same shape) and applies it to the weight and the momentum.
+  void set_mask(const torch::Tensor& new_unit_mask);
+
+  // Counts of Migration from the mask before to the one now, on the device: [4] int64 in the order
+  // of its members.
+  torch::Tensor migration_from(const torch::Tensor& old_unit_mask) const;
+};
+
+}  // namespace winnow

@@ -1,0 +1,76 @@
+// The network in training that the evolution works on. Free of LibTorch's headers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "prune/data/augment.h"
+#include "prune/data/data_set.h"
+#include "prune/evolution/trainee.h"
+#include "prune/training/stage.h"
+#include "prune/training/train_config.h"
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+struct TraineeOptions {
+  std::string device = "auto";
+  std::int64_t threads = 0;  // of LibTorch on the CPU; 0: one per core
+  std::uint64_t seed = 1;
+  TrainConfig train;
+  AugmentConfig augment;
+  std::int64_t vector = 1;  // output channels that share a mask bit
+
+  // Asked after every batch; true ends the call of train_batches with Error{interrupted}.
+  std::function<bool()> should_stop;
+  std::function<void(std::int64_t batch)> on_batch;  // told the number of each finished batch
+};
+
+// Trains a Model under masks. Every conv and linear layer is prunable.
+//
+// Equal options, data and calls give equal bits on the CPU for an equal number of threads, and on
+// one kind of GPU (cuDNN is held to its deterministic algorithms).
+class TorchTrainee : public Trainee {
+ public:
+  // Copies images and weights to the device. Throws Error{device} if it is missing and Error{usage}
+  // if images, classes and network do not fit.
+  TorchTrainee(const Model& model, const DataSet& data, const TraineeOptions& options);
+  ~TorchTrainee() override;
+
+  // Whatever is trained from now on belongs to this stage. Weights, momentum and masks stay.
+  void begin(const Stage& stage);
+
+  // Takes the model's weights, with its masks where it has them; momentum and gradient statistics
+  // start at 0.
+  void load(const Model& model);
+
+  // Puts weights, running statistics and masks (of layers that lack a weight) into `model`.
+  void store(Model& model) const;
+
+  std::int64_t batches_per_epoch() const;
+  std::string device() const;  // for people: "cuda:0 (NVIDIA H200)"
+
+  const std::vector<PrunableLayer>& layers() const override;
+  double train_batches(std::int64_t first, std::int64_t count) override;
+  double measure_accuracy() override;
+  std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) override;
+  std::shared_ptr<const Snapshot> snapshot() override;
+  void restore(const Snapshot& snapshot) override;
+
+  // A snapshot as tensors in host memory, by names without a prefix, and back. read_snapshot throws
+  // Error{bad_file} if a tensor is missing or does not fit; `place` begins the message.
+  std::map<std::string, Tensor> write_snapshot(const Snapshot& snapshot) const;
+  std::shared_ptr<const Snapshot> read_snapshot(const std::map<std::string, Tensor>& tensors,
+                                                const std::string& place) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace winnow
