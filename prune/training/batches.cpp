@@ -1,0 +1,200 @@
+#include "prune/training/batches.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/base/random.h"
+
+namespace winnow {
+namespace {
+
+// Streams of the seed: one per epoch and purpose. prune/data/partition.cpp has the third block.
+constexpr std::uint64_t kOrderStreams = std::uint64_t{1} << 32;
+constexpr std::uint64_t kAugmentStreams = std::uint64_t{2} << 32;
+
+// One value a channel, shaped to meet [B, C, H, W].
+torch::Tensor per_channel(std::vector<float> values, std::int64_t channels, float fallback,
+                          torch::Device device) {
+  if (values.empty()) values.assign(static_cast<std::size_t>(channels), fallback);
+  if (static_cast<std::int64_t>(values.size()) != channels) {
+    fail(ErrorCode::usage, "preprocessing: found ", values.size(), " channels, expected ",
+         channels);
+  }
+  return torch::tensor(values).view({1, channels, 1, 1}).to(device);
+}
+
+// A copy on `device`: from_blob alone would keep pointing into `values`.
+template <typename T>
+torch::Tensor copied(const std::vector<T>& values, torch::IntArrayRef shape, torch::Dtype dtype,
+                     torch::Device device) {
+  // LibTorch's interface lacks const; the copy only reads.
+  const torch::Tensor view =
+      torch::from_blob(const_cast<T*>(values.data()), shape, torch::TensorOptions().dtype(dtype));
+  return view.to(device, dtype, false, /*copy=*/true);
+}
+
+torch::Tensor formed(const torch::Tensor& input, const InputFormat& format) {
+  return input.to(format.dtype)
+      .contiguous(format.is_channels_last ? torch::MemoryFormat::ChannelsLast
+                                          : torch::MemoryFormat::Contiguous);
+}
+
+void check_batch_size(std::int64_t batch_size) {
+  if (batch_size < 1) {
+    fail(ErrorCode::usage, "batch size: found ", batch_size, ", expected at least 1");
+  }
+}
+
+// Where along one axis an output pixel comes from, and where along it the result is blank.
+struct AxisMap {
+  torch::Tensor source;   // [B, size] int64, within the image
+  torch::Tensor outside;  // [B, size] bool: the source lies outside the image
+};
+
+//   places  [B, size] int64 or [1, size], before the shift; shift [B]
+AxisMap shifted(const torch::Tensor& places, const torch::Tensor& shift) {
+  const std::int64_t size = places.size(1);
+  const torch::Tensor source = places - shift.unsqueeze(1);
+  return {source.clamp(0, size - 1), source.lt(0).logical_or(source.ge(size))};
+}
+
+// [B, size] bool: within the hole that begins at `first` [B].
+torch::Tensor within(const torch::Tensor& places, const torch::Tensor& first, std::int64_t side) {
+  const torch::Tensor depth = places - first.unsqueeze(1);
+  return depth.ge(0).logical_and(depth.lt(side));
+}
+
+torch::Tensor as_rows(const torch::Tensor& along) {
+  return along.unsqueeze(1).unsqueeze(3);
+}
+torch::Tensor as_columns(const torch::Tensor& along) {
+  return along.unsqueeze(1).unsqueeze(2);
+}
+
+}  // namespace
+
+ResidentImages::ResidentImages(const ImageSet& images, const Preprocessing& preprocessing,
+                               torch::Device device) {
+  if (static_cast<std::int64_t>(images.labels.size()) != images.count) {
+    fail(ErrorCode::usage, "images: found ", images.labels.size(), " labels, expected ",
+         images.count);
+  }
+  bytes_ = copied(images.pixels, {images.count, images.channels, images.height, images.width},
+                  torch::kUInt8, device);
+  labels_ = copied(images.labels, {images.count}, torch::kInt32, device).to(torch::kInt64);
+  largest_ = torch::full({1, 1, 1, 1}, 255.0f).to(device);
+  mean_ = per_channel(preprocessing.mean, images.channels, 0.0f, device);
+  deviation_ = per_channel(preprocessing.deviation, images.channels, 1.0f, device);
+}
+
+torch::Tensor ResidentImages::normalised(const torch::Tensor& bytes) const {
+  // A divisor on the device: by a number on the host, CUDA would multiply with its reciprocal.
+  return bytes.to(torch::kFloat32).div_(largest_).sub_(mean_).div_(deviation_);
+}
+
+TrainingBatches::TrainingBatches(ResidentImages images, const BatchOptions& options)
+    : images_(std::move(images)), options_(options) {
+  check_batch_size(options.batch_size);
+  if (images_.count() == 0) fail(ErrorCode::usage, "no training images");
+  check_augment_config(options.augment, images_.height(), images_.width());
+  draw_epoch();
+}
+
+Batch TrainingBatches::next() {
+  const torch::NoGradGuard no_gradients;
+  const std::int64_t first = position_.sample;
+  const std::int64_t size = std::min(options_.batch_size, images_.count() - first);
+  const torch::Tensor chosen = order_.narrow(0, first, size);
+  const torch::Tensor input = augmented(images_.bytes().index_select(0, chosen));
+  Batch batch{formed(input, options_.format), images_.labels().index_select(0, chosen)};
+  position_.sample += size;
+  if (position_.sample == images_.count()) {
+    position_ = {position_.epoch + 1, 0};
+    draw_epoch();
+  }
+  return batch;
+}
+
+std::int64_t TrainingBatches::batches_per_epoch() const {
+  return (images_.count() - 1) / options_.batch_size + 1;
+}
+
+void TrainingBatches::seek(BatchPosition position) {
+  if (position.epoch < 0 || position.sample < 0 || position.sample >= images_.count()) {
+    fail(ErrorCode::usage, "position in the training data: found epoch ", position.epoch,
+         ", sample ", position.sample, ", expected a sample from 0 to ", images_.count() - 1);
+  }
+  position_ = position;
+  draw_epoch();
+}
+
+void TrainingBatches::draw_epoch() {
+  const auto epoch = static_cast<std::uint64_t>(position_.epoch);
+  const std::int64_t count = images_.count();
+  const torch::Device device = images_.device();
+  Random for_order(options_.seed, kOrderStreams + epoch);
+  Random for_changes(options_.seed, kAugmentStreams + epoch);
+  const Augmentations drawn =
+      draw_augmentations(options_.augment, images_.height(), images_.width(), count, for_changes);
+  order_ = copied(permutation(count, for_order), {count}, torch::kInt64, device);
+  row_shift_ = copied(drawn.row_shift, {count}, torch::kInt64, device);
+  column_shift_ = copied(drawn.column_shift, {count}, torch::kInt64, device);
+  is_flipped_ = copied(drawn.is_flipped, {count}, torch::kUInt8, device).to(torch::kBool);
+  hole_row_ = copied(drawn.hole_row, {count}, torch::kInt64, device);
+  hole_column_ = copied(drawn.hole_column, {count}, torch::kInt64, device);
+}
+
+// Bytes are moved, not floats: a quarter of the memory traffic.
+torch::Tensor TrainingBatches::augmented(const torch::Tensor& bytes) const {
+  const AugmentConfig& config = options_.augment;
+  if (config.crop_padding == 0 && !config.flip && config.cutout == 0) {
+    return images_.normalised(bytes);
+  }
+  const auto of_batch = [&](const torch::Tensor& drawn) {
+    return drawn.narrow(0, position_.sample, bytes.size(0));
+  };
+  const auto places = torch::TensorOptions().dtype(torch::kInt64).device(bytes.device());
+  const torch::Tensor rows = torch::arange(bytes.size(2), places).unsqueeze(0);
+  const torch::Tensor columns = torch::arange(bytes.size(3), places).unsqueeze(0);
+  // The last change is undone first: an output column is mirrored, then shifted back.
+  const torch::Tensor unflipped =
+      torch::where(of_batch(is_flipped_).unsqueeze(1), bytes.size(3) - 1 - columns, columns);
+  const AxisMap vertical = shifted(rows, of_batch(row_shift_));
+  const AxisMap horizontal = shifted(unflipped, of_batch(column_shift_));
+  const torch::Tensor moved = bytes.gather(2, as_rows(vertical.source).expand_as(bytes))
+                                  .gather(3, as_columns(horizontal.source).expand_as(bytes));
+  torch::Tensor blank = as_rows(vertical.outside).logical_or(as_columns(horizontal.outside));
+  if (config.cutout > 0) {
+    const torch::Tensor hole_rows = within(rows, of_batch(hole_row_), config.cutout);
+    const torch::Tensor hole_columns = within(columns, of_batch(hole_column_), config.cutout);
+    blank = blank.logical_or(as_rows(hole_rows).logical_and(as_columns(hole_columns)));
+  }
+  return images_.normalised(moved).masked_fill_(blank, 0.0);
+}
+
+EvaluationBatches::EvaluationBatches(ResidentImages images, std::int64_t batch_size,
+                                     const InputFormat& format)
+    : images_(std::move(images)), batch_size_(batch_size), format_(format) {
+  check_batch_size(batch_size);
+}
+
+std::int64_t EvaluationBatches::count() const {
+  return images_.count() / batch_size_ + (images_.count() % batch_size_ > 0 ? 1 : 0);
+}
+
+Batch EvaluationBatches::at(std::int64_t index) const {
+  if (index < 0 || index >= count()) {
+    fail(ErrorCode::usage, "batch: found ", index, ", expected 0 to ", count() - 1);
+  }
+  const torch::NoGradGuard no_gradients;
+  const std::int64_t first = index * batch_size_;
+  const std::int64_t size = std::min(batch_size_, images_.count() - first);
+  const torch::Tensor bytes = images_.bytes().narrow(0, first, size);
+  return {formed(images_.normalised(bytes), format_), images_.labels().narrow(0, first, size)};
+}
+
+}  // namespace winnow
