@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "runtime/base/error.h"
 #include "runtime/base/random.h"
 
 namespace winnow {
