@@ -46,6 +46,8 @@ class Evolution {
   EvolutionResult result() const;
 
  private:
+  std::string shortfall(const EvolutionResult& result) const;
+
   EvolutionConfig config_;
   Trainee& trainee_;
   LayerBudget budget_;

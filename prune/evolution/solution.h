@@ -28,10 +28,4 @@ struct Solution {
   double sparsity() const { return 1.0 - density; }
 };
 
-// At least as sparse and as accurate, and better in one of the two.
-inline bool dominates(const Solution& a, const Solution& b) {
-  return a.density <= b.density && a.accuracy >= b.accuracy &&
-         (a.density < b.density || a.accuracy > b.accuracy);
-}
-
 }  // namespace winnow

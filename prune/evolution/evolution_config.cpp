@@ -1,0 +1,98 @@
+#include "prune/evolution/evolution_config.h"
+
+#include <cmath>
+
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kMaxBatches = std::int64_t{1} << 40;  // iter_nr * batch_nr stays exact
+
+void within(const char* key, double found, double low, double high) {
+  if (found >= low && found <= high) return;  // false for NaN
+  fail(ErrorCode::usage, key, ": found ", found, ", expected ", low, " to ", high);
+}
+
+// A share that must stay below 1: a layer always keeps something.
+void below_one(const char* key, double found) {
+  if (found >= 0.0 && found < 1.0) return;
+  fail(ErrorCode::usage, key, ": found ", found, ", expected at least 0 and less than 1");
+}
+
+void positive(const char* key, double found, double high) {
+  if (found > 0.0 && found <= high) return;
+  fail(ErrorCode::usage, key, ": found ", found, ", expected more than 0, at most ", high);
+}
+
+void at_least(const char* key, std::int64_t found, std::int64_t low, std::int64_t high) {
+  if (found >= low && found <= high) return;
+  fail(ErrorCode::usage, key, ": found ", found, ", expected ", low, " to ", high);
+}
+
+void in_order(const char* low_key, double low, const char* high_key, double high) {
+  if (low <= high) return;
+  fail(ErrorCode::usage, low_key, ": found ", low, ", expected at most ", high_key, " (", high,
+       ")");
+}
+
+void check_goal(const EvolutionConfig& c) {
+  below_one("target_sparsity", c.target_sparsity);
+  below_one("initial_sparsity_min", c.initial_sparsity_min);
+  below_one("initial_sparsity_max", c.initial_sparsity_max);
+  in_order("initial_sparsity_min", c.initial_sparsity_min, "initial_sparsity_max",
+           c.initial_sparsity_max);
+  below_one("max_layer_sparsity", c.max_layer_sparsity);
+  for (const LayerLimits& limits : c.layer_limits) {
+    const std::string key = "layer_limits." + in_quotes(limits.layer);
+    below_one((key + ".min_sparsity").c_str(), limits.min_sparsity);
+    below_one((key + ".max_sparsity").c_str(), limits.max_sparsity);
+    in_order((key + ".min_sparsity").c_str(), limits.min_sparsity, "max_sparsity",
+             limits.max_sparsity);
+  }
+  positive("sparsity_step", c.sparsity_step, 1.0);
+  within("prune_until", c.prune_until, 0.0, 1.0);
+  within("freeze_from", c.freeze_from, 0.0, 1.0);
+  in_order("prune_until", c.prune_until, "freeze_from", c.freeze_from);
+  at_least("mask_interval", c.mask_interval, 0, kMaxBatches);
+}
+
+void check_choice(const EvolutionConfig& c) {
+  positive("selection_pressure", c.selection_pressure, 1.0);
+  within("lag_penalty", c.lag_penalty, 0.0, 100.0);
+  within("comparable_range", c.comparable_range, 0.0, 100.0);
+  positive("accuracy_smoothing", c.accuracy_smoothing, 1.0);
+  positive("layer_fraction", c.layer_fraction, 1.0);
+  within("layer_exploration", c.layer_exploration, 0.0, 1.0);
+  within("size_exponent", c.size_exponent, 0.0, 4.0);
+  within("mutation_range", c.mutation_range, 0.0, 4.0);
+  within("crossover_probability", c.crossover_probability, 0.0, 1.0);
+}
+
+void check_statistics(const EvolutionConfig& c) {
+  within("alpha_min", c.alpha_min, 0.0, 1.0);
+  within("alpha_max", c.alpha_max, 0.0, 1.0);
+  in_order("alpha_min", c.alpha_min, "alpha_max", c.alpha_max);
+  within("alpha", c.alpha, c.alpha_min, c.alpha_max);
+  within("alpha_step", c.alpha_step, 0.0, 1.0);
+  within("migration_goal", c.migration_goal, 0.0, 1.0);
+  positive("sensitivity_smoothing", c.sensitivity_smoothing, 1.0);
+  at_least("patience", c.patience, 1, kMaxBatches);
+  at_least("clusters", c.clusters, 1, c.pool_size);
+  at_least("representatives", c.representatives, 1, c.pool_size);
+}
+
+}  // namespace
+
+void check_config(const EvolutionConfig& config) {
+  within("acc_threshold", config.acc_threshold, -1.0, 1.0);
+  at_least("iter_nr", config.iter_nr, 1, kMaxBatches);
+  at_least("batch_nr", config.batch_nr, 1, kMaxBatches / config.iter_nr);
+  at_least("pool_size", config.pool_size, 2, 1000);
+  check_goal(config);
+  check_choice(config);
+  check_statistics(config);
+}
+
+}  // namespace winnow

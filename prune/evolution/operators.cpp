@@ -1,0 +1,96 @@
+#include "prune/evolution/operators.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace winnow {
+namespace {
+
+constexpr int kHalvings = 100;  // more than a double has bits
+
+std::size_t at(std::int64_t layer) {
+  return static_cast<std::size_t>(layer);
+}
+
+double in_range(double sparsity, const LayerRange& range) {
+  return std::clamp(sparsity, range.min, range.max);
+}
+
+// Exactly the largest sparsity where `density` calls for it.
+double sparsity_of(double density, const LayerRange& range) {
+  return density <= 1.0 - range.max ? range.max : in_range(1.0 - density, range);
+}
+
+// The least density that one increment may leave in a layer.
+double floor_of(double density, double step, const LayerRange& range) {
+  return std::min(density, std::max(1.0 - range.max, density * (1.0 - step)));
+}
+
+// An x of increment() so large that every layer is at its floor.
+double all_at_floor(std::span<const double> sparsities, std::span<const std::int64_t> layers,
+                    std::span<const double> willingness, double step, const LayerBudget& budget) {
+  double x = 0.0;
+  for (const std::int64_t layer : layers) {
+    if (willingness[at(layer)] <= 0.0) continue;
+    const double density = 1.0 - sparsities[at(layer)];
+    const double least = floor_of(density, step, budget.range(at(layer)));  // above 0: max < 1
+    x = std::max(x, std::log(density / least) / willingness[at(layer)]);
+  }
+  return x * 1.001;  // past any rounding
+}
+
+}  // namespace
+
+std::vector<double> increment(std::span<const double> sparsities,
+                              std::span<const std::int64_t> layers,
+                              std::span<const double> willingness, const Increment& goal,
+                              const LayerBudget& budget) {
+  const auto raised_by = [&](double x) {
+    std::vector<double> raised(sparsities.begin(), sparsities.end());
+    for (const std::int64_t layer : layers) {
+      const LayerRange& range = budget.range(at(layer));
+      const double density = 1.0 - sparsities[at(layer)];
+      const double wanted = std::max(floor_of(density, goal.step, range),
+                                     density * std::exp(-x * willingness[at(layer)]));
+      if (wanted < density) raised[at(layer)] = sparsity_of(wanted, range);
+    }
+    return raised;
+  };
+
+  double high = all_at_floor(sparsities, layers, willingness, goal.step, budget);
+  const auto enough = [&](double x) {
+    return budget.planned_density(raised_by(x)) <= goal.density;
+  };
+  double low = 0.0;
+  if (enough(low)) return raised_by(low);
+  if (!enough(high)) return raised_by(high);
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = low + (high - low) / 2;
+    (enough(middle) ? high : low) = middle;
+  }
+  return raised_by(high);
+}
+
+std::vector<double> mutate(std::span<const double> sparsities, std::span<const std::int64_t> layers,
+                           double range, const LayerBudget& budget, Random& random) {
+  std::vector<double> mutated(sparsities.begin(), sparsities.end());
+  for (const std::int64_t layer : layers) {
+    const double density = (1.0 - sparsities[at(layer)]) * std::exp(random.uniform(-range, range));
+    mutated[at(layer)] = in_range(1.0 - density, budget.range(at(layer)));
+  }
+  return mutated;
+}
+
+std::vector<std::int64_t> cross(std::vector<double>& a, std::vector<double>& b, Random& random) {
+  std::vector<std::int64_t> layers;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (random.chance(0.5)) layers.push_back(static_cast<std::int64_t>(i));
+  }
+  if (layers.empty() && !a.empty()) {
+    layers.push_back(static_cast<std::int64_t>(random.below(a.size())));
+  }
+  for (const std::int64_t layer : layers) std::swap(a[at(layer)], b[at(layer)]);
+  return layers;
+}
+
+}  // namespace winnow

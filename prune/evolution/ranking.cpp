@@ -1,0 +1,60 @@
+#include "prune/evolution/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace winnow {
+
+double merit(const Solution& solution, double tolerance) {
+  return solution.level - tolerance * static_cast<double>(solution.continued);
+}
+
+double fitness(const Solution& solution, const Ranking& ranking) {
+  const double lag = std::max(0.0, std::log(solution.density / ranking.wanted_density));
+  return merit(solution, ranking.tolerance) - ranking.lag_penalty * lag;
+}
+
+bool dominates(const Solution& a, const Solution& b, double tolerance) {
+  const double merit_a = merit(a, tolerance);
+  const double merit_b = merit(b, tolerance);
+  return a.density <= b.density && merit_a >= merit_b &&
+         (a.density < b.density || merit_a > merit_b);
+}
+
+std::vector<std::size_t> ranked(std::span<const Solution> pool, const Ranking& ranking) {
+  std::vector<double> value;
+  for (const Solution& solution : pool) value.push_back(fitness(solution, ranking));
+  std::vector<std::size_t> order(pool.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return value[a] != value[b] ? value[a] > value[b] : pool[a].id > pool[b].id;
+  });
+  return order;
+}
+
+std::size_t choose_ranked(std::span<const std::size_t> order, double pressure, Random& random) {
+  for (const std::size_t index : order) {
+    if (random.chance(pressure)) return index;
+  }
+  return order.back();
+}
+
+bool comparable(const Solution& solution, double density, double range) {
+  return solution.density <= density || std::log(solution.density / density) <= range;
+}
+
+std::size_t find_reference(std::span<const Solution> pool, std::size_t parent, double density,
+                           double range) {
+  std::size_t best = parent;
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    if (comparable(pool[i], density, range) && pool[i].level > pool[best].level) best = i;
+  }
+  return best;
+}
+
+double level_after(double parent_level, double accuracy, double smoothing) {
+  return std::min(accuracy, parent_level + smoothing * (accuracy - parent_level));
+}
+
+}  // namespace winnow

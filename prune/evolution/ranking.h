@@ -1,0 +1,52 @@
+// Which solution is better than which, and by how much.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "prune/evolution/solution.h"
+#include "runtime/base/random.h"
+
+namespace winnow {
+
+struct Ranking {
+  double wanted_density = 1.0;  // what the pace asks for now
+  double lag_penalty = 0.0;
+  double tolerance = 0.0;  // accuracy of no account: |acc_threshold|
+};
+
+// Accuracy that counts in comparisons: level - tolerance * continued. A solution with an accepted
+// child was continued by it: the child has had more training and ranks first unless it is worse by
+// more than what is accepted. So a run trains on from its newest weights, not from a lucky
+// measurement.
+double merit(const Solution& solution, double tolerance);
+
+// merit - lag_penalty * max(0, ln(density / wanted_density)).
+double fitness(const Solution& solution, const Ranking& ranking);
+
+// Of merit and sparsity neither is less and one is more.
+bool dominates(const Solution& a, const Solution& b, double tolerance);
+
+// Indices by falling fitness; of equals the newest first.
+std::vector<std::size_t> ranked(std::span<const Solution> pool, const Ranking& ranking);
+
+// Line 3. Walks down the order and takes each with chance `pressure`; the last one if none.
+std::size_t choose_ranked(std::span<const std::size_t> order, double pressure, Random& random);
+
+// A solution is comparable with one of `density` if it is at least as sparse or its log density is
+// no more than `range` greater.
+bool comparable(const Solution& solution, double density, double range);
+
+// Line 8: the index of the solution with the highest level among the comparable ones and the
+// parent: what a new solution of `density` must hold against.
+std::size_t find_reference(std::span<const Solution> pool, std::size_t parent, double density,
+                           double range);
+
+// The level of a solution measured at `accuracy` whose parent is held to `parent_level`:
+// min(accuracy, parent_level + smoothing (accuracy - parent_level)). A lucky measurement counts in
+// part, an unlucky one in full.
+double level_after(double parent_level, double accuracy, double smoothing);
+
+}  // namespace winnow

@@ -1,0 +1,45 @@
+#include "prune/evolution/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace winnow {
+namespace {
+
+std::int64_t share_of(std::int64_t count, double share) {
+  return static_cast<std::int64_t>(std::ceil(share * static_cast<double>(count)));
+}
+
+}  // namespace
+
+Schedule::Schedule(const EvolutionConfig& config, double initial_density, double goal_density)
+    : rise_end_(share_of(config.iter_nr, config.prune_until)),
+      freeze_from_(share_of(config.iter_nr, config.freeze_from)),
+      force_from_(std::min(freeze_from_, config.iter_nr - 1)),
+      initial_density_(initial_density),
+      goal_density_(goal_density) {}
+
+Phase Schedule::phase(std::int64_t iteration) const {
+  if (iteration < rise_end_) return Phase::rise;
+  return iteration < freeze_from_ ? Phase::settle : Phase::tune;
+}
+
+double Schedule::wanted_density(std::int64_t iteration) const {
+  if (iteration >= rise_end_ || initial_density_ <= goal_density_) return goal_density_;
+  const double done = static_cast<double>(iteration) / static_cast<double>(rise_end_);
+  return initial_density_ * std::pow(goal_density_ / initial_density_, done);
+}
+
+double Schedule::next_density(std::int64_t next, double density) const {
+  if (density <= goal_density_) return density;
+  const std::int64_t left = rise_end_ - next;  // iterations, `next` included
+  if (left <= 1) return goal_density_;
+  return density * std::pow(goal_density_ / density, 1.0 / static_cast<double>(left));
+}
+
+double Schedule::progress(std::int64_t iteration) const {
+  if (iteration >= freeze_from_) return 1.0;
+  return static_cast<double>(iteration) / static_cast<double>(freeze_from_);
+}
+
+}  // namespace winnow

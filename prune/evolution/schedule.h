@@ -1,0 +1,44 @@
+// What the number of an iteration says about the goal: which phase it is, how sparse the population
+// should be by now, how much is left to prune.
+#pragma once
+
+#include <cstdint>
+
+#include "prune/evolution/evolution_config.h"
+#include "prune/evolution/iteration_record.h"
+
+namespace winnow {
+
+class Schedule {
+ public:
+  //   initial_density  where the path starts: mean of the first pool
+  //   goal_density     where it ends
+  Schedule(const EvolutionConfig& config, double initial_density, double goal_density);
+
+  Phase phase(std::int64_t iteration) const;
+
+  // From here on an iteration is forced to the goal if no solution meets it: the first one of phase
+  // tune, or the last of all.
+  bool must_meet_goal(std::int64_t iteration) const { return iteration >= force_from_; }
+
+  // The density that keeps the pace: log density falls evenly from iteration 0 to the end of phase
+  // rise, so that each iteration prunes the same share of what is left.
+  double wanted_density(std::int64_t iteration) const;
+
+  // The density to plan for in iteration `next` when a solution has `density` before it: the gap
+  // that is left, spread evenly over the iterations that are left, so failures make later steps
+  // larger. The whole gap once phase rise has one iteration left or is over.
+  double next_density(std::int64_t next, double density) const;
+
+  // Progress towards phase tune in [0, 1].
+  double progress(std::int64_t iteration) const;
+
+ private:
+  std::int64_t rise_end_;
+  std::int64_t freeze_from_;
+  std::int64_t force_from_;
+  double initial_density_;
+  double goal_density_;
+};
+
+}  // namespace winnow
