@@ -9,11 +9,19 @@ namespace winnow {
 
 static_assert(sizeof(Half) == sizeof(__half));
 
-inline __half* as_cuda(Half* data) { return reinterpret_cast<__half*>(data); }
-inline const __half* as_cuda(const Half* data) { return reinterpret_cast<const __half*>(data); }
+inline __half* as_cuda(Half* data) {
+  return reinterpret_cast<__half*>(data);
+}
+inline const __half* as_cuda(const Half* data) {
+  return reinterpret_cast<const __half*>(data);
+}
 
-__device__ __forceinline__ float widen(float value) { return value; }
-__device__ __forceinline__ float widen(__half value) { return __half2float(value); }
+__device__ __forceinline__ float widen(float value) {
+  return value;
+}
+__device__ __forceinline__ float widen(__half value) {
+  return __half2float(value);
+}
 
 template <typename T>
 __device__ __forceinline__ T narrow(float value);

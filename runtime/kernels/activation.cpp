@@ -8,16 +8,23 @@ namespace winnow {
 
 std::string to_string(Layout layout) {
   switch (layout) {
-    case Layout::nchw: return "nchw";
-    case Layout::nhwc: return "nhwc";
-    case Layout::nchw8: return "nchw8";
+    case Layout::nchw:
+      return "nchw";
+    case Layout::nhwc:
+      return "nhwc";
+    case Layout::nchw8:
+      return "nchw8";
   }
   fail(ErrorCode::internal, "unknown layout");
 }
 
-std::string to_string(Precision precision) { return precision == Precision::f32 ? "f32" : "f16"; }
+std::string to_string(Precision precision) {
+  return precision == Precision::f32 ? "f32" : "f16";
+}
 
-std::int64_t size_of(Precision precision) { return precision == Precision::f32 ? 4 : 2; }
+std::int64_t size_of(Precision precision) {
+  return precision == Precision::f32 ? 4 : 2;
+}
 
 std::string to_string(const ActivationFormat& format) {
   std::string text = to_string(format.layout);

@@ -62,7 +62,8 @@ struct ActivationStrides {
 ActivationStrides strides_of(const ActivationFormat& format, const ActivationSize& size);
 std::int64_t bytes_of(const ActivationFormat& format, const ActivationSize& size);
 
-// Whether a tensor of this size has the same bytes in both formats, so that no conversion is needed.
+// Whether a tensor of this size has the same bytes in both formats, so that no conversion is
+// needed.
 bool is_same_memory(const ActivationFormat& a, const ActivationFormat& b,
                     const ActivationSize& size);
 

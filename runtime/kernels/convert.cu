@@ -107,7 +107,8 @@ void launch_copy(const ChannelSlice& from, const ChannelSlice& to, const Activat
   const auto target = device_view<Out>(to.view, to.first);
   if (from.view.format.layout == to.view.format.layout) {
     const Unraveler order(to.view.format.layout, size);
-    copy_kernel<In, Out><<<element_grid(order), kElementThreads, 0, stream>>>(source, target, order);
+    copy_kernel<In, Out>
+        <<<element_grid(order), kElementThreads, 0, stream>>>(source, target, order);
     return;
   }
   ActivationSize groups = size;

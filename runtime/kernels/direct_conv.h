@@ -49,12 +49,12 @@ struct DirectWeights {
   std::int64_t channels = 0;  // K
   int vector = 1;
   int thread_channels = 1;
-  ActivationStrides input;         // what the offsets were computed for
-  DeviceBuffer<float> values;      // values_by_part
+  ActivationStrides input;     // what the offsets were computed for
+  DeviceBuffer<float> values;  // values_by_part
   DeviceBuffer<std::int32_t> offsets;
   DeviceBuffer<std::int32_t> begin;
   DeviceBuffer<std::int32_t> order;
-  DeviceBuffer<float> bias;        // [rows * vector]; 0 where the layer has none
+  DeviceBuffer<float> bias;  // [rows * vector]; 0 where the layer has none
 };
 DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const float> bias,
                                     const Conv& conv, const ActivationStrides& input,

@@ -18,9 +18,11 @@ inline constexpr int kDirectMaxThreads = 256;
 
 // Units per chunk: two buffers of values and offsets stay under 10 KB.
 template <int kChannels>
-inline constexpr int kDirectChunk = kChannels == 1 ? 512 : kChannels == 8 ? 128 : 64;
+inline constexpr int kDirectChunk = kChannels == 1   ? 512
+                                    : kChannels == 8 ? 128
+                                                     : 64;
 template <int kChannels>
-inline constexpr int kDirectStagedFloats = 2 * kDirectChunk<kChannels> * (kChannels + 1);
+inline constexpr int kDirectStagedFloats = 2 * kDirectChunk<kChannels>*(kChannels + 1);
 
 struct DirectArguments {
   const void* input = nullptr;  // of output (0, 0): its (c, r, s) = (0, 0, 0), in the halo
@@ -146,7 +148,8 @@ __device__ __forceinline__ DirectImages<T, kSubBatch, kPacked> direct_images(
 // Copies `count` units (a multiple of 4) to shared memory, 16 bytes a time.
 template <int kChannels>
 __device__ __forceinline__ void direct_stage(const float* values, const std::int32_t* offsets,
-                                             int count, float* to_values, std::int32_t* to_offsets) {
+                                             int count, float* to_values,
+                                             std::int32_t* to_offsets) {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x;
   const int threads = blockDim.x * blockDim.y;
   for (int i = thread * 4; i < count * kChannels; i += threads * 4) {
@@ -160,9 +163,10 @@ __device__ __forceinline__ void direct_stage(const float* values, const std::int
 
 // sums[v * kSubBatch + b] += value[v] x[b] over units [first, last) of a chunk.
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
-__device__ __forceinline__ void direct_accumulate(
-    const DirectImages<T, kSubBatch, kPacked>& images, const float* values,
-    const std::int32_t* offsets, int first, int last, float (&sums)[kChannels * kSubBatch]) {
+__device__ __forceinline__ void direct_accumulate(const DirectImages<T, kSubBatch, kPacked>& images,
+                                                  const float* values, const std::int32_t* offsets,
+                                                  int first, int last,
+                                                  float (&sums)[kChannels * kSubBatch]) {
   // Units whose inputs are loaded before the first is used: fewer where registers are short.
   constexpr int kAhead = kChannels == 8 && kSubBatch >= 4 && !kPacked ? 2 : kDirectUnroll;
   for (int u = first; u < last; u += kDirectUnroll) {
@@ -255,10 +259,9 @@ __device__ __forceinline__ void direct_store(const DirectArguments& a, T* corner
 
 // Adds up the slices' partial sums, slice 0 first. `shared` [slices][kSums][positions].
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
-__device__ __forceinline__ void direct_reduce_and_store(const DirectArguments& a, T* corner,
-                                                        const DirectPlace& place, int channel0,
-                                                        float* shared,
-                                                        const float (&sums)[kChannels * kSubBatch]) {
+__device__ __forceinline__ void direct_reduce_and_store(
+    const DirectArguments& a, T* corner, const DirectPlace& place, int channel0, float* shared,
+    const float (&sums)[kChannels * kSubBatch]) {
   constexpr int kSums = kChannels * kSubBatch;
   const int positions = blockDim.x;
 #pragma unroll
@@ -282,7 +285,9 @@ __device__ __forceinline__ void direct_reduce_and_store(const DirectArguments& a
 }
 
 // Blocks per multiprocessor that the registers must allow: partial sums decide.
-constexpr int direct_blocks(int sums) { return sums >= 64 ? 2 : sums >= 32 ? 3 : 4; }
+constexpr int direct_blocks(int sums) {
+  return sums >= 64 ? 2 : sums >= 32 ? 3 : 4;
+}
 
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
 __global__ void __launch_bounds__(kDirectMaxThreads, direct_blocks(kChannels* kSubBatch))
@@ -343,9 +348,8 @@ struct DirectLaunch {
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
 void launch_direct_kernel(const DirectArguments& arguments, const DirectLaunch& launch) {
   const std::size_t staged = kDirectStagedFloats<kChannels>;
-  const std::size_t reduced = launch.block.y > 1 ? std::size_t{launch.block.x} * launch.block.y *
-                                                       kChannels * kSubBatch
-                                                 : 0;
+  const std::size_t reduced =
+      launch.block.y > 1 ? std::size_t{launch.block.x} * launch.block.y * kChannels * kSubBatch : 0;
   const std::size_t bytes = (staged > reduced ? staged : reduced) * sizeof(float);
   direct_kernel<T, kChannels, kSubBatch, kPacked>
       <<<launch.grid, launch.block, bytes, launch.stream>>>(arguments);
@@ -353,8 +357,8 @@ void launch_direct_kernel(const DirectArguments& arguments, const DirectLaunch& 
 }
 
 template <typename T, int kChannels>
-void launch_direct_channels(const DirectTile& tile, bool is_packed, const DirectArguments& arguments,
-                            const DirectLaunch& launch) {
+void launch_direct_channels(const DirectTile& tile, bool is_packed,
+                            const DirectArguments& arguments, const DirectLaunch& launch) {
   if (is_packed) {
     if constexpr (kChannels < 16) {
       if (tile.sub_batch == 8) {
@@ -376,9 +380,12 @@ template <typename T>
 void launch_direct(const DirectTile& tile, bool is_packed, const DirectArguments& arguments,
                    const DirectLaunch& launch) {
   switch (tile.channels) {
-    case 16: return launch_direct_channels<T, 16>(tile, is_packed, arguments, launch);
-    case 8: return launch_direct_channels<T, 8>(tile, is_packed, arguments, launch);
-    case 1: return launch_direct_channels<T, 1>(tile, is_packed, arguments, launch);
+    case 16:
+      return launch_direct_channels<T, 16>(tile, is_packed, arguments, launch);
+    case 8:
+      return launch_direct_channels<T, 8>(tile, is_packed, arguments, launch);
+    case 1:
+      return launch_direct_channels<T, 1>(tile, is_packed, arguments, launch);
   }
   fail(ErrorCode::internal, "direct convolution: no kernel for ", tile.channels, " channels");
 }

@@ -88,8 +88,7 @@ DirectRows direct_rows(const CsrWeight& weight, std::int64_t groups) {
 }
 
 DirectRows direct_rows(std::span<const float> weight, std::int64_t channels, std::int64_t groups) {
-  const std::int64_t cols =
-      channels > 0 ? static_cast<std::int64_t>(weight.size()) / channels : 0;
+  const std::int64_t cols = channels > 0 ? static_cast<std::int64_t>(weight.size()) / channels : 0;
   DirectRows rows = empty_rows(channels, dense_vector(channels, groups));
   std::vector<float> columns(static_cast<std::size_t>(cols * rows.vector));
   std::vector<Unit> units(static_cast<std::size_t>(cols));

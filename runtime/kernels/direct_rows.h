@@ -18,8 +18,8 @@ namespace winnow {
 inline constexpr int kDirectUnroll = 4;
 
 struct DirectRows {
-  std::int64_t channels = 0;          // K
-  std::int64_t rows = 0;              // ceil(K / vector)
+  std::int64_t channels = 0;  // K
+  std::int64_t rows = 0;      // ceil(K / vector)
   int vector = 1;
   std::vector<std::int32_t> begin;    // [rows + 1] first unit of each row, multiples of 4
   std::vector<std::uint32_t> column;  // [units]

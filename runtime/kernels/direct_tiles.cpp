@@ -8,7 +8,7 @@ namespace winnow {
 namespace {
 
 constexpr int kMaxThreads = 256;
-constexpr int kMaxSums = 64;       // partial sums per thread, or registers run out
+constexpr int kMaxSums = 64;        // partial sums per thread, or registers run out
 constexpr int kMaxSlicedSums = 32;  // their exchange must fit 48 KB of shared memory
 
 bool is_one_of(int value, std::initializer_list<int> allowed) {
@@ -23,7 +23,9 @@ int thread_channels(int vector, int sub_batch) {
   return 0;
 }
 
-std::int64_t divided_up(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+std::int64_t divided_up(std::int64_t value, std::int64_t by) {
+  return (value + by - 1) / by;
+}
 
 std::int64_t block_count(const DirectWork& work, const DirectTile& tile) {
   const std::int64_t plane = work.out.height * work.out.width;

@@ -43,7 +43,7 @@ void launch_add(std::span<const ActivationView> in, bool has_relu, const Activat
   for (const ActivationView& view : in) inputs.views[inputs.count++] = device_view<const T>(view);
   const Unraveler order(out.format.layout, out.size);
   add_kernel<T><<<element_grid(order), kElementThreads, 0, stream>>>(inputs, device_view<T>(out),
-                                                                    has_relu, order);
+                                                                     has_relu, order);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -65,7 +65,8 @@ void add(std::span<const ActivationView> in, bool has_relu, const ActivationView
     const std::size_t count = std::min<std::size_t>(terms.size(), kAddInputs);
     const bool is_last = count == terms.size();
     with_element(out.format.precision, [&](auto element) {
-      launch_add<decltype(element)>(std::span(terms).first(count), has_relu && is_last, out, stream);
+      launch_add<decltype(element)>(std::span(terms).first(count), has_relu && is_last, out,
+                                    stream);
     });
     if (is_last) return;
     terms.erase(terms.begin() + 1, terms.begin() + static_cast<std::ptrdiff_t>(count));

@@ -10,7 +10,8 @@ namespace {
 
 template <typename T>
 __global__ void __launch_bounds__(kElementThreads)
-    embedding_kernel(EmbeddingTable table, const float* tokens, DeviceView<T> out, Unraveler order) {
+    embedding_kernel(EmbeddingTable table, const float* tokens, DeviceView<T> out,
+                     Unraveler order) {
   for_each_element(order, [&](const Coordinates& at) {
     const std::int64_t length = order.width.divisor;
     const float last = static_cast<float>(table.rows - 1);

@@ -18,6 +18,7 @@ std::string gpu_unavailable_reason();
 std::string gpu_description(int gpu);
 
 // Throws Error{device} if there is no such GPU or memory runs out.
-std::unique_ptr<Session> make_gpu_session(const DeployedModel& model, const SessionOptions& options);
+std::unique_ptr<Session> make_gpu_session(const DeployedModel& model,
+                                          const SessionOptions& options);
 
 }  // namespace winnow

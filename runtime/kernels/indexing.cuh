@@ -84,8 +84,7 @@ struct Unraveler {
   Unraveler(Layout order, const ActivationSize& size)
       : channels(size.channels), height(size.height), width(size.width), layout(order) {
     const std::int64_t packed = order == Layout::nchw8 ? kPackedImages : 1;
-    const std::int64_t elements =
-        element_count({size.channels, size.height, size.width, packed});
+    const std::int64_t elements = element_count({size.channels, size.height, size.width, packed});
     if (elements > std::numeric_limits<std::int32_t>::max()) {
       fail(ErrorCode::device, "an image of ", elements, " values is too large for the GPU backend");
     }

@@ -15,8 +15,7 @@ namespace winnow {
 // Padding never wins a maximum; an average divides by the whole window, padding included.
 // Sums in float, row by row: equal inputs give equal bits.
 // Throws Error{usage} if the sizes do not fit, Error{device} if the launch is refused.
-void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
-          cudaStream_t stream);
+void pool(const Pool& op, const ActivationView& in, const ActivationView& out, cudaStream_t stream);
 
 // Enqueues the maximum or average over all positions of each channel.
 //

@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(kWarp* kRowsPerBlock)
 void softmax(const void* in, void* out, Precision precision, const Rows& rows,
              cudaStream_t stream) {
   if (rows.count == 0 || rows.width == 0) return;
-  const std::int64_t blocks = std::min(kMaxBlocks, (rows.count + kRowsPerBlock - 1) / kRowsPerBlock);
+  const std::int64_t blocks =
+      std::min(kMaxBlocks, (rows.count + kRowsPerBlock - 1) / kRowsPerBlock);
   with_element(precision, [&](auto element) {
     using T = decltype(element);
     softmax_kernel<T><<<static_cast<unsigned>(blocks), kWarp * kRowsPerBlock, 0, stream>>>(

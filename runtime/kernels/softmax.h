@@ -17,7 +17,6 @@ struct Rows {
   std::int64_t count = 0;
   std::int64_t width = 0;
 };
-void softmax(const void* in, void* out, Precision precision, const Rows& rows,
-             cudaStream_t stream);
+void softmax(const void* in, void* out, Precision precision, const Rows& rows, cudaStream_t stream);
 
 }  // namespace winnow

@@ -75,11 +75,20 @@ void launch(const LinearArguments<T, Column>& a, int sub_batch, cudaStream_t str
                   static_cast<unsigned>(groups < 65535 ? groups : 65535));
   constexpr int kThreads = kWarp * kWarpsPerBlock;
   switch (sub_batch) {
-    case 1: sparse_linear_kernel<T, Column, 1><<<grid, kThreads, 0, stream>>>(a); break;
-    case 2: sparse_linear_kernel<T, Column, 2><<<grid, kThreads, 0, stream>>>(a); break;
-    case 4: sparse_linear_kernel<T, Column, 4><<<grid, kThreads, 0, stream>>>(a); break;
-    case 8: sparse_linear_kernel<T, Column, 8><<<grid, kThreads, 0, stream>>>(a); break;
-    default: fail(ErrorCode::usage, "sparse_linear: sub_batch ", sub_batch, " is not 1, 2, 4 or 8");
+    case 1:
+      sparse_linear_kernel<T, Column, 1><<<grid, kThreads, 0, stream>>>(a);
+      break;
+    case 2:
+      sparse_linear_kernel<T, Column, 2><<<grid, kThreads, 0, stream>>>(a);
+      break;
+    case 4:
+      sparse_linear_kernel<T, Column, 4><<<grid, kThreads, 0, stream>>>(a);
+      break;
+    case 8:
+      sparse_linear_kernel<T, Column, 8><<<grid, kThreads, 0, stream>>>(a);
+      break;
+    default:
+      fail(ErrorCode::usage, "sparse_linear: sub_batch ", sub_batch, " is not 1, 2, 4 or 8");
   }
   CUDA_CHECK(cudaGetLastError());
 }

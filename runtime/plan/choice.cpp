@@ -8,13 +8,17 @@
 namespace winnow {
 namespace {
 
-using FormatSet = std::uint16_t;  // bit f: the value exists in format f
+using FormatSet = std::uint16_t;       // bit f: the value exists in format f
 using State = std::vector<FormatSet>;  // per value; 0 for values not alive
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-FormatSet only(std::size_t format) { return static_cast<FormatSet>(1u << format); }
-bool has(FormatSet set, std::size_t format) { return (set & only(format)) != 0; }
+FormatSet only(std::size_t format) {
+  return static_cast<FormatSet>(1u << format);
+}
+bool has(FormatSet set, std::size_t format) {
+  return (set & only(format)) != 0;
+}
 
 // A way to reach a state after some step.
 struct Path {
@@ -90,7 +94,8 @@ bool provide(const ChoiceProblem& problem, std::size_t value, std::size_t format
   return true;
 }
 
-// Keeps the cheapest path of every state, at most `limit`, in an order that depends on numbers only.
+// Keeps the cheapest path of every state, at most `limit`, in an order that depends on numbers
+// only.
 void keep_best(std::vector<Path>& paths, std::size_t limit) {
   std::stable_sort(paths.begin(), paths.end(), [](const Path& a, const Path& b) {
     return a.state != b.state ? a.state < b.state : a.ms < b.ms;

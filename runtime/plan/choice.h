@@ -2,8 +2,8 @@
 //
 // Kernels read and write values in formats (layout, element type, halo). Where a step wants another
 // format than its producer wrote, a conversion is inserted and its time counted, so a kernel that
-// is fastest alone loses if its layout costs more than it gains. A pure function of numbers: formats
-// are indices, times come from the caller.
+// is fastest alone loses if its layout costs more than it gains. A pure function of numbers:
+// formats are indices, times come from the caller.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ struct ChoiceProblem {
   std::vector<ChoiceStep> steps;  // in execution order
   std::size_t input = 0;          // value that is there before the first step
   std::size_t input_format = 0;
-  std::size_t output = 0;         // value that is wanted after the last step
+  std::size_t output = 0;  // value that is wanted after the last step
   std::size_t output_format = 0;
 };
 
@@ -54,9 +54,9 @@ struct Conversion {
 };
 
 struct Choice {
-  std::vector<std::size_t> option;       // one per step
-  std::vector<Conversion> conversions;   // in execution order
-  double ms = 0;                         // sum of all times
+  std::vector<std::size_t> option;      // one per step
+  std::vector<Conversion> conversions;  // in execution order
+  double ms = 0;                        // sum of all times
 };
 
 // The choice of least total time.
@@ -71,7 +71,9 @@ Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states = 409
 
 // "Never slower than dense": whether a choice measured as a whole beats the all-dense network.
 // Ties keep dense.
-inline bool is_worth_it(double chosen_ms, double dense_ms) { return chosen_ms < dense_ms; }
+inline bool is_worth_it(double chosen_ms, double dense_ms) {
+  return chosen_ms < dense_ms;
+}
 
 // The middle one of the times (the lower of the two for an even number). Requires at least one.
 double median_ms(std::vector<double> times);

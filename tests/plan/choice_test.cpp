@@ -12,7 +12,9 @@ namespace {
 using Table = std::vector<std::vector<double>>;
 
 // Two formats; converting either way takes `ms`.
-Table two_formats(double ms) { return {{0, ms}, {ms, 0}}; }
+Table two_formats(double ms) {
+  return {{0, ms}, {ms, 0}};
+}
 
 // value 0 -> step 0 -> value 1 -> ... ; every step may run in format 0 or in format 1.
 ChoiceProblem chain(const std::vector<std::pair<double, double>>& step_ms, double conversion_ms) {

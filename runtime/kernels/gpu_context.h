@@ -1,0 +1,43 @@
+// One GPU as a session sees it: its properties, a stream and the libraries' handles.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+
+#include "runtime/device/stream.h"
+
+namespace winnow {
+
+struct LibraryHandles;  // cuDNN's and cuBLASLt's, made when first wanted
+
+class GpuContext {
+ public:
+  // Makes `gpu` the calling thread's device. Throws Error{device} if there is no such GPU.
+  explicit GpuContext(int gpu);
+  ~GpuContext();
+  GpuContext(const GpuContext&) = delete;
+  GpuContext& operator=(const GpuContext&) = delete;
+
+  // Makes the GPU the calling thread's device again; sessions may be used from other threads.
+  void make_current() const;
+
+  cudaStream_t stream() const { return stream_.get(); }
+  void synchronize() const { stream_.synchronize(); }
+  int processors() const { return properties_.multiProcessorCount; }
+  std::string name() const { return properties_.name; }
+  int index() const { return gpu_; }
+
+  // Make the handles on the first call; throw Error{device} if a library is missing. The references
+  // stay valid as long as the context.
+  LibraryHandles& libraries();
+
+ private:
+  int gpu_;
+  cudaDeviceProp properties_{};
+  Stream stream_;
+  std::unique_ptr<LibraryHandles> libraries_;
+};
+
+}  // namespace winnow

@@ -1,0 +1,228 @@
+// The operations without weights to choose from: one kernel each, in every layout.
+#include <functional>
+#include <variant>
+
+#include "runtime/base/error.h"
+#include "runtime/device/buffer.h"
+#include "runtime/kernels/convert.h"
+#include "runtime/kernels/elementwise.h"
+#include "runtime/kernels/embedding.h"
+#include "runtime/kernels/family_list.h"
+#include "runtime/kernels/pool.h"
+#include "runtime/kernels/softmax.h"
+#include "runtime/kernels/typed_weights.h"
+
+namespace winnow {
+namespace {
+
+using Launch =
+    std::function<void(std::span<const ActivationView>, const ActivationView&, cudaStream_t)>;
+
+class FunctionLayer : public PreparedLayer {
+ public:
+  explicit FunctionLayer(Launch launch) : launch_(std::move(launch)) {}
+
+  void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
+              cudaStream_t stream) const override {
+    launch_(in, out, stream);
+  }
+
+ private:
+  Launch launch_;
+};
+
+// All inputs and the output in one layout and the session's precision, any halos.
+std::vector<Candidate> in_every_layout(const LayerProblem& problem, const std::string& family,
+                                       const Launch& launch) {
+  const auto layer = std::make_shared<const FunctionLayer>(launch);
+  const Precision precision = problem.options.precision;
+  std::vector<Candidate> found;
+  for (std::size_t writes = 0; writes < problem.output_formats.size(); ++writes) {
+    const ActivationFormat& out = problem.output_formats[writes];
+    if (out.precision != precision) continue;
+    // One input decides its own format; further inputs take the first format of the layout.
+    for (std::size_t first = 0; first < problem.input_formats[0].size(); ++first) {
+      std::vector<std::size_t> reads;
+      for (std::size_t i = 0; i < problem.input_formats.size(); ++i) {
+        const auto& formats = problem.input_formats[i];
+        std::size_t at = i == 0 ? first : 0;
+        while (i > 0 && at < formats.size() &&
+               (formats[at].layout != out.layout || formats[at].precision != precision)) {
+          ++at;
+        }
+        if (at >= formats.size() || formats[at].layout != out.layout ||
+            formats[at].precision != precision) {
+          break;
+        }
+        reads.push_back(at);
+      }
+      if (reads.size() != problem.input_formats.size()) continue;
+      const std::string kernel = family + " " + to_string(out.layout) + " " + to_string(precision);
+      found.push_back({.family = family,
+                       .kernel = kernel,
+                       .reads = reads,
+                       .writes = writes,
+                       .layer = layer,
+                       .timing_key = kernel});
+    }
+  }
+  return found;
+}
+
+// A family that runs the ops for which `make` returns a launch.
+template <typename... Ops>
+class PlainFamily : public Family {
+ public:
+  using Make = std::vector<Candidate> (*)(const LayerProblem&, const std::string&);
+
+  PlainFamily(std::string name, Make make) : name_(std::move(name)), make_(make) {}
+
+  std::string name() const override { return name_; }
+  bool is_sparse() const override { return false; }
+  std::string why_not(const LayerProblem& problem, GpuContext&) const override {
+    if ((std::holds_alternative<Ops>(problem.step.op) || ...)) return "";
+    return "runs other operations";
+  }
+  std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext&) const override {
+    return make_(problem, name_);
+  }
+
+ private:
+  std::string name_;
+  Make make_;
+};
+
+// One candidate that reads and writes row-major memory.
+std::vector<Candidate> row_major(const LayerProblem& problem, const std::string& family,
+                                 std::shared_ptr<const PreparedLayer> layer) {
+  const ActivationFormat format = plain(problem.options.precision);
+  return {{.family = family,
+           .kernel = family + " " + to_string(format),
+           .reads = {format_index(problem.input_formats[0], format)},
+           .writes = format_index(problem.output_formats, format),
+           .layer = std::move(layer),
+           .timing_key = family}};
+}
+
+std::vector<Candidate> pool_candidates(const LayerProblem& problem, const std::string& family) {
+  if (const auto* op = std::get_if<Pool>(&problem.step.op)) {
+    return in_every_layout(problem, family,
+                           [op = *op](std::span<const ActivationView> in, const ActivationView& out,
+                                      cudaStream_t stream) { pool(op, in[0], out, stream); });
+  }
+  // The result has one position per channel; it is written row-major from any layout.
+  const auto& op = std::get<GlobalPool>(problem.step.op);
+  const auto layer = std::make_shared<const FunctionLayer>(
+      [op](std::span<const ActivationView> in, const ActivationView& out, cudaStream_t stream) {
+        global_pool(op, in[0], out, stream);
+      });
+  std::vector<Candidate> found;
+  for (std::size_t reads = 0; reads < problem.input_formats[0].size(); ++reads) {
+    const ActivationFormat& format = problem.input_formats[0][reads];
+    if (format.precision != problem.options.precision) continue;
+    const std::string kernel = family + " global " + to_string(format);
+    found.push_back({.family = family,
+                     .kernel = kernel,
+                     .reads = {reads},
+                     .writes = format_index(problem.output_formats, plain(format.precision)),
+                     .layer = layer,
+                     .timing_key = kernel});
+  }
+  return found;
+}
+
+std::vector<Candidate> add_candidates(const LayerProblem& problem, const std::string& family) {
+  const bool has_relu = std::holds_alternative<Relu>(problem.step.op) || problem.step.has_relu;
+  return in_every_layout(problem, family,
+                         [has_relu](std::span<const ActivationView> in, const ActivationView& out,
+                                    cudaStream_t stream) { add(in, has_relu, out, stream); });
+}
+
+void concat(std::span<const ActivationView> in, const ActivationView& out, cudaStream_t stream) {
+  std::int64_t first = 0;
+  for (const ActivationView& view : in) {
+    convert_slice({view, 0, view.size.channels}, {out, first, view.size.channels}, stream);
+    first += view.size.channels;
+  }
+}
+
+std::vector<Candidate> concat_candidates(const LayerProblem& problem, const std::string& family) {
+  return in_every_layout(problem, family, concat);
+}
+
+std::vector<Candidate> flatten_candidates(const LayerProblem& problem, const std::string& family) {
+  return row_major(problem, family, nullptr);
+}
+
+std::vector<Candidate> softmax_candidates(const LayerProblem& problem, const std::string& family) {
+  const Shape& shape = problem.program.values[problem.step.output].shape;
+  const std::int64_t width = shape.back();
+  const Rows rows{.count = width > 0 ? element_count(shape) / width : 0, .width = width};
+  const Precision precision = problem.options.precision;
+  return row_major(problem, family,
+                   std::make_shared<const FunctionLayer>(
+                       [rows, precision](std::span<const ActivationView> in,
+                                         const ActivationView& out, cudaStream_t stream) {
+                         softmax(in[0].data, out.data, precision, rows, stream);
+                       }));
+}
+
+// Token numbers are read as the session got them: fp32, row-major.
+std::vector<Candidate> embedding_candidates(const LayerProblem& problem,
+                                            const std::string& family) {
+  const auto& op = std::get<Embedding>(problem.step.op);
+  const auto table = std::make_shared<const DeviceBuffer<float>>(
+      upload(dense_weight(problem.model, problem.step.name)));
+  const auto layer = std::make_shared<const FunctionLayer>(
+      [table, rows = op.rows](std::span<const ActivationView> in, const ActivationView& out,
+                              cudaStream_t stream) {
+        embedding({table->get(), rows}, static_cast<const float*>(in[0].data), out, stream);
+      });
+  std::vector<Candidate> found;
+  for (std::size_t writes = 0; writes < problem.output_formats.size(); ++writes) {
+    const ActivationFormat& out = problem.output_formats[writes];
+    if (out.precision != problem.options.precision) continue;
+    const std::string kernel = family + " " + to_string(out);
+    found.push_back({.family = family,
+                     .kernel = kernel,
+                     .reads = {format_index(problem.input_formats[0], plain(Precision::f32))},
+                     .writes = writes,
+                     .layer = layer,
+                     .timing_key = kernel});
+  }
+  return found;
+}
+
+}  // namespace
+
+const Family& pool_family() {
+  static const PlainFamily<Pool, GlobalPool> family("pool", pool_candidates);
+  return family;
+}
+
+const Family& add_family() {
+  static const PlainFamily<Add, Relu> family("add", add_candidates);
+  return family;
+}
+
+const Family& concat_family() {
+  static const PlainFamily<Concat> family("concat", concat_candidates);
+  return family;
+}
+
+const Family& flatten_family() {
+  static const PlainFamily<Flatten> family("flatten", flatten_candidates);
+  return family;
+}
+
+const Family& embedding_family() {
+  static const PlainFamily<Embedding> family("embedding", embedding_candidates);
+  return family;
+}
+
+const Family& softmax_family() {
+  static const PlainFamily<Softmax> family("softmax", softmax_candidates);
+  return family;
+}
+
+}  // namespace winnow
