@@ -61,8 +61,8 @@ struct BatchPosition {
 struct BatchOptions {
   std::int64_t batch_size = 128;
   std::uint64_t seed = 1;
-  AugmentConfig augment;
-  InputFormat format;
+  AugmentConfig augment = {};
+  InputFormat format = {};
 };
 
 // Endless shuffled and augmented batches. Every epoch gives each image once, in an order and with
