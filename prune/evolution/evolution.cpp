@@ -33,7 +33,7 @@ void check_layers(const EvolutionState& state, std::size_t layers) {
 void make_first_pool(const EvolutionConfig& config, const LayerBudget& budget, Trainee& trainee,
                      EvolutionState& state) {
   Random random = Random::from_state(state.random);
-  state.pool = first_pool(config, budget, trainee, state.alpha, random);
+  state.pool = first_pool(config, budget, trainee, state.alpha, random);  // may throw
   state.random = random.state();
   state.next_id = config.pool_size;
   state.best_id = find_best(state.pool, budget.goal_density());
@@ -61,8 +61,8 @@ Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee, EvolutionS
 
 IterationRecord Evolution::step() {
   if (finished()) fail(ErrorCode::internal, "evolution: step after the last iteration");
+  if (state_.pool.empty()) make_first_pool(config_, budget_, trainee_, state_);
   EvolutionState next = state_;
-  if (next.pool.empty()) make_first_pool(config_, budget_, trainee_, next);
   IterationRecord record = Iteration(config_, budget_, trainee_, next).run();
   state_ = std::move(next);
   return record;

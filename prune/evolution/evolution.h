@@ -33,8 +33,9 @@ class Evolution {
   bool finished() const { return state_.iteration >= config_.iter_nr; }
 
   // Runs one iteration; the first one also makes the pool (line 1). If the trainee throws, as with
-  // Error{interrupted}, the state is the one before the call: the next call repeats the iteration.
-  // Throws Error{internal} when finished.
+  // Error{interrupted}, the state is the one before the iteration (with the pool, if that is made):
+  // the next call repeats it, here or in an object made from state(). Throws Error{internal} when
+  // finished.
   IterationRecord step();
 
   const EvolutionState& state() const { return state_; }

@@ -112,8 +112,8 @@ void Iteration::recompute() {
 
 void Iteration::judge() {
   const double density = budget_.density(kept_weights_);
-  reference_ = find_reference(state_.pool, parent_, density, config_.comparable_range);
-  record_.reference = state_.pool[reference_].level;
+  reference_ = find_reference(state_.pool, parent_, density, config_.comparable_range, ranking_);
+  record_.reference = reference_.accuracy;
   record_.improvement = record_.accuracy - record_.reference;
   const bool sound = std::isfinite(record_.loss) && std::isfinite(record_.accuracy);
   record_.accepted = sound && (record_.forced || record_.improvement > config_.acc_threshold);
@@ -171,9 +171,8 @@ std::vector<double> Iteration::incremented(const Solution& child) const {
                    budget_);
 }
 
-// `plan` at the given density or below: the chosen layers give first, then all.
-std::vector<double> Iteration::deepened(std::vector<double> plan, double density) const {
-  plan = increment(plan, record_.layers, willing(plan), {density, 1.0}, budget_);
+// `plan` at the given density or below. All layers share in it: this may be a long way.
+std::vector<double> Iteration::deepened(const std::vector<double>& plan, double density) const {
   return increment(plan, all_layers(budget_), willing(plan), {density, 1.0}, budget_);
 }
 
@@ -182,15 +181,15 @@ std::vector<double> Iteration::willing(const std::vector<double>& sparsities) co
 }
 
 void Iteration::reject() {
-  Solution& holder = state_.pool[reference_];
-  const double short_of = holder.level - record_.accuracy;
+  Solution& holder = state_.pool[reference_.holder];
+  const double short_of = -record_.improvement;
   if (short_of > 0.0) {  // false for NaN
     holder.level -= std::min(short_of, std::max(ranking_.tolerance / 2, kLeastErosion));
   }
   trainee_.restore(*state_.pool[parent_].snapshot);
   record_.action = Action::rewound;
   if (masks_fixed_) return;
-  state_.pool[parent_].plan = state_.pool[parent_].sparsities;
+  state_.pool[parent_].plan = halfway(before_, record_.sparsities);
   if (random_.chance(config_.crossover_probability)) {
     cross_two();
   } else {
@@ -200,7 +199,7 @@ void Iteration::reject() {
 
 void Iteration::mutate_parent() {
   Solution& parent = state_.pool[parent_];
-  parent.plan = mutate(parent.sparsities, record_.layers, config_.mutation_range, budget_, random_);
+  parent.plan = mutate(parent.plan, record_.layers, config_.mutation_range, budget_, random_);
   record_.action = Action::mutation;
 }
 
@@ -213,7 +212,7 @@ void Iteration::cross_two() {
   cross(a.plan, b.plan, random_);
   for (Solution* solution : {&a, &b}) {
     const double density = budget_.planned_density(solution->sparsities);
-    solution->plan = deepened(std::move(solution->plan), density);
+    solution->plan = deepened(solution->plan, density);
   }
   record_.action = Action::crossover;
 }

@@ -38,7 +38,7 @@ class Iteration {
 
   Solution make_child() const;
   std::vector<double> incremented(const Solution& child) const;
-  std::vector<double> deepened(std::vector<double> plan, double density) const;
+  std::vector<double> deepened(const std::vector<double>& plan, double density) const;
   std::vector<double> willing(const std::vector<double>& sparsities) const;
 
   const EvolutionConfig& config_;
@@ -50,8 +50,8 @@ class Iteration {
   Random random_;
   IterationRecord record_;
 
-  std::size_t parent_ = 0;      // indices into the pool, valid until accept() or differentiate()
-  std::size_t reference_ = 0;   // whose level is the reference
+  std::size_t parent_ = 0;  // index into the pool, as reference_.holder, until the pool changes
+  Reference reference_;
   std::vector<double> before_;  // the parent's sparsities
   double accuracy_before_ = 0.0;
   bool masks_fixed_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace winnow {
 namespace {
@@ -21,22 +22,24 @@ double sparsity_of(double density, const LayerRange& range) {
   return density <= 1.0 - range.max ? range.max : in_range(1.0 - density, range);
 }
 
-// The least density that one increment may leave in a layer.
-double floor_of(double density, double step, const LayerRange& range) {
-  return std::min(density, std::max(1.0 - range.max, density * (1.0 - step)));
-}
-
-// An x of increment() so large that every layer is at its floor.
-double all_at_floor(std::span<const double> sparsities, std::span<const std::int64_t> layers,
-                    std::span<const double> willingness, double step, const LayerBudget& budget) {
+// An x of increment() so large that every layer is at its range's end.
+double all_at_end(std::span<const double> sparsities, std::span<const std::int64_t> layers,
+                  std::span<const double> willingness, const LayerBudget& budget) {
   double x = 0.0;
   for (const std::int64_t layer : layers) {
-    if (willingness[at(layer)] <= 0.0) continue;
+    const double least = 1.0 - budget.range(at(layer)).max;  // above 0
     const double density = 1.0 - sparsities[at(layer)];
-    const double least = floor_of(density, step, budget.range(at(layer)));  // above 0: max < 1
+    if (willingness[at(layer)] <= 0.0 || density <= least) continue;
     x = std::max(x, std::log(density / least) / willingness[at(layer)]);
   }
   return x * 1.001;  // past any rounding
+}
+
+// The x at which the most willing of all layers gives `step` of its density.
+double x_of_step(std::span<const double> willingness, double step) {
+  const double most = *std::max_element(willingness.begin(), willingness.end());
+  return step < 1.0 && most > 0.0 ? -std::log(1.0 - step) / most
+                                  : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -50,18 +53,20 @@ std::vector<double> increment(std::span<const double> sparsities,
     for (const std::int64_t layer : layers) {
       const LayerRange& range = budget.range(at(layer));
       const double density = 1.0 - sparsities[at(layer)];
-      const double wanted = std::max(floor_of(density, goal.step, range),
-                                     density * std::exp(-x * willingness[at(layer)]));
-      if (wanted < density) raised[at(layer)] = sparsity_of(wanted, range);
+      const double wanted = density * std::exp(-x * willingness[at(layer)]);
+      if (wanted < density && sparsities[at(layer)] < range.max) {
+        raised[at(layer)] = sparsity_of(wanted, range);
+      }
     }
     return raised;
   };
-
-  double high = all_at_floor(sparsities, layers, willingness, goal.step, budget);
   const auto enough = [&](double x) {
     return budget.planned_density(raised_by(x)) <= goal.density;
   };
+
   double low = 0.0;
+  double high = std::min(all_at_end(sparsities, layers, willingness, budget),
+                         x_of_step(willingness, goal.step));
   if (enough(low)) return raised_by(low);
   if (!enough(high)) return raised_by(high);
   for (int i = 0; i < kHalvings; ++i) {
@@ -91,6 +96,17 @@ std::vector<std::int64_t> cross(std::vector<double>& a, std::vector<double>& b, 
   }
   for (const std::int64_t layer : layers) std::swap(a[at(layer)], b[at(layer)]);
   return layers;
+}
+
+std::vector<double> halfway(std::span<const double> worked, std::span<const double> failed) {
+  std::vector<double> middle(worked.begin(), worked.end());
+  for (std::size_t i = 0; i < middle.size(); ++i) {
+    if (failed[i] > worked[i]) {
+      middle[i] =
+          std::clamp(1.0 - std::sqrt((1.0 - worked[i]) * (1.0 - failed[i])), worked[i], failed[i]);
+    }
+  }
+  return middle;
 }
 
 }  // namespace winnow

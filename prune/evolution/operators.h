@@ -14,14 +14,15 @@ namespace winnow {
 
 struct Increment {
   double density = 1.0;  // of the whole budget, to get down to
-  double step = 1.0;     // largest share of a layer's density taken at once
+  double step = 1.0;     // share of its density that the most willing of all layers gives at most
 };
 
 // Line 10. Raises the sparsities of the given layers just until planned_density() is no more than
 // asked for, or as far as step and ranges let it. Layer l's density becomes
-// density_l * exp(-x * willingness_l) with one x for all, so willing layers give more.
+// density_l * exp(-x * willingness_l) with one x for all, so willing layers give more; an unwilling
+// layer is not pressed if it was chosen without one that could give.
 //
-//   willingness  [layers], above 0 for the given layers that may change
+//   willingness  [layers] of all layers, above 0 for the given layers that may change
 std::vector<double> increment(std::span<const double> sparsities,
                               std::span<const std::int64_t> layers,
                               std::span<const double> willingness, const Increment& goal,
@@ -35,5 +36,9 @@ std::vector<double> mutate(std::span<const double> sparsities, std::span<const s
 // Line 12. Exchanges the sparsities of two parents in randomly chosen layers: each with chance 1/2,
 // at least one. Returns the layers.
 std::vector<std::int64_t> cross(std::vector<double>& a, std::vector<double>& b, Random& random);
+
+// Halfway in log density between what worked and a plan that failed: the next try prunes half as
+// much. Where the plan is the less sparse one, `worked` stays.
+std::vector<double> halfway(std::span<const double> worked, std::span<const double> failed);
 
 }  // namespace winnow

@@ -39,10 +39,17 @@ std::size_t choose_ranked(std::span<const std::size_t> order, double pressure, R
 // no more than `range` greater.
 bool comparable(const Solution& solution, double density, double range);
 
-// Line 8: the index of the solution with the highest level among the comparable ones and the
-// parent: what a new solution of `density` must hold against.
-std::size_t find_reference(std::span<const Solution> pool, std::size_t parent, double density,
-                           double range);
+struct Reference {
+  std::size_t holder = 0;  // index into the pool
+  double accuracy = 0.0;
+};
+
+// Line 8: what a new solution of `density` must hold against: the best among the comparable ones
+// and the parent of level - lag_penalty * max(0, ln(its density / max(density, wanted_density))).
+// The second term is 0 for a solution that keeps the pace; one that lags counts for less the more
+// of the lag the new one makes up for, at the price that fitness() sets on lag.
+Reference find_reference(std::span<const Solution> pool, std::size_t parent, double density,
+                         double range, const Ranking& ranking);
 
 // The level of a solution measured at `accuracy` whose parent is held to `parent_level`:
 // min(accuracy, parent_level + smoothing (accuracy - parent_level)). A lucky measurement counts in

@@ -7,6 +7,7 @@ namespace winnow {
 namespace {
 
 constexpr double kStepFloor = 0.01;       // keeps tiny changes of density from explaining much
+constexpr double kQuietTrend = 0.02;      // two points of accuracy per iteration
 constexpr double kDeviationFloor = 0.02;  // two points of accuracy
 constexpr double kLimit = 2.0;            // deviations
 
@@ -43,8 +44,9 @@ void update_sensitivity(std::vector<double>& sensitivity, double& trend,
     squares += fall[i] * fall[i];
   }
   const double missed = (trend - effect.accuracy_change) - explained;
+  const double weight = smoothing * kQuietTrend / (kQuietTrend + std::abs(trend));
   for (std::size_t i = 0; i < fall.size(); ++i) {
-    sensitivity[i] += smoothing * missed * fall[i] / (kStepFloor + squares);
+    sensitivity[i] += weight * missed * fall[i] / (kStepFloor + squares);
   }
   trend += smoothing * (effect.accuracy_change - trend);
 }

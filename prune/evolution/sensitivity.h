@@ -20,9 +20,11 @@ struct PruningEffect {
 // loss of accuracy beyond the trend is explained as sum S_l r_l. What that misses by,
 //   e = (trend - change) - sum S_l r_l,
 // is attributed to the layers in proportion to what was done to them:
-//   S_l += smoothing e r_l / (0.01 + sum r^2),    then    trend += smoothing (change - trend).
-// Layers that did not change keep their S. S_l is the accuracy lost when the density of layer l
-// falls e times. Does nothing if the change is no number.
+//   S_l += weight e r_l / (0.01 + sum r^2),    then    trend += smoothing (change - trend),
+// where weight = smoothing * 0.02 / (0.02 + |trend|): while accuracy still moves fast by training
+// alone, an iteration says little about its layers. Layers that did not change keep their S. S_l is
+// the accuracy lost when the density of layer l falls e times. Does nothing if the change is no
+// number.
 void update_sensitivity(std::vector<double>& sensitivity, double& trend,
                         const PruningEffect& effect, double smoothing);
 

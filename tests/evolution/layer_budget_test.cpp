@@ -1,0 +1,83 @@
+#include "prune/evolution/layer_budget.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+const std::vector<PrunableLayer> kLayers = {
+    {"conv1", 100, 1, 100, 50.0},
+    {"conv2", 25, 16, 380, 10.0},  // the last groups are ragged
+    {"fc", 520, 1, 520, 1.0},
+};
+
+TEST_CASE("density counts weights or multiply-accumulates") {
+  EvolutionConfig config;
+  CHECK(LayerBudget(config, kLayers).density(std::vector<std::int64_t>{50, 190, 10}) == 0.25);
+  config.budget = Budget::macs;
+  const LayerBudget macs(config, kLayers);
+  CHECK(macs.density(std::vector<std::int64_t>{50, 190, 10}) ==
+        doctest::Approx((2500 + 1900 + 10.0) / (5000 + 3800 + 520)));
+  CHECK(macs.weight_density(std::vector<std::int64_t>{50, 190, 10}) == 0.25);
+}
+
+TEST_CASE("an excluded layer is outside the budget") {
+  EvolutionConfig config;
+  config.exclude = {"fc"};
+  const LayerBudget budget(config, kLayers);
+  CHECK(budget.density(std::vector<std::int64_t>{50, 190, 520}) == 0.5);
+  CHECK(budget.weight_density(std::vector<std::int64_t>{50, 190, 520}) == 0.5);
+  CHECK(budget.range(2).max == 0.0);
+}
+
+TEST_CASE("the planned density takes every kept unit for a full one, but no more than there is") {
+  const LayerBudget budget(EvolutionConfig{}, kLayers);
+  CHECK(budget.kept_cost(1, 0.6) == 160.0);  // 10 units of 16
+  CHECK(budget.kept_cost(1, 0.0) == 380.0);
+  CHECK(budget.planned_density(std::vector<double>{0.5, 0.6, 0.0}) == 0.73);
+}
+
+TEST_CASE("the goal is the target or what the limits allow") {
+  EvolutionConfig config;
+  config.target_sparsity = 0.75;
+  CHECK(LayerBudget(config, kLayers).goal_density() == 0.25);
+  config.layer_limits = {{"fc", 0.0, 0.5}};
+  const LayerBudget limited(config, kLayers);
+  CHECK(limited.goal_density() == limited.reachable_density());
+  CHECK(limited.goal_density() == (1 + 16 + 260) / 1000.0);  // one unit of conv1 and conv2 each
+}
+
+TEST_CASE("a budget refuses unknown and repeated names with a suggestion") {
+  EvolutionConfig config;
+  const auto message = [&] { return message_of([&] { LayerBudget(config, kLayers); }); };
+
+  config.exclude = {"conv3"};
+  CHECK(error_of([&] { LayerBudget(config, kLayers); }) == ErrorCode::usage);
+  CHECK(message() == "exclude: no prunable layer 'conv3'; did you mean 'conv1'?");
+  config.exclude = {"conv1", "conv2", "fc"};
+  CHECK(message().find("exclude: no prunable layer is left") == 0);
+  config.exclude = {};
+  config.layer_limits = {{"fc", 0.0, 0.5}, {"fc", 0.1, 0.5}};
+  CHECK(message() == "layer_limits: 'fc' twice");
+  config.layer_limits = {{"x\ny", 0.0, 0.5}};
+  CHECK(message().find('\n') == std::string::npos);
+}
+
+TEST_CASE("a budget refuses layers whose numbers contradict each other") {
+  const auto refused = [](const PrunableLayer& layer) {
+    return error_of([&] { LayerBudget(EvolutionConfig{}, {layer}); }) == ErrorCode::usage;
+  };
+  CHECK(!refused({"a", 10, 4, 38, 1.0}));
+  CHECK(refused({"a", 0, 4, 0, 1.0}));
+  CHECK(refused({"a", 10, 4, 41, 1.0}));
+  CHECK(refused({"a", 10, 4, 9, 1.0}));
+  CHECK(refused({"a", 10, 1, 10, 0.0}));
+  CHECK(error_of([] { LayerBudget(EvolutionConfig{}, {}); }) == ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace winnow

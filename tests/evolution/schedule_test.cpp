@@ -1,0 +1,60 @@
+#include "prune/evolution/schedule.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace winnow {
+namespace {
+
+EvolutionConfig ten_iterations() {
+  EvolutionConfig config;
+  config.iter_nr = 10;
+  config.prune_until = 0.6;
+  config.freeze_from = 0.8;
+  return config;
+}
+
+TEST_CASE("phases follow from the fractions of iter_nr") {
+  const Schedule schedule(ten_iterations(), 0.8, 0.1);
+  CHECK(schedule.phase(0) == Phase::rise);
+  CHECK(schedule.phase(5) == Phase::rise);
+  CHECK(schedule.phase(6) == Phase::settle);
+  CHECK(schedule.phase(7) == Phase::settle);
+  CHECK(schedule.phase(8) == Phase::tune);
+  CHECK(!schedule.must_meet_goal(7));
+  CHECK(schedule.must_meet_goal(8));
+  CHECK(schedule.progress(4) == 0.5);
+  CHECK(schedule.progress(9) == 1.0);
+}
+
+TEST_CASE("without a phase of tuning the last iteration must meet the goal") {
+  EvolutionConfig config = ten_iterations();
+  config.prune_until = config.freeze_from = 1.0;
+  const Schedule schedule(config, 0.8, 0.1);
+  CHECK(schedule.phase(9) == Phase::rise);
+  CHECK(!schedule.must_meet_goal(8));
+  CHECK(schedule.must_meet_goal(9));
+}
+
+TEST_CASE("the pace takes the same share of what is left in every iteration") {
+  const Schedule schedule(ten_iterations(), 0.8, 0.1);  // three halvings in six iterations
+  CHECK(schedule.wanted_density(0) == 0.8);
+  CHECK(schedule.wanted_density(2) == doctest::Approx(0.4));
+  CHECK(schedule.wanted_density(4) == doctest::Approx(0.2));
+  CHECK(schedule.wanted_density(6) == 0.1);
+  CHECK(schedule.wanted_density(9) == 0.1);
+}
+
+TEST_CASE("the gap is spread over the iterations left, so failures make later steps larger") {
+  const Schedule schedule(ten_iterations(), 0.8, 0.1);
+  CHECK(schedule.next_density(3, 0.8) == doctest::Approx(0.4));  // three are left
+  CHECK(schedule.next_density(4, 0.4) == doctest::Approx(0.2));
+  CHECK(schedule.next_density(4, 0.8) == doctest::Approx(0.8 / std::sqrt(8.0)));
+  CHECK(schedule.next_density(5, 0.8) == 0.1);
+  CHECK(schedule.next_density(7, 0.8) == 0.1);
+  CHECK(schedule.next_density(3, 0.05) == 0.05);
+}
+
+}  // namespace
+}  // namespace winnow

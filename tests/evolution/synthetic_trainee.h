@@ -1,0 +1,114 @@
+// A network without a network: accuracy is a formula of skill, sparsities and the shock of the last
+// pruning. Skill and shock move with training as those of a network do.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "prune/evolution/importance.h"
+#include "prune/evolution/trainee.h"
+#include "runtime/base/error.h"
+#include "runtime/base/random.h"
+
+namespace winnow {
+
+struct SyntheticLayer {
+  std::int64_t units = 1000;
+  double tolerance = 0.9;  // sparsity that costs nothing in the end
+  double cost = 0.05;      // accuracy lost for good when density falls e times below that
+  double shock = 0.05;     // accuracy lost until trained again, for the same fall anywhere
+  double macs_per_weight = 1.0;
+};
+
+class SyntheticTrainee : public Trainee {
+ public:
+  struct State : Snapshot {
+    double skill = 0.0;  // in [0, 1]
+    double shock = 0.0;
+    std::vector<double> sparsities;
+  };
+
+  explicit SyntheticTrainee(std::vector<SyntheticLayer> layers, double skill = 0.0)
+      : synthetic_(std::move(layers)) {
+    for (std::size_t i = 0; i < synthetic_.size(); ++i) {
+      const std::int64_t units = synthetic_[i].units;
+      layers_.push_back(
+          {"layer" + std::to_string(i), units, 1, units, synthetic_[i].macs_per_weight});
+    }
+    state_.skill = skill;
+    state_.sparsities.assign(synthetic_.size(), 0.0);
+  }
+
+  const std::vector<PrunableLayer>& layers() const override { return layers_; }
+
+  double train_batches(std::int64_t first, std::int64_t count) override {
+    ++calls;
+    if (before_training) before_training(first);
+    firsts.push_back(first);
+    const double left = std::exp(-static_cast<double>(count) / 200.0);
+    state_.skill = 1.0 - (1.0 - state_.skill) * left;
+    state_.shock *= left;
+    noise_ = noise * (2.0 * Random(17, static_cast<std::uint64_t>(first)).uniform() - 1.0);
+    return diverges ? std::nan("") : 1.0 - measure_accuracy();
+  }
+
+  double measure_accuracy() override {
+    double accuracy = 0.1 + 0.85 * state_.skill - state_.shock + noise_;
+    for (std::size_t i = 0; i < synthetic_.size(); ++i) {
+      const SyntheticLayer& layer = synthetic_[i];
+      const double beyond = std::log((1.0 - layer.tolerance) / (1.0 - state_.sparsities[i]));
+      accuracy -= layer.cost * std::max(0.0, beyond);
+    }
+    return std::clamp(accuracy, 0.0, 1.0);
+  }
+
+  std::vector<Migration> recompute_masks(std::span<const double> sparsities,
+                                         double alpha) override {
+    ++recomputations;
+    std::vector<Migration> migrations;
+    for (std::size_t i = 0; i < synthetic_.size(); ++i) {
+      const std::int64_t before = kept_units(synthetic_[i].units, state_.sparsities[i]);
+      const std::int64_t after = kept_units(synthetic_[i].units, sparsities[i]);
+      const std::int64_t swapped =
+          std::min(static_cast<std::int64_t>(alpha * 0.1 * static_cast<double>(after)),
+                   synthetic_[i].units - std::max(before, after));
+      migrations.push_back({swapped + std::max<std::int64_t>(0, after - before),
+                            swapped + std::max<std::int64_t>(0, before - after), after, after});
+      const double fall = std::log((1.0 - state_.sparsities[i]) / (1.0 - sparsities[i]));
+      state_.shock += synthetic_[i].shock * std::max(0.0, fall);
+      state_.sparsities[i] = sparsities[i];
+    }
+    return migrations;
+  }
+
+  std::shared_ptr<const Snapshot> snapshot() override { return std::make_shared<State>(state_); }
+  void restore(const Snapshot& snapshot) override {
+    state_ = dynamic_cast<const State&>(snapshot);
+    noise_ = 0.0;
+    ++restorations;
+  }
+
+  const State& now() const { return state_; }
+
+  std::function<void(std::int64_t first)> before_training;  // may throw
+  std::vector<std::int64_t> firsts;                         // of all calls
+  double noise = 0.0;                                       // of an accuracy after training
+  bool diverges = false;
+  int calls = 0;
+  int recomputations = 0;
+  int restorations = 0;
+
+ private:
+  std::vector<SyntheticLayer> synthetic_;
+  std::vector<PrunableLayer> layers_;
+  State state_;
+  double noise_ = 0.0;
+};
+
+}  // namespace winnow
