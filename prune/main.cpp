@@ -1,0 +1,109 @@
+// prune: trains a network and prunes it by evolution with mask rewinding (paper 003, Algorithm 1).
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "prune/config/run_config.h"
+#include "prune/interrupt.h"
+#include "prune/prune_program.h"
+#include "runtime/base/error.h"
+#include "runtime/cli/program.h"
+
+namespace winnow {
+namespace {
+
+struct Arguments {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string output;
+  std::string device;
+  std::string seed;
+  std::string json;
+  bool resumes = false;
+  bool overwrites = false;
+  bool is_dry_run = false;
+  bool is_quiet = false;
+};
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("--config", arguments.config, "Configuration (YAML); see docs/commands.md")
+      ->type_name("FILE");
+  app.add_option("overrides", arguments.overrides,
+                 "Values that replace the configuration's: train.epochs=3")
+      ->type_name("KEY=VALUE");
+  app.add_option("--output", arguments.output, "Run folder (default: runs/NAME)")->type_name("DIR");
+  app.add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
+  app.add_option("--seed", arguments.seed, "Seed of everything random")->type_name("N");
+  app.add_option("--json", arguments.json, "Write the summary there too; - is stdout")
+      ->type_name("FILE");
+  CLI::Option* resume =
+      app.add_flag("--resume", arguments.resumes,
+                   "Go on with the run in the folder; without --config its config.yaml is used");
+  app.add_flag("--overwrite", arguments.overwrites, "Replace an earlier run in the folder")
+      ->excludes(resume);
+  app.add_flag("--dry-run", arguments.is_dry_run,
+               "Check configuration and data, print the plan, train nothing");
+  app.add_flag("--quiet", arguments.is_quiet, "No progress on stderr");
+}
+
+// The file to read; for --resume alone, the one that the run wrote.
+std::string config_file(const Arguments& arguments) {
+  if (!arguments.config.empty()) return arguments.config;
+  if (arguments.resumes && !arguments.output.empty()) return arguments.output + "/config.yaml";
+  fail(ErrorCode::usage, "--config FILE is missing (or --resume --output DIR of an earlier run)");
+}
+
+RunConfig resolve(const Arguments& arguments) {
+  std::vector<std::string> overrides = arguments.overrides;
+  if (!arguments.seed.empty()) overrides.push_back("seed=" + arguments.seed);
+  RunConfig config = read_run_config(config_file(arguments), overrides);
+  if (!arguments.output.empty()) config.output = arguments.output;
+  if (!arguments.device.empty()) config.device = arguments.device;
+  return config;
+}
+
+void print_summary(const RunConfig& config, const PruneSummary& summary) {
+  if (config.train.epochs > 0) {
+    std::printf("dense accuracy:  %.2f %%\n", 100.0 * summary.dense_accuracy);
+  }
+  std::printf("pruned accuracy: %.2f %%\nsparsity:        %.2f %%\nwritten:         %s\n",
+              100.0 * summary.pruned_accuracy, 100.0 * summary.sparsity,
+              (config.run_folder() + "/pruned.safetensors").c_str());
+  if (!summary.target_met) {
+    std::fprintf(stderr, "prune: target not met: %s\n", summary.shortfall.c_str());
+  }
+}
+
+int run(const Arguments& arguments) {
+  const RunConfig config = resolve(arguments);
+  if (arguments.is_dry_run) {
+    std::fputs(describe_run(config).c_str(), stdout);
+    return 0;
+  }
+  const InterruptGuard guard;
+  const FolderUse use = arguments.resumes      ? FolderUse::resume
+                        : arguments.overwrites ? FolderUse::overwrite
+                                               : FolderUse::fresh;
+  const PruneSummary summary =
+      run_prune(config, {.use = use, .is_quiet = arguments.is_quiet, .should_stop = [] {
+                           return InterruptGuard::requested();
+                         }});
+  if (arguments.json != "-") print_summary(config, summary);
+  write_json_output(arguments.json, summary.json);
+  return 0;
+}
+
+}  // namespace
+}  // namespace winnow
+
+int main(int argc, char** argv) {
+  return winnow::run_program("prune", [&] {
+    CLI::App app("Trains a network and prunes it by evolution with mask rewinding.", "prune");
+    winnow::Arguments arguments;
+    winnow::declare(app, arguments);
+    winnow::add_version_flag(app, "LibTorch " WINNOW_TORCH_VERSION);
+    if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
+    return winnow::run(arguments);
+  });
+}

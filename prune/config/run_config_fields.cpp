@@ -57,7 +57,7 @@ void visit_train(TrainConfig& train, Fields& fields) {
   fields.real("clip_norm", train.clip_norm, kNotNegative);
   enumerator(fields, "precision", train.precision, kPrecisions);
   fields.boolean("channels_last", train.is_channels_last);
-  fields.integer("test_every", train.test_every, kPositiveCount);
+  fields.integer("validate_every", train.validate_every, kPositiveCount);
 }
 
 void visit_goal(EvolutionConfig& evolution, Fields& fields) {

@@ -57,10 +57,14 @@ class TorchTrainee::Impl {
 
   void load(const Model& model) {
     learner_.network().load(model);
+    reset_momentum();
+    load_masks(model);
+  }
+
+  void reset_momentum() {
     const torch::NoGradGuard no_grad;
     for (const torch::Tensor& momentum : learner_.sgd().momenta()) momentum.zero_();
     for (const torch::Tensor& sum : gradient_sums_) sum.zero_();
-    load_masks(model);
   }
 
   void store(Model& model) const {
@@ -248,6 +252,9 @@ void TorchTrainee::begin(const Stage& stage) {
 }
 void TorchTrainee::load(const Model& model) {
   impl_->load(model);
+}
+void TorchTrainee::reset_momentum() {
+  impl_->reset_momentum();
 }
 void TorchTrainee::store(Model& model) const {
   impl_->store(model);

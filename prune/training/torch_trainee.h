@@ -49,6 +49,9 @@ class TorchTrainee : public Trainee {
   // start at 0.
   void load(const Model& model);
 
+  // Momentum and gradient statistics start at 0 again.
+  void reset_momentum();
+
   // Puts weights, running statistics and masks (of layers that lack a weight) into `model`.
   void store(Model& model) const;
 

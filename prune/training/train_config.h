@@ -22,7 +22,7 @@ struct TrainConfig {
   double clip_norm = 0.0;  // gradients are scaled down to this norm; 0: never
   Precision precision = Precision::automatic;
   bool is_channels_last = true;
-  std::int64_t test_every = 10;  // epochs between measurements on the validation split
+  std::int64_t validate_every = 10;  // epochs between measurements
 };
 
 }  // namespace winnow

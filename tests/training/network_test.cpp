@@ -74,7 +74,8 @@ TEST_CASE("conv2d with stride, padding, dilation and groups equals LibTorch's mo
     conv.stride = {2, 1};
     conv.padding = {1, 2};
     conv.dilation = {1, 2};
-    options.stride({2, 1}).padding({1, 2}).dilation({1, 2});
+    options.stride({2, 1}).padding({1, 2});
+    options.dilation(torch::ExpandingArray<2>({1, 2}));  // a bare {1, 2} sets 1
   }
   SUBCASE("without bias") {
     conv.has_bias = false;
@@ -154,7 +155,7 @@ TEST_CASE("global pools equal LibTorch's adaptive pools to one position") {
     torch::Tensor forward(const torch::Tensor& x) {
       return (is_max ? torch::nn::functional::adaptive_max_pool2d(
                            x, torch::nn::functional::AdaptiveMaxPool2dFuncOptions(1))
-                     : torch::adaptive_avg_pool2d(x, 1))
+                     : torch::adaptive_avg_pool2d(x, {1, 1}))
           .flatten(1);
     }
   };

@@ -1,0 +1,35 @@
+// Where a run stands, as one safetensors file: all that --resume needs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "prune/evolution/evolution_state.h"
+#include "prune/training/torch_trainee.h"
+
+namespace winnow {
+
+enum class RunPhase { dense, evolution };
+
+struct RunCheckpoint {
+  std::string config;  // the resolved configuration, without what may differ (comparable_config)
+  RunPhase phase = RunPhase::dense;
+  std::int64_t batch = 0;  // dense: the next one
+  std::int64_t metrics_bytes = 0;
+  double dense_seconds = 0.0;
+  double prune_seconds = 0.0;
+  double dense_accuracy = 0.0;  // on the test images, once the dense phase is over
+  // The network now; in the evolution only before its first iteration, which starts from it.
+  std::shared_ptr<const Snapshot> current;
+  EvolutionState evolution;
+};
+
+// Atomic. Snapshots that several solutions share are stored once.
+void write_checkpoint(const std::string& path, const RunCheckpoint& checkpoint,
+                      const TorchTrainee& trainee);
+
+// Throws Error{bad_file} if the file is damaged or does not fit the trainee.
+RunCheckpoint read_checkpoint(const std::string& path, const TorchTrainee& trainee);
+
+}  // namespace winnow

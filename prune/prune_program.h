@@ -1,0 +1,47 @@
+// The program `prune`: a configuration in, a run folder out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "prune/config/run_config.h"
+#include "prune/run_folder.h"
+
+namespace winnow {
+
+struct PruneOptions {
+  FolderUse use = FolderUse::fresh;
+  bool is_quiet = false;
+  // Asked after every batch; true saves a checkpoint and ends the run with Error{interrupted}.
+  std::function<bool()> should_stop;
+};
+
+// Accuracies are fractions of the test images.
+struct PruneSummary {
+  double dense_accuracy = 0.0;  // 0 without a dense baseline
+  double pruned_accuracy = 0.0;
+  double sparsity = 0.0;  // of all conv and linear weights
+  bool target_met = false;
+  std::string shortfall;  // why not
+  std::string json;       // all of it, as in prune.json
+};
+
+// Trains the dense baseline, runs the evolution, and writes dense.safetensors, pruned.safetensors,
+// metrics.jsonl, config.yaml and prune.json into the run folder. Progress goes to stderr.
+PruneSummary run_prune(const RunConfig& config, const PruneOptions& options);
+
+// What a configuration comes to, without training: the data set, the network's layers and the
+// schedule, as text for people.
+std::string describe_run(const RunConfig& config);
+
+// The network that a configuration names, for images of this form.
+Graph make_graph(const ModelConfig& model, const ImageSet& images);
+
+// write_run_config() of what a resumed run must share with the run it continues: all but device,
+// threads, output folder and checkpoint interval.
+std::string comparable_config(const RunConfig& config);
+
+}  // namespace winnow

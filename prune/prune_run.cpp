@@ -1,0 +1,255 @@
+#include "prune/prune_run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "prune/record_json.h"
+#include "prune/run_summary.h"
+#include "prune/training/accuracy.h"
+#include "prune/training/initialization.h"
+#include "runtime/base/error.h"
+#include "runtime/cli/progress.h"
+#include "runtime/model/safetensors.h"
+
+namespace winnow {
+namespace {
+
+// Batches between looks at the clock.
+constexpr std::int64_t kChunk = 50;
+
+std::string percent(double fraction) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100.0 * fraction);
+  return text;
+}
+
+DataSet load_data(const RunConfig& config, const std::string& folder) {
+  return load_data_set(config.data, static_cast<std::uint64_t>(config.seed), folder);
+}
+
+// Names the first line in which two texts differ.
+std::string first_difference(const std::string& before, const std::string& now) {
+  std::istringstream a(before), b(now);
+  std::string line_a, line_b;
+  while (std::getline(a, line_a) && std::getline(b, line_b)) {
+    if (line_a != line_b) return "'" + line_a + "' there, '" + line_b + "' now";
+  }
+  return "their lengths";
+}
+
+}  // namespace
+
+PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder)
+    : config_(config),
+      options_(options),
+      folder_(folder),
+      data_(load_data(config, folder.path())),
+      initial_(initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
+      trainee_(initial_, data_, trainee_options()) {
+  state_.config = comparable_config(config_);
+  read_checkpoint_if_any();
+}
+
+TraineeOptions PruneRun::trainee_options() {
+  return {.device = config_.device,
+          .threads = config_.threads,
+          .seed = config_.evolution.seed,
+          .train = config_.train,
+          .augment = config_.augment,
+          .vector = config_.stage.vector,
+          .should_stop = options_.should_stop,
+          .on_batch = [this](std::int64_t batch) {
+            if (state_.phase == RunPhase::dense) state_.batch = batch + 1;
+          }};
+}
+
+Stage PruneRun::dense_stage() const {
+  return {.rate = config_.train.rate,
+          .units = config_.train.epochs,
+          .batches_per_unit = trainee_.batches_per_epoch(),
+          .first_epoch = 0,
+          .is_pruning = false};
+}
+
+Stage PruneRun::pruning_stage() const {
+  return {.rate = config_.stage.rate,
+          .units = config_.evolution.iter_nr,
+          .batches_per_unit = config_.evolution.batch_nr,
+          .first_epoch = config_.train.epochs,
+          .is_pruning = true};
+}
+
+void PruneRun::read_checkpoint_if_any() {
+  if (!folder_.has_checkpoint()) {
+    folder_.truncate_metrics(0);
+    return;
+  }
+  RunCheckpoint read = read_checkpoint(folder_.checkpoint(), trainee_);
+  if (read.config != state_.config) {
+    fail(ErrorCode::usage, folder_.checkpoint(),
+         ": was made with another configuration: ", first_difference(read.config, state_.config));
+  }
+  state_ = std::move(read);
+  if (state_.current) trainee_.restore(*state_.current);
+  folder_.truncate_metrics(state_.metrics_bytes);
+}
+
+double PruneRun::lap_seconds() {
+  const Clock::time_point now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - lap_).count();
+  lap_ = now;
+  return seconds;
+}
+
+void PruneRun::save_checkpoint() {
+  if (state_.phase == RunPhase::dense) state_.current = trainee_.snapshot();
+  if (evolution_) state_.evolution = evolution_->state();
+  state_.metrics_bytes = folder_.metrics_bytes();
+  write_checkpoint(folder_.checkpoint(), state_, trainee_);
+  saved_ = Clock::now();
+}
+
+void PruneRun::save_checkpoint_if_due() {
+  const double age = std::chrono::duration<double>(Clock::now() - saved_).count();
+  if (age >= config_.checkpoint_seconds) save_checkpoint();
+}
+
+PruneSummary PruneRun::run() {
+  try {
+    if (state_.phase == RunPhase::dense) train_dense();
+    evolve();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::interrupted) throw;
+    save_checkpoint();
+    fail(ErrorCode::interrupted, "interrupted; checkpoint saved: ", folder_.checkpoint(),
+         " (go on with --resume)");
+  }
+  return finish(evolution_->result());
+}
+
+void PruneRun::train_dense() {
+  if (config_.train.epochs > 0) {
+    trainee_.begin(dense_stage());
+    lap_seconds();
+    Progress progress("dense: epoch", config_.train.epochs, options_.is_quiet);
+    const std::int64_t per_epoch = trainee_.batches_per_epoch();
+    for (std::int64_t epoch = state_.batch / per_epoch; epoch < config_.train.epochs; ++epoch) {
+      progress.update(epoch, pending_);
+      train_epoch(epoch);
+    }
+    progress.update(config_.train.epochs, pending_);
+  }
+  finish_dense();
+}
+
+void PruneRun::train_epoch(std::int64_t epoch) {
+  const std::int64_t per_epoch = trainee_.batches_per_epoch();
+  const std::int64_t end = (epoch + 1) * per_epoch;
+  double loss = 0.0;
+  std::int64_t trained = 0;
+  while (state_.batch < end) {
+    const std::int64_t count = std::min(kChunk, end - state_.batch);
+    loss += trainee_.train_batches(state_.batch, count) * static_cast<double>(count);
+    trained += count;
+    save_checkpoint_if_due();
+  }
+  state_.dense_seconds += lap_seconds();
+  const double last = static_cast<double>(end) - 0.5;
+  EpochRecord record = {
+      .epoch = epoch + 1,
+      .batches = end,
+      .learning_rate = rate_at(config_.train.rate, last / static_cast<double>(per_epoch),
+                               static_cast<double>(config_.train.epochs)),
+      .loss = loss / static_cast<double>(std::max<std::int64_t>(trained, 1)),
+      .accuracy = {},
+      .seconds = state_.dense_seconds};
+  if ((epoch + 1) % config_.train.validate_every == 0 || epoch + 1 == config_.train.epochs) {
+    record.accuracy = trainee_.measure_accuracy();
+    pending_ = "validation accuracy " + percent(*record.accuracy);
+  }
+  folder_.append_metrics(to_json(record));
+}
+
+void PruneRun::finish_dense() {
+  if (config_.train.epochs > 0) {
+    Model model = current_model();
+    state_.dense_accuracy = measure_accuracy(model, data_.test, {.device = config_.device});
+    model.metadata["accuracy"] = std::to_string(state_.dense_accuracy);
+    save_model(folder_.dense(), model);
+  }
+  if (config_.stage.start == Start::scratch)
+    trainee_.load(initial_);
+  else
+    trainee_.reset_momentum();
+  state_.phase = RunPhase::evolution;
+  state_.current = trainee_.snapshot();
+  if (config_.train.epochs > 0) save_checkpoint();
+}
+
+void PruneRun::begin_evolution() {
+  trainee_.begin(pruning_stage());
+  if (state_.evolution.pool.empty()) {
+    evolution_ = std::make_unique<Evolution>(config_.evolution, trainee_);
+  } else {
+    evolution_ = std::make_unique<Evolution>(config_.evolution, trainee_, state_.evolution);
+  }
+}
+
+void PruneRun::evolve() {
+  begin_evolution();
+  lap_seconds();
+  std::vector<std::string> layers;
+  for (const PrunableLayer& layer : trainee_.layers()) layers.push_back(layer.name);
+  Progress progress("prune: iteration", config_.evolution.iter_nr, options_.is_quiet);
+  while (!evolution_->finished()) {
+    const IterationRecord record = evolution_->step();
+    state_.current = nullptr;  // only the first iteration starts from it
+    state_.prune_seconds += lap_seconds();
+    folder_.append_metrics(to_json(record, layers, state_.prune_seconds));
+    progress.update(record.iteration + 1, "accuracy " + percent(record.accuracy) + ", sparsity " +
+                                              percent(record.sparsity));
+    save_checkpoint_if_due();
+  }
+}
+
+Model PruneRun::current_model() const {
+  Model model = initial_;
+  trainee_.store(model);
+  model.preprocessing = data_.preprocessing;
+  model.classes = data_.train.classes;
+  model.metadata = {{"name", config_.name},
+                    {"seed", std::to_string(config_.seed)},
+                    {"data", config_.data.format + " in " + data_.directory},
+                    {"device", trainee_.device()}};
+  add_versions(model.metadata);
+  return model;
+}
+
+PruneSummary PruneRun::finish(const EvolutionResult& result) {
+  trainee_.restore(*result.best.snapshot);
+  Model model = current_model();
+  PruneSummary summary;
+  summary.dense_accuracy = state_.dense_accuracy;
+  summary.pruned_accuracy = measure_accuracy(model, data_.test, {.device = config_.device});
+  summary.sparsity = sparsity(model);
+  summary.target_met = result.target_met;
+  summary.shortfall = result.shortfall;
+  if (config_.train.epochs > 0) {
+    model.metadata["dense_accuracy"] = std::to_string(summary.dense_accuracy);
+  }
+  model.metadata["accuracy"] = std::to_string(summary.pruned_accuracy);
+  model.metadata["sparsity"] = std::to_string(summary.sparsity);
+  save_model(folder_.pruned(), model);
+  summary.json = summary_json({.config = config_,
+                               .model = model,
+                               .result = result,
+                               .summary = summary,
+                               .device = trainee_.device(),
+                               .dense_seconds = state_.dense_seconds,
+                               .prune_seconds = state_.prune_seconds});
+  write_summary(folder_, summary.json);
+  return summary;
+}
+
+}  // namespace winnow

@@ -1,0 +1,58 @@
+// One run of prune from its start or its checkpoint to its end.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "prune/checkpoint.h"
+#include "prune/evolution/evolution.h"
+#include "prune/prune_program.h"
+#include "prune/training/torch_trainee.h"
+
+namespace winnow {
+
+class PruneRun {
+ public:
+  // Loads the data and, if the folder has one, the checkpoint.
+  PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder);
+
+  PruneSummary run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  TraineeOptions trainee_options();
+  Stage dense_stage() const;
+  Stage pruning_stage() const;
+  void read_checkpoint_if_any();
+
+  void train_dense();
+  void train_epoch(std::int64_t epoch);
+  void finish_dense();
+  void evolve();
+  void begin_evolution();
+  PruneSummary finish(const EvolutionResult& result);
+
+  // The trainee's network with all that a model file says of it.
+  Model current_model() const;
+  PruneSummary summarize(const Model& model, const EvolutionResult& result);
+
+  void save_checkpoint();
+  void save_checkpoint_if_due();
+  double lap_seconds();  // since the last call
+
+  RunConfig config_;
+  PruneOptions options_;
+  RunFolder& folder_;
+  DataSet data_;
+  Model initial_;
+  TorchTrainee trainee_;
+  RunCheckpoint state_;  // kept up to date; evolution state aside, which lies in the Evolution
+  std::unique_ptr<Evolution> evolution_;
+  std::string pending_;  // what the batch callback shows
+  Clock::time_point lap_ = Clock::now();
+  Clock::time_point saved_ = Clock::now();
+};
+
+}  // namespace winnow

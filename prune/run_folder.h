@@ -1,0 +1,46 @@
+// The folder that a run writes: which files it has, who may write there, metrics line by line.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+namespace winnow {
+
+enum class FolderUse {
+  fresh,      // nothing may lie there
+  resume,     // goes on with the run that lies there
+  overwrite,  // removes the files of an earlier run, and only those
+};
+
+class RunFolder {
+ public:
+  // Makes the folder. Throws Error{usage} if `use` does not fit what lies there: a run without
+  // --resume or --overwrite, no run where one shall go on, files that no run of prune wrote.
+  RunFolder(const std::string& path, FolderUse use);
+
+  std::string config() const { return path_ + "/config.yaml"; }
+  std::string dense() const { return path_ + "/dense.safetensors"; }
+  std::string pruned() const { return path_ + "/pruned.safetensors"; }
+  std::string checkpoint() const { return path_ + "/checkpoint.safetensors"; }
+  std::string metrics() const { return path_ + "/metrics.jsonl"; }
+  std::string summary() const { return path_ + "/prune.json"; }
+  const std::string& path() const { return path_; }
+
+  bool has_checkpoint() const;
+  bool is_finished() const;  // the summary is there: it is written last
+
+  // Appends a line to the metrics and hands it to the operating system.
+  void append_metrics(const std::string& line);
+  std::int64_t metrics_bytes() const { return metrics_bytes_; }
+
+  // Drops what lies behind the first `bytes` bytes: lines of work that is done again.
+  void truncate_metrics(std::int64_t bytes);
+
+ private:
+  std::string path_;
+  std::ofstream metrics_;
+  std::int64_t metrics_bytes_ = 0;
+};
+
+}  // namespace winnow

@@ -1,0 +1,76 @@
+#include "prune/run_summary.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/file.h"
+#include "runtime/cli/program.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::int64_t nonzeros(const Tensor& weight) {
+  const auto values = weight.values<float>();
+  return std::count_if(values.begin(), values.end(), [](float value) { return value != 0.0f; });
+}
+
+// Weights of each conv and linear layer: how many, how many are not zero.
+Json layers_json(const Model& model) {
+  Json layers = Json::array();
+  for (const Node& node : model.graph.nodes) {
+    if (!std::holds_alternative<Conv>(node.op) && !std::holds_alternative<Linear>(node.op))
+      continue;
+    const Tensor& weight = model.tensors.at(node.name + ".weight");
+    const std::int64_t kept = nonzeros(weight);
+    const double share = static_cast<double>(kept) / static_cast<double>(weight.count());
+    layers.push_back({{"name", node.name},
+                      {"op", op_name(node.op)},
+                      {"shape", weight.shape()},
+                      {"weights", weight.count()},
+                      {"nonzeros", kept},
+                      {"sparsity", 1.0 - share}});
+  }
+  return layers;
+}
+
+}  // namespace
+
+std::string summary_json(const SummaryParts& parts) {
+  const RunConfig& config = parts.config;
+  Json json = {{"program", "prune"},
+               {"name", config.name},
+               {"network", parts.model.graph.name},
+               {"data", parts.model.metadata.at("data")},
+               {"seed", config.seed},
+               {"device", parts.device},
+               {"versions",
+                {{"winnow", version_text()}, {"libtorch", parts.model.metadata.at("libtorch")}}}};
+  if (config.train.epochs > 0) json["dense_accuracy"] = parts.summary.dense_accuracy;
+  json["accuracy"] = parts.summary.pruned_accuracy;
+  json["validation_accuracy"] = parts.result.best.accuracy;
+  json["sparsity"] = parts.summary.sparsity;
+  json["target_sparsity"] = config.evolution.target_sparsity;
+  json["target_met"] = parts.summary.target_met;
+  if (!parts.summary.shortfall.empty()) json["shortfall"] = parts.summary.shortfall;
+  json["granularity"] =
+      config.stage.vector == 1 ? "element" : "vector" + std::to_string(config.stage.vector);
+  json["layers"] = layers_json(parts.model);
+  json["seconds"] = {{"dense", parts.dense_seconds}, {"prune", parts.prune_seconds}};
+  return json.dump(2);
+}
+
+void write_summary(const RunFolder& folder, const std::string& json) {
+  write_file_atomically(folder.summary(), json + "\n");
+  std::error_code ignored;
+  std::filesystem::remove(folder.checkpoint(), ignored);
+}
+
+void add_versions(std::map<std::string, std::string>& metadata) {
+  metadata["winnow"] = version_text();
+  metadata["libtorch"] = WINNOW_TORCH_VERSION;
+}
+
+}  // namespace winnow
