@@ -75,6 +75,14 @@ torch::Tensor as_columns(const torch::Tensor& along) {
   return along.unsqueeze(1).unsqueeze(2);
 }
 
+// Pixel (y, x) of image b becomes pixel (rows[b, y], columns[b, x]) of it.
+torch::Tensor gathered(const torch::Tensor& bytes, const torch::Tensor& rows,
+                       const torch::Tensor& columns) {
+  const torch::Tensor flat = bytes.flatten(2);  // [B, C, H * W]
+  const torch::Tensor places = as_rows(rows) * bytes.size(3) + as_columns(columns);
+  return flat.gather(2, places.flatten(2).expand_as(flat)).view_as(bytes);
+}
+
 }  // namespace
 
 ResidentImages::ResidentImages(const ImageSet& images, const Preprocessing& preprocessing,
@@ -165,15 +173,14 @@ torch::Tensor TrainingBatches::augmented(const torch::Tensor& bytes) const {
       torch::where(of_batch(is_flipped_).unsqueeze(1), bytes.size(3) - 1 - columns, columns);
   const AxisMap vertical = shifted(rows, of_batch(row_shift_));
   const AxisMap horizontal = shifted(unflipped, of_batch(column_shift_));
-  const torch::Tensor moved = bytes.gather(2, as_rows(vertical.source).expand_as(bytes))
-                                  .gather(3, as_columns(horizontal.source).expand_as(bytes));
   torch::Tensor blank = as_rows(vertical.outside).logical_or(as_columns(horizontal.outside));
   if (config.cutout > 0) {
     const torch::Tensor hole_rows = within(rows, of_batch(hole_row_), config.cutout);
     const torch::Tensor hole_columns = within(columns, of_batch(hole_column_), config.cutout);
     blank = blank.logical_or(as_rows(hole_rows).logical_and(as_columns(hole_columns)));
   }
-  return images_.normalised(moved).masked_fill_(blank, 0.0);
+  const torch::Tensor moved = gathered(bytes, vertical.source, horizontal.source);
+  return images_.normalised(moved).mul_(blank.logical_not_().to(torch::kFloat32));
 }
 
 EvaluationBatches::EvaluationBatches(ResidentImages images, std::int64_t batch_size,
