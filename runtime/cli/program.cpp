@@ -35,7 +35,7 @@ std::string hint_for(const CLI::App& app, int argc, const char* const* argv) {
     const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
     if (std::find(words.begin(), words.end(), word) != words.end()) continue;
     if (const std::string near = nearest_name(word, words); !near.empty()) {
-      return "; did you mean '" + near + "'?";
+      return "; '" + word + "' is not known, did you mean '" + near + "'?";
     }
   }
   return "";
@@ -72,11 +72,14 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
 }
 
 void add_version_flag(CLI::App& app, const std::string& extra) {
-  app.set_version_flag("--version", "winnow " + version_text() + (extra.empty() ? "" : ", " + extra),
+  app.set_version_flag("--version",
+                       "winnow " + version_text() + (extra.empty() ? "" : ", " + extra),
                        "Print the version and exit");
 }
 
-std::string version_text() { return WINNOW_VERSION; }
+std::string version_text() {
+  return WINNOW_VERSION;
+}
 
 void write_json_output(const std::string& path, const std::string& text) {
   if (path.empty()) return;

@@ -28,7 +28,8 @@ std::string format_duration(double seconds) {
   if (total < 3600) {
     std::snprintf(text, sizeof text, "%lld:%02lld", total / 60, total % 60);
   } else {
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", total / 3600, total / 60 % 60, total % 60);
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", total / 3600, total / 60 % 60,
+                  total % 60);
   }
   return text;
 }

@@ -1,0 +1,191 @@
+#include "runtime/report/report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "runtime/base/file.h"
+#include "runtime/report/chart.h"
+
+namespace winnow {
+namespace {
+
+using Row = std::pair<std::string, std::string>;
+
+std::string formatted(const char* format, double value, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text + std::string(unit);
+}
+
+std::string percent(std::optional<double> fraction) {
+  return fraction ? formatted("%.2f", 100 * *fraction, " %") : "-";
+}
+
+std::string bytes(std::optional<double> count) {
+  return count ? formatted("%.0f", *count, " bytes") : "-";
+}
+
+std::string ratio(std::optional<double> whole, std::optional<double> part) {
+  return whole && part && *part > 0 ? formatted(" (%.1f", *whole / *part, "x smaller)") : "";
+}
+
+std::string per_image(std::optional<double> batch_ms, std::int64_t batch) {
+  return batch_ms ? formatted("%.4f", *batch_ms / static_cast<double>(batch), " ms") : "-";
+}
+
+void add_times(std::vector<Row>& rows, const BatchFacts& batch) {
+  const std::string at = " (batch " + std::to_string(batch.batch) + ", " + batch.precision + ")";
+  rows.emplace_back("time per image, dense" + at, per_image(batch.dense_ms, batch.batch));
+  rows.emplace_back("time per image, sparse" + at, per_image(batch.sparse_ms, batch.batch));
+  std::string chosen = per_image(batch.chosen_ms, batch.batch);
+  if (batch.dense_ms && batch.chosen_ms > 0) {
+    chosen += formatted(" (%.2f", *batch.dense_ms / batch.chosen_ms, "x dense)");
+  }
+  rows.emplace_back("time per image, chosen" + at, chosen);
+}
+
+std::vector<Row> summary_rows(const RunFacts& facts) {
+  std::vector<Row> rows = {
+      {"run", facts.name + ", " + facts.network + " on " + facts.data},
+      {"accuracy, dense", percent(facts.dense_accuracy)},
+      {"accuracy, pruned", percent(facts.pruned_accuracy)},
+      {"accuracy, quantized " + facts.scheme, percent(facts.quantized_accuracy)},
+      {"accuracy, deployed on " + facts.deployed_device, percent(facts.deployed_accuracy)},
+      {"weight sparsity", percent(facts.sparsity)},
+      {"weights as dense fp32", bytes(facts.dense_f32_bytes)},
+      {"model file", bytes(facts.file_bytes) + ratio(facts.dense_f32_bytes, facts.file_bytes)}};
+  for (const BatchFacts& batch : facts.batches) add_times(rows, batch);
+  if (!facts.batches.empty()) rows.emplace_back("timed on", facts.batches.front().device);
+  return rows;
+}
+
+std::string training_charts(const RunFacts& facts) {
+  Series loss{"loss", {}}, accuracy{"validation accuracy %", {}};
+  for (const EpochPoint& point : facts.epochs) {
+    loss.points.emplace_back(point.epoch, point.loss);
+    if (point.accuracy) accuracy.points.emplace_back(point.epoch, 100 * *point.accuracy);
+  }
+  return line_chart({"Dense training: loss", "epoch", "loss"}, {loss}) +
+         line_chart({"Dense training: accuracy", "epoch", "%"}, {accuracy});
+}
+
+std::string evolution_charts(const RunFacts& facts) {
+  Series accuracy{"accuracy of the iteration", {}}, best{"best in the pool", {}};
+  Series sparsity{"sparsity", {}}, loss{"loss", {}}, alpha{"alpha", {}}, migration{"migration", {}};
+  for (const IterationPoint& point : facts.iterations) {
+    const double at = point.iteration;
+    accuracy.points.emplace_back(at, 100 * point.accuracy);
+    best.points.emplace_back(at, 100 * point.pool_best);
+    sparsity.points.emplace_back(at, 100 * point.sparsity);
+    loss.points.emplace_back(at, point.loss);
+    alpha.points.emplace_back(at, point.alpha);
+    migration.points.emplace_back(at, point.migration);
+  }
+  return line_chart({"Evolution: validation accuracy", "iteration", "%"}, {accuracy, best}) +
+         line_chart({"Evolution: weight sparsity", "iteration", "%"}, {sparsity}) +
+         line_chart({"Evolution: loss", "iteration", "loss"}, {loss}) +
+         line_chart({"Evolution: alpha of eq 2 and share of migrated weights", "iteration", ""},
+                    {alpha, migration});
+}
+
+std::string action_counts(const RunFacts& facts) {
+  std::vector<std::pair<std::string, int>> counts;
+  for (const IterationPoint& point : facts.iterations) {
+    auto found = std::find_if(counts.begin(), counts.end(),
+                              [&](const auto& c) { return c.first == point.action; });
+    if (found == counts.end()) found = counts.insert(counts.end(), {point.action, 0});
+    ++found->second;
+  }
+  std::string text;
+  for (const auto& [action, count] : counts) {
+    text += (text.empty() ? "" : ", ") + action + " " + std::to_string(count);
+  }
+  return text.empty() ? "" : "<p>Iterations by outcome: " + escape_html(text) + ".</p>\n";
+}
+
+std::string layer_charts(const RunFacts& facts) {
+  Bars sparsity{{}, {"sparsity"}, {{}}}, size{{}, {"dense fp32", "stored"}, {{}, {}}, true};
+  for (const LayerFacts& layer : facts.layers) {
+    if (layer.weights > 0) {
+      sparsity.categories.push_back(layer.name);
+      sparsity.values[0].push_back(100 * layer.sparsity);
+    }
+    if (layer.stored_bytes && layer.dense_f32_bytes) {
+      size.categories.push_back(layer.name);
+      size.values[0].push_back(*layer.dense_f32_bytes);
+      size.values[1].push_back(*layer.stored_bytes);
+    }
+  }
+  return bar_chart({"Sparsity by layer", "", "%"}, sparsity) +
+         bar_chart({"Size by layer", "", "bytes (logarithmic)"}, size);
+}
+
+std::string time_charts(const RunFacts& facts) {
+  std::string svg;
+  for (const BatchFacts& batch : facts.batches) {
+    Bars bars{{}, {"dense", "sparse", "chosen"}, {{}, {}, {}}};
+    for (const LayerTime& layer : batch.layers) {
+      bars.categories.push_back(layer.name);
+      bars.values[0].push_back(layer.dense_ms.value_or(0));
+      bars.values[1].push_back(layer.sparse_ms.value_or(0));
+      bars.values[2].push_back(layer.chosen_ms);
+    }
+    svg += bar_chart({"Time by layer, batch " + std::to_string(batch.batch) + ", " +
+                          batch.precision + ", " + batch.device,
+                      "", "ms"},
+                     bars);
+  }
+  return svg;
+}
+
+constexpr char kStyle[] =
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 1em;"
+    "color:#1f2328}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}svg{width:100%;"
+    "height:auto;margin:.6em 0}svg text{font:11px system-ui,sans-serif;fill:#57606a}"
+    "svg .title text{font-size:13px;fill:#1f2328}svg .grid{stroke:#d8dee4;stroke-width:.7}"
+    "table{border-collapse:collapse}td{padding:.25em 1.2em .25em 0;border-bottom:1px solid "
+    "#d8dee4}td+td{font-variant-numeric:tabular-nums}pre{background:#f6f8fa;padding:1em;"
+    "overflow:auto;font-size:12px}";
+
+std::string section(const std::string& title, const std::string& content) {
+  return content.empty() ? "" : "<h2>" + escape_html(title) + "</h2>\n" + content;
+}
+
+}  // namespace
+
+std::string summary_table(const RunFacts& facts) {
+  const std::vector<Row> rows = summary_rows(facts);
+  std::size_t width = 0;
+  for (const Row& row : rows) width = std::max(width, row.first.size());
+  std::string table;
+  for (const auto& [label, value] : rows) {
+    table += label + std::string(width - label.size() + 2, ' ') + value + "\n";
+  }
+  return table;
+}
+
+std::string report_page(const RunFacts& facts) {
+  std::string page = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>" +
+                     escape_html(facts.name) + "</title><style>" + kStyle +
+                     "</style></head><body>\n<h1>" + escape_html(facts.name) + "</h1>\n<table>\n";
+  for (const auto& [label, value] : summary_rows(facts)) {
+    page += "<tr><td>" + escape_html(label) + "</td><td>" + escape_html(value) + "</td></tr>\n";
+  }
+  page += "</table>\n";
+  page += section("Training", training_charts(facts));
+  page += section("Evolution", action_counts(facts) + evolution_charts(facts));
+  page += section("Layers", layer_charts(facts));
+  page += section("Speed", time_charts(facts));
+  if (!facts.config_text.empty()) {
+    page += section("Configuration", "<pre>" + escape_html(facts.config_text) + "</pre>\n");
+  }
+  return page + "</body></html>\n";
+}
+
+std::string write_report(const std::string& folder) {
+  const std::string path = folder + "/report.html";
+  write_file_atomically(path, report_page(read_run_facts(folder)));
+  return path;
+}
+
+}  // namespace winnow

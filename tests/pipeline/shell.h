@@ -27,6 +27,8 @@ inline Outcome shell(const std::string& command) {
 }
 
 // Path of a program in the build tree: program("prune").
-inline std::string program(const std::string& name) { return std::string(WINNOW_BIN_DIR) + "/" + name; }
+inline std::string program(const std::string& name) {
+  return std::string(WINNOW_BIN_DIR) + "/" + name;
+}
 
 }  // namespace winnow

@@ -1,0 +1,176 @@
+#include "runtime/report/run_facts.h"
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kLimitBytes = 256u << 20;
+
+std::optional<double> number(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+double number_or_zero(const Json& json, const char* key) {
+  return number(json, key).value_or(0);
+}
+
+std::string text(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::optional<double> percent(const Json& json, const char* key) {
+  const auto value = number(json, key);
+  return value ? std::optional(*value / 100) : std::nullopt;
+}
+
+// Hands the parsed file to `use`; false if it is not there.
+bool with_json(const std::string& path, const std::function<void(const Json&)>& use) {
+  if (!std::filesystem::exists(path)) return false;
+  try {
+    use(Json::parse(read_text_file(path, kLimitBytes)));
+  } catch (const Json::exception& error) {
+    fail(ErrorCode::bad_file, path, ": ", error.what());
+  }
+  return true;
+}
+
+LayerFacts& layer_called(RunFacts& facts, const std::string& name) {
+  for (LayerFacts& layer : facts.layers) {
+    if (layer.name == name) return layer;
+  }
+  LayerFacts& added = facts.layers.emplace_back();
+  added.name = name;
+  return added;
+}
+
+void add_prune(RunFacts& facts, const Json& json) {
+  facts.name = text(json, "name");
+  facts.network = text(json, "network");
+  facts.data = text(json, "data");
+  facts.dense_accuracy = number(json, "dense_accuracy");
+  facts.pruned_accuracy = number(json, "accuracy");
+  facts.sparsity = number(json, "sparsity");
+  for (const Json& layer : json.at("layers")) {
+    LayerFacts& target = layer_called(facts, text(layer, "name"));
+    target.weights = layer.at("weights").get<std::int64_t>();
+    target.sparsity = number_or_zero(layer, "sparsity");
+  }
+}
+
+void add_export(RunFacts& facts, const Json& json) {
+  facts.model_file = text(json, "file");
+  facts.file_bytes = number(json, "bytes");
+  facts.dense_f32_bytes = number(json, "dense_f32_bytes");
+  for (const Json& layer : json.at("layers")) {
+    LayerFacts& target = layer_called(facts, text(layer, "name"));
+    target.dense_f32_bytes = number(layer, "dense_f32_bytes");
+    target.stored_bytes =
+        number_or_zero(layer, "index_bytes") + number_or_zero(layer, "value_bytes");
+  }
+}
+
+std::optional<double> median(const Json& plan, const char* key) {
+  const auto found = plan.find(key);
+  return found == plan.end() ? std::nullopt : number(*found, "median");
+}
+
+std::optional<double> layer_median(const Json& plan, const std::string& name) {
+  if (!plan.contains("layers")) return std::nullopt;
+  for (const Json& layer : plan.at("layers")) {
+    if (text(layer, "name") == name) return median(layer, "ms");
+  }
+  return std::nullopt;
+}
+
+void add_bench(RunFacts& facts, const Json& json) {
+  for (const Json& comparison : json) {
+    const Json &dense = comparison.at("dense"), &sparse = comparison.at("sparse");
+    const Json& chosen = comparison.at("chosen");
+    BatchFacts batch;
+    batch.device = text(comparison, "device");
+    batch.precision = text(comparison, "precision");
+    batch.batch = comparison.at("batch").get<std::int64_t>();
+    batch.dense_ms = median(dense, "network_ms");
+    batch.sparse_ms = median(sparse, "network_ms");
+    batch.chosen_ms = median(chosen, "network_ms").value_or(0);
+    for (const Json& layer : chosen.at("layers")) {
+      const std::string name = text(layer, "name");
+      batch.layers.push_back({name, layer_median(dense, name), layer_median(sparse, name),
+                              median(layer, "ms").value_or(0), text(layer, "kernel")});
+    }
+    facts.batches.push_back(std::move(batch));
+  }
+}
+
+void add_metrics_line(RunFacts& facts, const Json& line) {
+  if (text(line, "stage") == "dense") {
+    facts.epochs.push_back({number_or_zero(line, "epoch"), number_or_zero(line, "loss"),
+                            number_or_zero(line, "learning_rate"), number(line, "accuracy")});
+    return;
+  }
+  IterationPoint point;
+  point.iteration = number_or_zero(line, "iteration");
+  point.loss = number_or_zero(line, "loss");
+  point.accuracy = number_or_zero(line, "accuracy");
+  point.sparsity = number_or_zero(line, "weight_sparsity");
+  point.alpha = number_or_zero(line, "alpha");
+  point.action = text(line, "action");
+  if (line.contains("migration")) point.migration = number_or_zero(line.at("migration"), "rate");
+  if (line.contains("pool")) point.pool_best = number_or_zero(line.at("pool"), "best_accuracy");
+  facts.iterations.push_back(std::move(point));
+}
+
+bool add_metrics(RunFacts& facts, const std::string& path) {
+  if (!std::filesystem::exists(path)) return false;
+  std::istringstream lines(read_text_file(path, kLimitBytes));
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    try {
+      if (!line.empty()) add_metrics_line(facts, Json::parse(line));
+    } catch (const Json::exception& error) {
+      fail(ErrorCode::bad_file, path, ":", number, ": ", error.what());
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+RunFacts read_run_facts(const std::string& folder) {
+  RunFacts facts;
+  const auto in_folder = [&](const char* name) { return folder + "/" + name; };
+  bool any = with_json(in_folder("prune.json"), [&](const Json& j) { add_prune(facts, j); });
+  any |= with_json(in_folder("quantize.json"), [&](const Json& j) {
+    facts.scheme = text(j, "scheme");
+    facts.quantized_accuracy = percent(j, "accuracy_after");
+  });
+  any |= with_json(in_folder("export.json"), [&](const Json& j) { add_export(facts, j); });
+  any |= with_json(in_folder("run.json"), [&](const Json& j) {
+    facts.deployed_accuracy = percent(j, "accuracy");
+    facts.deployed_device = text(j, "device");
+  });
+  any |= with_json(in_folder("bench.json"), [&](const Json& j) { add_bench(facts, j); });
+  any |= add_metrics(facts, in_folder("metrics.jsonl"));
+  if (!any) {
+    fail(ErrorCode::bad_file, folder, ": no run folder: none of prune.json, quantize.json, ",
+         "export.json, run.json, bench.json, metrics.jsonl is there");
+  }
+  if (std::filesystem::exists(in_folder("config.yaml"))) {
+    facts.config_text = read_text_file(in_folder("config.yaml"));
+  }
+  return facts;
+}
+
+}  // namespace winnow

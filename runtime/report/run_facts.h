@@ -1,0 +1,67 @@
+// What the stages of a run left behind in its folder, as far as they are there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace winnow {
+
+struct LayerFacts {
+  std::string name;
+  std::int64_t weights = 0;
+  double sparsity = 0;                    // share of weights that are zero
+  std::optional<double> dense_f32_bytes;  // as fp32, zeros included
+  std::optional<double> stored_bytes;     // in the model file
+};
+
+// Times of one layer at the report's batch size, in milliseconds.
+struct LayerTime {
+  std::string name;
+  std::optional<double> dense_ms;
+  std::optional<double> sparse_ms;
+  double chosen_ms = 0;
+  std::string kernel;
+};
+
+struct BatchFacts {
+  std::string device;
+  std::string precision;
+  std::int64_t batch = 1;
+  std::optional<double> dense_ms;  // median of the whole network, per batch
+  std::optional<double> sparse_ms;
+  double chosen_ms = 0;
+  std::vector<LayerTime> layers;
+};
+
+// A point of metrics.jsonl.
+struct EpochPoint {
+  double epoch = 0, loss = 0, learning_rate = 0;
+  std::optional<double> accuracy;  // fraction
+};
+struct IterationPoint {
+  double iteration = 0, loss = 0, accuracy = 0, sparsity = 0, alpha = 0, migration = 0;
+  double pool_best = 0;
+  std::string action;
+};
+
+struct RunFacts {
+  std::string name, network, data, scheme, model_file, config_text;
+  std::optional<double> dense_accuracy, pruned_accuracy;  // fractions, test set
+  std::optional<double> quantized_accuracy, deployed_accuracy;
+  std::optional<double> sparsity;
+  std::optional<double> file_bytes, dense_f32_bytes;
+  std::string deployed_device;
+  std::vector<LayerFacts> layers;
+  std::vector<BatchFacts> batches;
+  std::vector<EpochPoint> epochs;
+  std::vector<IterationPoint> iterations;
+};
+
+// Reads prune.json, quantize.json, export.json, run.json, bench.json, metrics.jsonl and config.yaml
+// of `folder`; missing files leave their facts empty.
+// Throws Error{bad_file} if a file is there and damaged, or none of them is there.
+RunFacts read_run_facts(const std::string& folder);
+
+}  // namespace winnow
