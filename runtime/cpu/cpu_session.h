@@ -8,6 +8,7 @@
 namespace winnow {
 
 // Throws Error{usage} for options that the CPU does not have (Precision::f16).
-std::unique_ptr<Session> make_cpu_session(const DeployedModel& model, const SessionOptions& options);
+std::unique_ptr<Session> make_cpu_session(const DeployedModel& model,
+                                          const SessionOptions& options);
 
 }  // namespace winnow

@@ -1,0 +1,24 @@
+// The dense baseline: the same weights with their zeros multiplied too.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cpu/layer.h"
+
+namespace winnow {
+
+// Family "dense" by our own register-blocked direct convolution; always there.
+std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernels& kernels,
+                                         int threads);
+
+// Family "dense" by oneDNN: one layer for each of its algorithms that can run the work (direct,
+// Winograd), in the layouts that it prefers. Empty in a build without oneDNN, and for works that
+// it refuses.
+std::vector<std::unique_ptr<CpuLayer>> make_onednn_layers(const ConvWork& work, int threads);
+
+// "oneDNN 2.6.3", or empty in a build without it.
+std::string onednn_version();
+
+}  // namespace winnow

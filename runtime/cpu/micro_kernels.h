@@ -1,0 +1,84 @@
+// The innermost loops of sparse convolution and linear layers, compiled once for each instruction
+// set. Plain structs of pointers; the callers have checked everything.
+//
+// A tile is a set of output points held in registers: `rows` x `cols`, where the points of a row
+// lie side by side in memory and the rows anywhere. Every sum starts at the bias and adds the
+// units in list order, so tiles, threads and (but for fused multiply-adds) instruction sets give
+// equal bits.
+#pragma once
+
+#include <cstdint>
+
+namespace winnow {
+
+enum class Isa { baseline, avx2, avx512 };
+
+// Lanes are positions (images, or neighbours in a plane): an input vector times one weight.
+struct PositionArgs {
+  const float* const* in;      // [rows] where a row's first point reads at offset 0
+  float* const* out;           // [rows] where it is written for the first channel
+  const std::int64_t* begin;   // [units + 1] into offset
+  const std::int32_t* offset;  // of every entry, in floats
+  const float* value;          // [entries][channels of a unit]
+  std::int64_t units;
+  std::int64_t channels;        // valid ones in all units; the last unit may be cut
+  std::int64_t channel_stride;  // floats between an output point's channels
+  const float* bias;            // [units * channels of a unit]; null adds to what `out` holds
+  bool has_relu;
+};
+using PositionKernel = void (*)(const PositionArgs&);
+
+// Lanes are output channels, which lie side by side: a vector of weights times one input.
+struct ChannelArgs {
+  const float* const* in;
+  float* const* out;
+  const std::int64_t* begin;
+  const std::int32_t* offset;
+  const float* value;  // [entries][vector]
+  std::int64_t units;
+  std::int64_t vector;  // channels of a unit, a multiple of the lanes
+  std::int64_t channels;
+  std::int64_t out_step;  // floats between the points of a row
+  const float* bias;      // [units * vector]
+  bool has_relu;
+};
+using ChannelKernel = void (*)(const ChannelArgs&);
+
+// Lanes are output channels with columns of their own: gathered inputs. Linear layers, few images.
+struct GatherArgs {
+  const float* const* in;      // [images]
+  float* const* out;           // [images]
+  const std::int64_t* begin;   // [blocks + 1] of `lanes` rows each
+  const std::int32_t* offset;  // [entries][lanes]
+  const float* value;          // [entries][lanes]
+  std::int64_t blocks;
+  std::int64_t channels;
+  const float* bias;  // [blocks * lanes]
+  bool has_relu;
+};
+using GatherKernel = void (*)(const GatherArgs&);
+
+inline constexpr int kChannelStep = 16;  // floats between the columns that a ChannelKernel reads
+inline constexpr int kMaxRows = 8;
+inline constexpr int kMaxCols = 16;
+inline constexpr int kGatherImages = 4;
+
+// Kernels by [rows][cols]; null where a tile does not fit the registers. No default initialisers: a
+// constructor would be compiled for one instruction set and linked for all.
+struct MicroKernels {
+  Isa isa;
+  int lanes;
+  int unit_channels;                                        // of `blocked`
+  PositionKernel single[kMaxRows + 1][kMaxCols + 1];        // units of one channel
+  PositionKernel blocked[kMaxRows + 1][kMaxCols + 1];       // units of unit_channels
+  ChannelKernel channels[kMaxRows + 1][kMaxCols + 1];       // one vector of lanes at a time
+  ChannelKernel channel_pairs[kMaxRows + 1][kMaxCols + 1];  // two; vector % (2 lanes) == 0
+  GatherKernel gather[kGatherImages + 1];                   // by images: 1, 2, 4
+};
+
+// The table of an instruction set; null if this build does not have it.
+const MicroKernels* baseline_kernels();
+const MicroKernels* avx2_kernels();
+const MicroKernels* avx512_kernels();
+
+}  // namespace winnow

@@ -1,0 +1,222 @@
+// The bodies of the micro kernels. Included by one source file per instruction set, each of which
+// defines kLanes, kWideRegisters and gather_lanes() in its own anonymous namespace first and is
+// compiled with that set's flags: nothing here may be shared between them, so no standard library
+// templates appear.
+#pragma once
+
+#include "runtime/cpu/micro_kernels.h"
+
+namespace winnow {
+namespace {
+
+// Unaligned loads and stores are as fast as aligned ones on aligned addresses.
+typedef float Vector __attribute__((vector_size(kLanes * sizeof(float))));
+typedef float LooseVector
+    __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+inline Vector load(const float* from) {
+  return *reinterpret_cast<const LooseVector*>(from);
+}
+inline void store(float* to, Vector value) {
+  *reinterpret_cast<LooseVector*>(to) = value;
+}
+inline Vector splat(float value) {
+  return value - Vector{};
+}  // x + 0 would turn -0 into 0
+inline Vector activated(Vector x, bool has_relu) {
+  const Vector zero = {};
+  return has_relu ? (x < zero ? zero : x) : x;  // NaN stays NaN
+}
+
+// Writes the first `count` lanes.
+inline void store_some(float* to, Vector value, std::int64_t count) {
+  if (count >= kLanes) return store(to, value);
+  for (int i = 0; i < count; ++i) to[i] = value[i];
+}
+
+#define WINNOW_UNROLL _Pragma("GCC unroll 64")
+
+template <int kUnit, int kRows, int kCols>
+void run_positions(const PositionArgs& args) {
+  for (std::int64_t unit = 0; unit < args.units; ++unit) {
+    const std::int64_t first = args.begin[unit], end = args.begin[unit + 1];
+    const std::int64_t channel = unit * kUnit;
+    const std::int64_t valid = args.channels - channel;
+    if (!args.bias && first == end && !args.has_relu) continue;
+    Vector sum[kUnit][kRows][kCols];
+    WINNOW_UNROLL for (int u = 0; u < kUnit; ++u) {
+      WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+        WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
+          if (args.bias) {
+            sum[u][r][c] = splat(args.bias[channel + u]);
+          } else {
+            const std::int64_t at = (channel + (u < valid ? u : 0)) * args.channel_stride;
+            sum[u][r][c] = load(args.out[r] + at + c * kLanes);
+          }
+        }
+      }
+    }
+    const float* in[kRows];
+    WINNOW_UNROLL for (int r = 0; r < kRows; ++r) in[r] = args.in[r];
+    for (std::int64_t i = first; i < end; ++i) {
+      const std::int64_t offset = args.offset[i];
+      const float* weight = args.value + i * kUnit;
+      if constexpr (kUnit == 1) {
+        const Vector w = splat(*weight);
+        WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+          WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
+            sum[0][r][c] += w * load(in[r] + offset + c * kLanes);
+          }
+        }
+      } else {
+        Vector x[kRows][kCols];
+        WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+          WINNOW_UNROLL for (int c = 0; c < kCols; ++c) x[r][c] = load(in[r] + offset + c * kLanes);
+        }
+        WINNOW_UNROLL for (int u = 0; u < kUnit; ++u) {
+          const Vector w = splat(weight[u]);
+          WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+            WINNOW_UNROLL for (int c = 0; c < kCols; ++c) sum[u][r][c] += w * x[r][c];
+          }
+        }
+      }
+    }
+    WINNOW_UNROLL for (int u = 0; u < kUnit; ++u) {
+      if (u >= valid) break;
+      WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+        WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
+          float* to = args.out[r] + (channel + u) * args.channel_stride + c * kLanes;
+          store(to, activated(sum[u][r][c], args.has_relu));
+        }
+      }
+    }
+  }
+}
+
+// kVectors neighbouring vectors of channels from `channel` on, for one unit.
+template <int kVectors, int kRows, int kCols>
+inline void run_channel_vectors(const ChannelArgs& args, std::int64_t unit, std::int64_t lane) {
+  const std::int64_t channel = unit * args.vector + lane;
+  Vector sum[kVectors][kRows][kCols];
+  WINNOW_UNROLL for (int v = 0; v < kVectors; ++v) {
+    const Vector bias = load(args.bias + channel + v * kLanes);
+    WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+      WINNOW_UNROLL for (int c = 0; c < kCols; ++c) sum[v][r][c] = bias;
+    }
+  }
+  const float* in[kRows];
+  WINNOW_UNROLL for (int r = 0; r < kRows; ++r) in[r] = args.in[r];
+  const std::int64_t end = args.begin[unit + 1];
+  for (std::int64_t i = args.begin[unit]; i < end; ++i) {
+    const std::int64_t offset = args.offset[i];
+    const float* weight = args.value + i * args.vector + lane;
+    Vector w[kVectors];
+    WINNOW_UNROLL for (int v = 0; v < kVectors; ++v) w[v] = load(weight + v * kLanes);
+    WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+      WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
+        const Vector x = splat(in[r][offset + c * kChannelStep]);
+        WINNOW_UNROLL for (int v = 0; v < kVectors; ++v) sum[v][r][c] += w[v] * x;
+      }
+    }
+  }
+  WINNOW_UNROLL for (int v = 0; v < kVectors; ++v) {
+    const std::int64_t valid = args.channels - channel - v * kLanes;
+    if (valid <= 0) break;
+    WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+      WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
+        float* to = args.out[r] + c * args.out_step + channel + v * kLanes;
+        store_some(to, activated(sum[v][r][c], args.has_relu), valid);
+      }
+    }
+  }
+}
+
+template <int kVectors, int kRows, int kCols>
+void run_channels(const ChannelArgs& args) {
+  for (std::int64_t unit = 0; unit < args.units; ++unit) {
+    for (std::int64_t lane = 0; lane < args.vector; lane += kVectors * kLanes) {
+      run_channel_vectors<kVectors, kRows, kCols>(args, unit, lane);
+    }
+  }
+}
+
+// Two partial sums per image hide the latency of gathers.
+template <int kImages>
+void run_gather(const GatherArgs& args) {
+  for (std::int64_t block = 0; block < args.blocks; ++block) {
+    Vector even[kImages], odd[kImages];
+    WINNOW_UNROLL for (int n = 0; n < kImages; ++n) {
+      even[n] = load(args.bias + block * kLanes);
+      odd[n] = Vector{};
+    }
+    const std::int64_t end = args.begin[block + 1];
+    std::int64_t i = args.begin[block];
+    for (; i + 1 < end; i += 2) {
+      const Vector w0 = load(args.value + i * kLanes), w1 = load(args.value + (i + 1) * kLanes);
+      WINNOW_UNROLL for (int n = 0; n < kImages; ++n) {
+        even[n] += w0 * gather_lanes<Vector>(args.in[n], args.offset + i * kLanes);
+        odd[n] += w1 * gather_lanes<Vector>(args.in[n], args.offset + (i + 1) * kLanes);
+      }
+    }
+    if (i < end) {
+      const Vector w = load(args.value + i * kLanes);
+      WINNOW_UNROLL for (int n = 0; n < kImages; ++n) {
+        even[n] += w * gather_lanes<Vector>(args.in[n], args.offset + i * kLanes);
+      }
+    }
+    WINNOW_UNROLL for (int n = 0; n < kImages; ++n) {
+      const Vector sum = activated(even[n] + odd[n], args.has_relu);
+      store_some(args.out[n] + block * kLanes, sum, args.channels - block * kLanes);
+    }
+  }
+}
+
+#undef WINNOW_UNROLL
+
+// --------------------------------------------------------------------------------- the tables
+
+constexpr int kSinglePoints = kWideRegisters ? 16 : 12;
+constexpr int kUnitChannels = kWideRegisters ? 8 : 4;  // with 3 points: 24 of 32, 12 of 16 sums
+constexpr int kBlockedPoints = 3;
+constexpr int kPairPoints = kWideRegisters ? 12 : 6;
+
+template <int kRows, int kCols>
+void fill_tile(MicroKernels& table) {
+  constexpr int kPoints = kRows * kCols;
+  constexpr bool is_power = kRows == 1 || kRows == 2 || kRows == 4 || kRows == 8;
+  if constexpr (is_power && kPoints <= kSinglePoints) {
+    table.single[kRows][kCols] = run_positions<1, kRows, kCols>;
+    table.channels[kRows][kCols] = run_channels<1, kRows, kCols>;
+  }
+  if constexpr (is_power && kPoints <= kPairPoints) {
+    table.channel_pairs[kRows][kCols] = run_channels<2, kRows, kCols>;
+  }
+  if constexpr (kPoints <= kBlockedPoints) {
+    table.blocked[kRows][kCols] = run_positions<kUnitChannels, kRows, kCols>;
+  }
+}
+
+template <int kRows, int kCols>
+void fill_row(MicroKernels& table) {
+  fill_tile<kRows, kCols>(table);
+  if constexpr (kCols < kMaxCols) fill_row<kRows, kCols + 1>(table);
+}
+
+MicroKernels make_table(Isa isa) {
+  MicroKernels table = {};
+  table.isa = isa;
+  table.lanes = kLanes;
+  table.unit_channels = kUnitChannels;
+  fill_row<1, 1>(table);
+  fill_row<2, 1>(table);
+  fill_row<3, 1>(table);
+  fill_row<4, 1>(table);
+  fill_row<8, 1>(table);
+  table.gather[1] = run_gather<1>;
+  table.gather[2] = run_gather<2>;
+  table.gather[4] = run_gather<4>;
+  return table;
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,130 @@
+#include "runtime/cpu/planar_conv.h"
+
+#include <algorithm>
+
+#include "runtime/cpu/cpu_features.h"
+#include "runtime/cpu/packed_input.h"
+#include "runtime/cpu/position_tiles.h"
+
+namespace winnow {
+namespace {
+
+class PlanarConv final : public CpuLayer {
+ public:
+  PlanarConv(const ConvWork& work, const MicroKernels& kernels, int threads)
+      : kernels_(kernels), out_(work.shape.out), has_relu_(work.has_relu), packed_(work.shape) {
+    const int wide = kernels.unit_channels;
+    const KeptUnits units =
+        fitting_units(work.units, work.shape, work.units.vector % wide == 0 ? wide : 1);
+    plan_tiles(units, work.shape, threads);
+    bias_ = padded_bias(work.bias, units.rows(), units.vector);
+    images_ = work.shape.in.n;
+    planes_ = images_ * work.shape.in.c;
+    // The last vectors read past the last plane; what they read is dropped.
+    packed_floats_ = (images_ * packed_.image_floats() + packed_.largest_tap_offset() +
+                      (vectors_ + 1) * kernels.lanes + 15) /
+                     16 * 16;
+    sums_floats_ = units.rows() * units.vector * kMaxCols * kernels.lanes;
+    threads_ = threads;
+    family = "direct";
+    kernel = "direct planar x" + std::to_string(units.vector) + " " +
+             std::string(to_string(kernels.isa));
+  }
+
+  std::int64_t scratch_floats() const override { return packed_floats_ + threads_ * sums_floats_; }
+
+  void run(const LayerCall& call, ThreadPool& pool) override {
+    pool.run_ranges(planes_, [&](std::int64_t begin, std::int64_t end) {
+      packed_.pack(call.inputs[0], call.scratch, begin, end);
+    });
+    pool.run([&](int part) {
+      float* sums = call.scratch + packed_floats_ + part * sums_floats_;
+      for (std::int64_t i = plan_.shares[part]; i < plan_.shares[part + 1]; ++i) {
+        run_one(plan_.items[i], call, sums);
+      }
+    });
+  }
+
+ private:
+  // Rows of points are images; an output address is the number of the first flat position.
+  void plan_tiles(const KeptUnits& units, const ConvShape& shape, int threads) {
+    const std::int64_t flat = (out_.h - 1) * packed_.pitch() + out_.w;
+    vectors_ = (flat + kernels_.lanes - 1) / kernels_.lanes;
+    const std::vector<Tile> tiles =
+        cut_tiles(shape.in.n, vectors_, position_limits(kernels_, units.vector));
+    for (const Tile& tile : tiles) {
+      plan_.items.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
+                             tile.cols, 0, units.rows()});
+      for (std::int64_t image = tile.row; image < tile.row + tile.rows; ++image) {
+        const std::int64_t position = tile.col * kernels_.lanes;
+        plan_.in_address.push_back(image * packed_.image_floats() + position);
+        plan_.out_address.push_back(image);
+      }
+    }
+    const std::int64_t reach = packed_.largest_tap_offset();
+    const std::int64_t bytes =
+        tiles.front().rows * (tiles.front().cols * kernels_.lanes + reach) * 4;
+    const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
+      return packed_.offset(c, r, s);
+    };
+    plan_.lists.push_back(make_unit_lists(units, shape, rule,
+                                          {all_taps(shape), chunk_channels(units, shape, bytes)}));
+    finish_plan(plan_, threads);
+  }
+
+  void run_one(const TileItem& item, const LayerCall& call, float* sums) const {
+    const std::int64_t length = std::int64_t{item.cols} * kernels_.lanes;
+    const std::int64_t stride = item.rows * length;
+    float* out[kMaxRows];
+    for (int r = 0; r < item.rows; ++r) out[r] = sums + r * length;
+    run_item(kernels_, plan_, item, {call.scratch, out, stride, bias_.data(), out_.c, has_relu_});
+
+    const int vector = plan_.lists[0].vector;
+    const std::int64_t first = item.first_unit * vector;
+    const std::int64_t last = std::min(out_.c, item.last_unit * vector);
+    for (int r = 0; r < item.rows; ++r) {
+      const std::int64_t image = plan_.out_address[item.first_address + r];
+      const std::int64_t position =
+          plan_.in_address[item.first_address + r] - image * packed_.image_floats();
+      for (std::int64_t k = first; k < last; ++k) {
+        copy_rows(sums + (k - first) * stride + r * length, position, length,
+                  call.output + (image * out_.c + k) * out_.h * out_.w);
+      }
+    }
+  }
+
+  // Copies flat positions begin .. begin + length - 1 that are outputs into the plane.
+  void copy_rows(const float* flat, std::int64_t begin, std::int64_t length, float* plane) const {
+    const std::int64_t pitch = packed_.pitch();
+    for (std::int64_t y = begin / pitch; y < out_.h && y * pitch < begin + length; ++y) {
+      const std::int64_t first = std::max(begin, y * pitch);
+      const std::int64_t last = std::min(begin + length, y * pitch + out_.w);
+      if (first < last) {
+        std::copy(flat + first - begin, flat + last - begin,
+                  plane + y * out_.w + first - y * pitch);
+      }
+    }
+  }
+
+  const MicroKernels& kernels_;
+  Extent out_;
+  bool has_relu_;
+  PackedPlanes packed_;
+  PositionPlan plan_;
+  std::vector<float> bias_;
+  std::int64_t vectors_ = 0;
+  std::int64_t images_ = 0;
+  std::int64_t planes_ = 0;
+  std::int64_t packed_floats_ = 0;
+  std::int64_t sums_floats_ = 0;
+  int threads_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<CpuLayer> make_planar_conv(const ConvWork& work, const MicroKernels& kernels,
+                                           int threads) {
+  return std::make_unique<PlanarConv>(work, kernels, threads);
+}
+
+}  // namespace winnow

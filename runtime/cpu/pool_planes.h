@@ -1,0 +1,19 @@
+// Pooling in any layout.
+#pragma once
+
+#include "runtime/cpu/layout.h"
+#include "runtime/cpu/thread_pool.h"
+#include "runtime/model/graph.h"
+
+namespace winnow {
+
+struct PlanePooling {
+  Pool op;
+  Planes in;
+  Planes out;
+};
+
+// Padding never wins a maximum; an average counts padded positions.
+void pool_planes(const PlanePooling& pooling, const float* in, float* out, ThreadPool& pool);
+
+}  // namespace winnow

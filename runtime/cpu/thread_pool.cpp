@@ -1,0 +1,102 @@
+#include "runtime/cpu/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/error.h"
+
+namespace winnow {
+namespace {
+
+// Layers follow each other within microseconds; a thread that slept would wake up too late.
+constexpr int kSpins = 2000;  // some 30 to 100 us
+
+inline void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (word.load(std::memory_order_acquire) != value) return;
+    pause_briefly();
+  }
+  word.wait(value, std::memory_order_acquire);
+}
+
+}  // namespace
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+ThreadPool::ThreadPool(int threads) {
+  if (threads < 0 || threads > 1024) {
+    fail(ErrorCode::usage, "threads is ", threads, ", expected 0 to 1024");
+  }
+  const int count = threads == 0 ? available_cores() : threads;
+  errors_.resize(count);
+  for (int part = 1; part < count; ++part) workers_.emplace_back([this, part] { work(part); });
+}
+
+ThreadPool::~ThreadPool() {
+  is_stopping_ = true;
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(const std::function<void(int)>& job) {
+  job_ = &job;
+  pending_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  if (!workers_.empty()) round_.notify_all();
+  run_part(0);
+  for (std::uint32_t left = pending_.load(std::memory_order_acquire); left != 0;
+       left = pending_.load(std::memory_order_acquire)) {
+    wait_while(pending_, left);
+  }
+  for (std::exception_ptr& error : errors_) {
+    if (!error) continue;
+    const std::exception_ptr first = std::exchange(error, nullptr);
+    std::fill(errors_.begin(), errors_.end(), nullptr);
+    std::rethrow_exception(first);
+  }
+}
+
+void ThreadPool::run_ranges(std::int64_t count,
+                            const std::function<void(std::int64_t, std::int64_t)>& job) {
+  const std::int64_t parts = threads();
+  run([&](int part) {
+    const std::int64_t share = count / parts, rest = count % parts;
+    const std::int64_t begin = part * share + std::min<std::int64_t>(part, rest);
+    const std::int64_t end = begin + share + (part < rest ? 1 : 0);
+    if (begin < end) job(begin, end);
+  });
+}
+
+void ThreadPool::run_part(int part) {
+  try {
+    (*job_)(part);
+  } catch (...) {
+    errors_[part] = std::current_exception();
+  }
+}
+
+void ThreadPool::work(int part) {
+  for (std::uint32_t round = 0;;) {
+    wait_while(round_, round);
+    round = round_.load(std::memory_order_acquire);
+    if (is_stopping_) return;
+    run_part(part);
+    if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+  }
+}
+
+}  // namespace winnow
