@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "runtime/base/error.h"
+#include "runtime/model/row_padding.h"
 #include "runtime/model/shape.h"
 
 namespace winnow {
@@ -25,41 +26,12 @@ std::span<const T> row_of(const std::vector<T>& items, std::int64_t row, std::in
                                            static_cast<std::size_t>(length));
 }
 
-// Distance of every column to the nearest one that the row keeps; without any, to column 0.
-std::vector<std::int64_t> distances_to_kept(std::span<const std::uint8_t> row) {
-  const auto cols = static_cast<std::int64_t>(row.size());
-  const bool is_empty = std::all_of(row.begin(), row.end(), [](auto bit) { return bit == 0; });
-  std::vector<std::int64_t> distance(row.size());
-  std::int64_t since = is_empty ? -1 : cols;
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    since = row[c] ? 0 : since + 1;
-    distance[c] = since;
+std::vector<std::uint32_t> kept_columns(std::span<const std::uint8_t> mask_row) {
+  std::vector<std::uint32_t> columns;
+  for (std::size_t c = 0; c < mask_row.size(); ++c) {
+    if (mask_row[c]) columns.push_back(static_cast<std::uint32_t>(c));
   }
-  if (is_empty) return distance;
-  since = cols;
-  for (std::size_t c = row.size(); c-- > 0;) {
-    since = row[c] ? 0 : since + 1;
-    distance[c] = std::min(distance[c], since);
-  }
-  return distance;
-}
-
-// The `length` columns with the smallest distance, lower columns first on a tie, in rising order.
-// Kept columns have distance 0, so all of them are among these.
-void append_nearest(const std::vector<std::int64_t>& distance, std::size_t length,
-                    std::vector<std::uint32_t>& column) {
-  std::vector<std::size_t> at_distance(distance.size() + 1);
-  for (const std::int64_t d : distance) ++at_distance[static_cast<std::size_t>(d)];
-  std::size_t limit = 0;  // columns nearer than this all fit
-  std::size_t rest = length;
-  while (limit < at_distance.size() && at_distance[limit] <= rest) rest -= at_distance[limit++];
-  for (std::size_t c = 0; c < distance.size(); ++c) {
-    const auto d = static_cast<std::size_t>(distance[c]);
-    const bool is_last_choice = d == limit && rest > 0;
-    if (d >= limit && !is_last_choice) continue;
-    if (is_last_choice) --rest;
-    column.push_back(static_cast<std::uint32_t>(c));
-  }
+  return columns;
 }
 
 // Calls visit(index of the stored value, channel, column), in storage order.
@@ -193,9 +165,10 @@ CsrPattern build_csr_pattern(std::span<const std::uint8_t> mask, std::int64_t ch
     pattern.row_length = std::max<std::int64_t>(pattern.row_length, kept);
   }
   const auto length = static_cast<std::size_t>(pattern.row_length);
-  pattern.column.reserve(static_cast<std::size_t>(pattern.rows) * length);
+  pattern.column.resize(static_cast<std::size_t>(pattern.rows) * length);
   for (std::int64_t row = 0; row < pattern.rows; ++row) {
-    append_nearest(distances_to_kept(mask_row(row)), length, pattern.column);
+    const auto begin = pattern.column.begin() + row * pattern.row_length;
+    pad_row(kept_columns(mask_row(row)), cols, {begin, length});
   }
   return pattern;
 }
