@@ -42,13 +42,20 @@ class DeviceBuffer {
   std::size_t count_ = 0;
 };
 
+// Copies `bytes` bytes from host to device memory; returns when they are there.
+inline void copy_to_device(void* device, const void* host, std::size_t bytes) {
+  if (bytes == 0) return;
+  CUDA_CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
+  // From pageable memory the call above may return while the copy runs, and our streams do not
+  // wait for the default stream.
+  CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
 // Copies `values` to new device memory; returns when the copy is done.
 template <typename T>
 DeviceBuffer<T> upload(const std::vector<T>& values) {
   DeviceBuffer<T> buffer(values.size());
-  if (!values.empty()) {
-    CUDA_CHECK(cudaMemcpy(buffer.get(), values.data(), buffer.bytes(), cudaMemcpyHostToDevice));
-  }
+  copy_to_device(buffer.get(), values.data(), buffer.bytes());
   return buffer;
 }
 

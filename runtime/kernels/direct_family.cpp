@@ -113,8 +113,13 @@ class DirectFamily : public Family {
   bool is_sparse() const override { return true; }
 
   std::string why_not(const LayerProblem& problem, GpuContext&) const override {
-    if (as_conv(problem).has_value()) return "";
-    return "runs conv layers, and linear layers on [N, features], only";
+    if (!as_conv(problem).has_value()) {
+      return "runs conv layers, and linear layers on [N, features], only";
+    }
+    const bool is_linear = std::holds_alternative<Linear>(problem.step.op);
+    const bool is_dense = sparse_weight(problem.model, problem.step.name) == nullptr;
+    if (is_linear && is_dense && problem.options.family != name()) return "the weight is dense";
+    return "";
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {

@@ -1,6 +1,7 @@
 // Sparse linear layers: one warp per row of units.
 #include <variant>
 
+#include "runtime/kernels/cublaslt_linear.h"
 #include "runtime/kernels/family_list.h"
 #include "runtime/kernels/sparse_linear.h"
 #include "runtime/kernels/typed_weights.h"
@@ -32,8 +33,12 @@ class LinearFamily : public Family {
   bool is_sparse() const override { return true; }
 
   std::string why_not(const LayerProblem& problem, GpuContext&) const override {
-    if (std::holds_alternative<Linear>(problem.step.op)) return "";
-    return "runs linear layers only";
+    if (!std::holds_alternative<Linear>(problem.step.op)) return "runs linear layers only";
+    const bool is_wanted = problem.options.family == name() || !cublaslt_missing_reason().empty();
+    if (sparse_weight(problem.model, problem.step.name) == nullptr && !is_wanted) {
+      return "the weight is dense";
+    }
+    return "";
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext&) const override {

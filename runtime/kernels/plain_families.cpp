@@ -1,4 +1,5 @@
 // The operations without weights to choose from: one kernel each, in every layout.
+#include <algorithm>
 #include <functional>
 #include <variant>
 
@@ -31,6 +32,36 @@ class FunctionLayer : public PreparedLayer {
   Launch launch_;
 };
 
+// Indices of the formats of one layout and the session's precision, whatever their halo.
+std::vector<std::size_t> formats_in(const std::vector<ActivationFormat>& formats, Layout layout,
+                                    Precision precision) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    if (formats[i].layout == layout && formats[i].precision == precision) found.push_back(i);
+  }
+  return found;
+}
+
+// All ways to take one of each; only the last of each where there would be more than kMostMixes.
+std::vector<std::vector<std::size_t>> mixes(const std::vector<std::vector<std::size_t>>& choices) {
+  constexpr std::size_t kMostMixes = 16;
+  std::size_t count = 1;
+  for (const auto& choice : choices) count = std::min(count * choice.size(), kMostMixes + 1);
+  std::vector<std::vector<std::size_t>> all = {{}};
+  for (const auto& choice : choices) {
+    std::vector<std::vector<std::size_t>> longer;
+    for (const auto& begun : all) {
+      for (const std::size_t next : choice) {
+        if (count > kMostMixes && next != choice.back()) continue;
+        longer.push_back(begun);
+        longer.back().push_back(next);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
 // All inputs and the output in one layout and the session's precision, any halos.
 std::vector<Candidate> in_every_layout(const LayerProblem& problem, const std::string& family,
                                        const Launch& launch) {
@@ -40,27 +71,15 @@ std::vector<Candidate> in_every_layout(const LayerProblem& problem, const std::s
   for (std::size_t writes = 0; writes < problem.output_formats.size(); ++writes) {
     const ActivationFormat& out = problem.output_formats[writes];
     if (out.precision != precision) continue;
-    // One input decides its own format; further inputs take the first format of the layout.
-    for (std::size_t first = 0; first < problem.input_formats[0].size(); ++first) {
-      std::vector<std::size_t> reads;
-      for (std::size_t i = 0; i < problem.input_formats.size(); ++i) {
-        const auto& formats = problem.input_formats[i];
-        std::size_t at = i == 0 ? first : 0;
-        while (i > 0 && at < formats.size() &&
-               (formats[at].layout != out.layout || formats[at].precision != precision)) {
-          ++at;
-        }
-        if (at >= formats.size() || formats[at].layout != out.layout ||
-            formats[at].precision != precision) {
-          break;
-        }
-        reads.push_back(at);
-      }
-      if (reads.size() != problem.input_formats.size()) continue;
-      const std::string kernel = family + " " + to_string(out.layout) + " " + to_string(precision);
+    std::vector<std::vector<std::size_t>> choices;
+    for (const auto& formats : problem.input_formats) {
+      choices.push_back(formats_in(formats, out.layout, precision));
+    }
+    const std::string kernel = family + " " + to_string(out.layout) + " " + to_string(precision);
+    for (std::vector<std::size_t>& reads : mixes(choices)) {
       found.push_back({.family = family,
                        .kernel = kernel,
-                       .reads = reads,
+                       .reads = std::move(reads),
                        .writes = writes,
                        .layer = layer,
                        .timing_key = kernel});

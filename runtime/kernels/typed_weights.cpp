@@ -34,17 +34,16 @@ const CsrWeight* sparse_weight(const DeployedModel& model, const std::string& na
 }
 
 DeviceBuffer<std::byte> upload_as(Precision precision, std::span<const float> values) {
-  DeviceBuffer<std::byte> buffer(values.size() *
-                                 static_cast<std::size_t>(precision == Precision::f32 ? 4 : 2));
-  if (values.empty()) return buffer;
+  const std::size_t width = precision == Precision::f32 ? sizeof(float) : sizeof(Half);
+  DeviceBuffer<std::byte> buffer(values.size() * width);
   if (precision == Precision::f32) {
-    CUDA_CHECK(cudaMemcpy(buffer.get(), values.data(), buffer.bytes(), cudaMemcpyHostToDevice));
+    copy_to_device(buffer.get(), values.data(), buffer.bytes());
     return buffer;
   }
   std::vector<Half> halves;
   halves.reserve(values.size());
   for (const float value : values) halves.push_back(to_half(value));
-  CUDA_CHECK(cudaMemcpy(buffer.get(), halves.data(), buffer.bytes(), cudaMemcpyHostToDevice));
+  copy_to_device(buffer.get(), halves.data(), buffer.bytes());
   return buffer;
 }
 
