@@ -4,8 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "runtime/base/error.h"
-
 namespace winnow {
 namespace {
 
@@ -102,9 +100,12 @@ class Builder {
 }  // namespace
 
 Program build_program(const DeployedModel& model, std::int64_t batch) {
-  if (batch < 1) fail(ErrorCode::usage, "batch size is ", batch, ", expected at least 1");
   check_deployed_model(model, model.graph.name);
-  return Builder(model.graph, batch).build();
+  return build_program(model.graph, batch);
+}
+
+Program build_program(const Graph& graph, std::int64_t batch) {
+  return Builder(graph, batch).build();
 }
 
 }  // namespace winnow

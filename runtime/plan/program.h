@@ -17,11 +17,11 @@ struct Value {
 
 // One node, with what was fused into it.
 struct Step {
-  std::string name;              // of the node that gives `op`; its weights are name + ".weight", ".bias"
+  std::string name;  // of the node that gives `op`; its weights are name + ".weight", ".bias"
   Op op;
   std::vector<std::size_t> inputs;  // indices into Program::values
   std::size_t output = 0;
-  bool has_relu = false;         // a relu that was the node's only reader is applied to the output
+  bool has_relu = false;  // a relu that was the node's only reader is applied to the output
 };
 
 // Steps in execution order. Input nodes and dropouts are no steps.
@@ -33,7 +33,11 @@ struct Program {
   std::size_t output = 0;
 };
 
-// Fuses relu into conv, linear and add. Throws Error{bad_file} as check_deployed_model does.
+// Fuses a relu into the conv, linear or add before it where nothing else reads that value. Throws
+// Error{bad_file} as check_deployed_model does, Error{usage} for a batch that is too large.
 Program build_program(const DeployedModel& model, std::int64_t batch);
+
+// The same of a graph whose weights are not known yet. Throws Error{usage} as infer_shapes does.
+Program build_program(const Graph& graph, std::int64_t batch);
 
 }  // namespace winnow
