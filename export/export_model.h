@@ -1,0 +1,29 @@
+// From a checkpoint to what the runtime deploys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "export/dead_channels.h"
+#include "export/sparse_weight.h"
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+struct ExportOptions {
+  ValueForm values = ValueForm::automatic;
+  bool removes_dead_channels = true;
+};
+
+struct ExportedModel {
+  DeployedModel model;
+  std::vector<RemovedChannels> removed;
+};
+
+// Folds batch norm, leaves out dropout, removes dead channels exactly (dead_channels.h), brings
+// every weight into its deployed form. A batch norm that nothing can take in becomes a 1x1
+// convolution of one channel per group.
+// Throws Error{bad_file} if the model is damaged.
+ExportedModel export_model(const Model& model, const ExportOptions& options);
+
+}  // namespace winnow

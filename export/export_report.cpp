@@ -1,0 +1,139 @@
+#include "export/export_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "runtime/model/model_file.h"
+#include "runtime/model/weight_parts.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void describe(const DenseWeight& weight, LayerExport& layer) {
+  layer.form = "dense";
+  layer.encoding = to_string(weight.values.encoding);
+  const std::vector<float> values = decode(weight.values);
+  const auto zeros = std::count(values.begin(), values.end(), 0.0f);
+  layer.sparsity =
+      static_cast<double>(zeros) / static_cast<double>(std::max<std::size_t>(1, values.size()));
+}
+
+void describe(const CsrWeight& weight, LayerExport& layer) {
+  layer.form = "csr";
+  layer.encoding = to_string(weight.values.encoding);
+  layer.vector = weight.vector;
+  layer.row_length = weight.row_length;
+  double kept = 0;
+  for (const std::uint32_t k : weight.kept) kept += k;
+  const auto units = static_cast<double>(weight.rows * weight.row_length);
+  layer.padding = units > 0 ? 1 - kept / units : 0;
+  layer.sparsity = 1 - static_cast<double>(nonzero_count(weight)) /
+                           static_cast<double>(weight.channels * weight.cols);
+}
+
+std::int64_t parameter_bytes(const Model& model) {
+  std::int64_t bytes = 0;
+  for (const Node& node : model.graph.nodes) {
+    for (const Parameter& parameter : parameters_of(node)) {
+      bytes += 4 * element_count(parameter.shape);
+    }
+  }
+  return bytes;
+}
+
+Json layer_json(const LayerExport& layer) {
+  return {{"name", layer.name},
+          {"shape", layer.shape},
+          {"form", layer.form},
+          {"encoding", layer.encoding},
+          {"vector", layer.vector},
+          {"sparsity", layer.sparsity},
+          {"row_length", layer.row_length},
+          {"padding", layer.padding},
+          {"index_bytes", layer.index_bytes},
+          {"value_bytes", layer.value_bytes},
+          {"dense_f32_bytes", layer.dense_f32_bytes}};
+}
+
+std::string row_text(const LayerExport& layer) {
+  const auto stored = static_cast<double>(layer.index_bytes + layer.value_bytes);
+  char line[256];
+  std::snprintf(line, sizeof line,
+                "%-10s %-20s %-6s %-10s %6d %9.2f %8lld %7.1f %11lld %11lld %12lld %7.1f\n",
+                layer.name.c_str(), to_string(layer.shape).c_str(), layer.form.c_str(),
+                layer.encoding.c_str(), layer.vector, 100 * layer.sparsity,
+                static_cast<long long>(layer.row_length), 100 * layer.padding,
+                static_cast<long long>(layer.index_bytes),
+                static_cast<long long>(layer.value_bytes),
+                static_cast<long long>(layer.dense_f32_bytes),
+                stored > 0 ? static_cast<double>(layer.dense_f32_bytes) / stored : 0.0);
+  return line;
+}
+
+}  // namespace
+
+ExportReport make_report(const Model& original, const ExportedModel& exported,
+                         const std::string& file, std::int64_t file_bytes) {
+  ExportReport report{file, file_bytes,      parameter_bytes(original), sparsity(original),
+                      {},   exported.removed};
+  const std::vector<StoredSize> sizes = stored_sizes(exported.model);
+  for (const Node& node : exported.model.graph.nodes) {
+    if (!has_prunable_weight(node)) continue;
+    LayerExport layer;
+    layer.name = node.name;
+    layer.shape = parameters_of(node).front().shape;
+    std::visit([&](const auto& weight) { describe(weight, layer); },
+               exported.model.weights.at(node.name + ".weight"));
+    for (const StoredSize& size : sizes) {
+      if (size.name != node.name + ".weight") continue;
+      layer.index_bytes = size.index_bytes;
+      layer.value_bytes = size.value_bytes;
+      layer.dense_f32_bytes = size.dense_f32_bytes;
+    }
+    report.layers.push_back(std::move(layer));
+  }
+  return report;
+}
+
+std::string report_table(const ExportReport& report) {
+  char line[256];
+  std::snprintf(line, sizeof line, "%-10s %-20s %-6s %-10s %6s %9s %8s %7s %11s %11s %12s %7s\n",
+                "layer", "weight", "form", "values", "vector", "sparse %", "row", "pads %",
+                "index bytes", "value bytes", "dense fp32", "ratio");
+  std::string table = line;
+  for (const LayerExport& layer : report.layers) table += row_text(layer);
+  for (const RemovedChannels& removed : report.removed) {
+    std::snprintf(line, sizeof line, "removed from %s: %lld output and %lld input channels\n",
+                  removed.layer.c_str(), static_cast<long long>(removed.outputs),
+                  static_cast<long long>(removed.inputs));
+    table += line;
+  }
+  const double ratio = static_cast<double>(report.original_f32_bytes) /
+                       static_cast<double>(std::max<std::int64_t>(1, report.file_bytes));
+  std::snprintf(line, sizeof line,
+                "%.2f %% sparse, %lld bytes, dense fp32 %lld bytes: %.1fx smaller",
+                100 * report.weight_sparsity, static_cast<long long>(report.file_bytes),
+                static_cast<long long>(report.original_f32_bytes), ratio);
+  return table + report.file + ": " + line + "\n";
+}
+
+std::string report_json(const ExportReport& report) {
+  Json json = {{"program", "export"},
+               {"file", report.file},
+               {"bytes", report.file_bytes},
+               {"dense_f32_bytes", report.original_f32_bytes},
+               {"weight_sparsity", report.weight_sparsity},
+               {"layers", Json::array()},
+               {"removed_channels", Json::array()}};
+  for (const LayerExport& layer : report.layers) json["layers"].push_back(layer_json(layer));
+  for (const RemovedChannels& removed : report.removed) {
+    json["removed_channels"].push_back(
+        {{"layer", removed.layer}, {"outputs", removed.outputs}, {"inputs", removed.inputs}});
+  }
+  return json.dump(2);
+}
+
+}  // namespace winnow

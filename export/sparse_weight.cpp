@@ -1,0 +1,107 @@
+#include "export/sparse_weight.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+#include "runtime/model/csr_packing.h"
+#include "runtime/model/weight_parts.h"
+
+namespace winnow {
+namespace {
+
+// Picks `positions` out of `all`, 0 for -1.
+template <typename T>
+std::vector<T> gather(std::span<const T> all, const std::vector<std::int64_t>& positions) {
+  std::vector<T> picked(positions.size(), T{});
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (positions[i] >= 0) picked[i] = all[static_cast<std::size_t>(positions[i])];
+  }
+  return picked;
+}
+
+Values encode_codebook_codes(const WeightParts& parts, const std::vector<std::int64_t>& positions) {
+  const auto codebook = parts.codebook->values<Half>();
+  const Encoding encoding = codebook.size() <= 16 ? Encoding::codebook4 : Encoding::codebook8;
+  return encode_codebook(encoding, gather(parts.codes->values<std::uint8_t>(), positions),
+                         {codebook.begin(), codebook.end()});
+}
+
+Values encode_codes(const WeightParts& parts, const std::vector<std::int64_t>& positions) {
+  if (parts.codebook) return encode_codebook_codes(parts, positions);
+  const float scale = parts.scale->values<float>()[0];
+  if (parts.codes->type() == DataType::i16) {
+    return encode_fixed16(gather(parts.codes->values<std::int16_t>(), positions), scale);
+  }
+  return encode_fixed8(gather(parts.codes->values<std::int8_t>(), positions), scale);
+}
+
+// The weights at `positions` of the dense tensor, in the wanted form.
+Values encode(const Model& model, const Node& node, const WeightParts& parts, ValueForm form,
+              const std::vector<std::int64_t>& positions) {
+  if (form == ValueForm::automatic && parts.codes) return encode_codes(parts, positions);
+  const Tensor dense = weight_of(model, node.name);
+  const std::vector<float> values = gather(dense.values<float>(), positions);
+  return form == ValueForm::f16 ? encode_f16(values) : encode_f32(values);
+}
+
+DenseWeight dense_weight(const Model& model, const Node& node, const WeightParts& parts,
+                         ValueForm form) {
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(element_count(parts.shape)));
+  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int64_t>(i);
+  return {parts.shape, encode(model, node, parts, form, positions)};
+}
+
+CsrWeight csr_weight(const Model& model, const Node& node, const WeightParts& parts,
+                     ValueForm form) {
+  const std::int64_t channels = parts.shape[0];
+  CsrPattern pattern = build_csr_pattern(parts.mask->values<std::uint8_t>(), channels,
+                                         element_count(parts.shape) / channels, parts.vector);
+  CsrWeight weight;
+  weight.values = encode(model, node, parts, form, dense_positions(pattern));
+  weight.channels = pattern.channels;
+  weight.cols = pattern.cols;
+  weight.vector = pattern.vector;
+  weight.rows = pattern.rows;
+  weight.row_length = pattern.row_length;
+  weight.column = std::move(pattern.column);
+  weight.kept = std::move(pattern.kept);
+  return weight;
+}
+
+// Bytes of the index and the values in the model file.
+std::int64_t file_bytes(const CsrWeight& weight) {
+  const StoredRows rows = pack_rows(weight);
+  const IndexForm form = smallest_form(weight.cols, rows.length, rows.column);
+  std::int64_t bytes = static_cast<std::int64_t>(rows.values.size());
+  std::size_t first = 0;
+  for (const std::uint32_t length : rows.length) {
+    bytes += row_bytes(form, weight.cols, std::span(rows.column).subspan(first, length));
+    first += length;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+ValueForm value_form_from(std::string_view text) {
+  if (text == "auto") return ValueForm::automatic;
+  if (text == "f32") return ValueForm::f32;
+  if (text == "f16") return ValueForm::f16;
+  const std::vector<std::string> known = {"auto", "f32", "f16"};
+  fail(ErrorCode::usage, "--values '", text, "' is not known", suggestion(text, known));
+}
+
+Weight deployed_weight(const Model& model, const Node& node, ValueForm form) {
+  const WeightParts parts = weight_parts(model, node, node.name);
+  DenseWeight dense = dense_weight(model, node, parts, form);
+  if (!parts.mask) return dense;
+  CsrWeight sparse = csr_weight(model, node, parts, form);
+  const auto dense_bytes = static_cast<std::int64_t>(dense.values.data.size());
+  if (file_bytes(sparse) >= dense_bytes) return dense;
+  return sparse;
+}
+
+}  // namespace winnow
