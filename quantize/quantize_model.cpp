@@ -1,0 +1,146 @@
+#include "quantize/quantize_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "quantize/fixed_point.h"
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+#include "runtime/model/fold_batch_norm.h"
+#include "runtime/model/weight_parts.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kMostFracBits = 126;  // 2^-126 is the smallest normal float
+
+// One weight of the mask per weight of the node, 1 where it is kept.
+std::vector<std::uint8_t> kept_weights(const WeightParts& parts) {
+  std::vector<std::uint8_t> kept(static_cast<std::size_t>(element_count(parts.shape)), 1);
+  if (parts.mask) for_each_masked(parts, [&](std::size_t i) { kept[i] = 0; });
+  return kept;
+}
+
+// The tensors that take the place of the weight, and what they cost.
+struct Codes {
+  Tensor codes;
+  std::string side_name;  // ".scale" or ".codebook"
+  Tensor side;
+  std::int64_t saturated = 0;
+  int frac_bits = 0;
+};
+
+double max_magnitude(std::span<const float> values, const std::string& name) {
+  double largest = 0;
+  for (const float value : values) {
+    if (!std::isfinite(value)) fail(ErrorCode::bad_file, name, ": a weight is not finite");
+    largest = std::max(largest, std::abs(static_cast<double>(value)));
+  }
+  return largest;
+}
+
+template <typename Code>
+Codes fixed_point_codes(const Tensor& weight, const std::string& name) {
+  const auto values = weight.values<float>();
+  const int bits = 8 * static_cast<int>(sizeof(Code));
+  FixedPoint format = format_for_range(max_magnitude(values, name), bits);
+  format.frac_bits = std::min(format.frac_bits, kMostFracBits);
+  Codes result{Tensor(data_type_of<Code>(), weight.shape()), ".scale", {}, 0, format.frac_bits};
+  const auto codes = result.codes.template values<Code>();
+  const double top = (format.highest() + 0.5) * format.step();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    codes[i] = static_cast<Code>(to_code(values[i], format));
+    if (values[i] > top) ++result.saturated;  // the negative end is one step longer and reached
+  }
+  const auto scale = static_cast<float>(format.step());
+  result.side = Tensor::from<float>({1}, std::span(&scale, 1));
+  return result;
+}
+
+Codes codebook_codes(const Tensor& weight, std::span<const std::uint8_t> kept,
+                     const ClusteringOptions& options) {
+  const Clustering clustering = cluster_weights(weight.values<float>(), kept, options);
+  return {Tensor::from<std::uint8_t>(weight.shape(), clustering.codes), ".codebook",
+          Tensor::from<Half>({options.centroids}, clustering.codebook), 0, 0};
+}
+
+Codes make_codes(const Tensor& weight, std::span<const std::uint8_t> kept, const std::string& name,
+                 const WeightQuantization& options) {
+  switch (options.form) {
+    case WeightForm::fixed16:
+      return fixed_point_codes<std::int16_t>(weight, name);
+    case WeightForm::fixed8:
+      return fixed_point_codes<std::int8_t>(weight, name);
+    case WeightForm::codebook8:
+      return codebook_codes(weight, kept, {256, options.refine});
+    case WeightForm::codebook4:
+      return codebook_codes(weight, kept, {16, options.refine});
+    case WeightForm::f32:
+      break;
+  }
+  fail(ErrorCode::internal, "weights that stay f32 have no codes");
+}
+
+// Compares the weights as they were with those of the quantized model.
+void measure(LayerQuantization& layer, std::span<const float> before, const Tensor& quantized) {
+  const auto after = quantized.values<float>();
+  double signal = 0;
+  double noise = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double error = static_cast<double>(before[i]) - after[i];
+    signal += static_cast<double>(before[i]) * before[i];
+    noise += error * error;
+    layer.largest_error = std::max(layer.largest_error, std::abs(error));
+  }
+  layer.signal_to_noise =
+      noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
+}
+
+LayerQuantization quantize_layer(Model& model, const Node& node,
+                                 const WeightQuantization& options) {
+  const WeightParts parts = weight_parts(model, node, model.graph.name);
+  if (parts.codes) {
+    fail(ErrorCode::usage, model.graph.name, ": node ", in_quotes(node.name),
+         " is quantized already");
+  }
+  const std::vector<std::uint8_t> kept = kept_weights(parts);
+  LayerQuantization layer;
+  layer.name = node.name;
+  layer.weights = static_cast<std::int64_t>(kept.size());
+  layer.kept = std::count(kept.begin(), kept.end(), 1);
+  layer.f32_bytes = 4 * layer.kept;
+  layer.code_bytes = layer.f32_bytes;
+  layer.signal_to_noise = std::numeric_limits<double>::infinity();
+  if (options.form == WeightForm::f32 || layer.kept <= parts.shape[0]) return layer;
+
+  const Tensor weight = *parts.dense;
+  Codes codes = make_codes(weight, kept, parts.name, options);
+  layer.form = options.form;
+  layer.frac_bits = codes.frac_bits;
+  layer.saturated = codes.saturated;
+  layer.code_bytes = (layer.kept * bits_of(options.form) + 7) / 8 +
+                     static_cast<std::int64_t>(codes.side.bytes().size());
+  const std::string name = parts.name;
+  model.tensors.erase(name);
+  model.tensors[name + ".codes"] = std::move(codes.codes);
+  model.tensors[name + codes.side_name] = std::move(codes.side);
+  measure(layer, weight.values<float>(), weight_of(model, node.name));
+  return layer;
+}
+
+}  // namespace
+
+QuantizedModel quantize_weights(const Model& model, const WeightQuantization& options) {
+  QuantizedModel result{fold_batch_norm(model), {}};
+  result.model.activation_bits = 0;
+  result.model.activation_frac.clear();
+  for (const Node& node : result.model.graph.nodes) {
+    if (!has_prunable_weight(node)) continue;
+    if (options.on_layer) options.on_layer(node.name);
+    result.layers.push_back(quantize_layer(result.model, node, options));
+  }
+  return result;
+}
+
+}  // namespace winnow

@@ -1,0 +1,52 @@
+// A model's weights as codes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "quantize/clustering.h"
+#include "quantize/scheme.h"
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+// What quantization did to the weights of one conv or linear node, pads and masked weights aside.
+struct LayerQuantization {
+  std::string name;
+  WeightForm form = WeightForm::f32;
+  std::int64_t weights = 0;  // masked ones included
+  std::int64_t kept = 0;
+  double signal_to_noise = 0;   // in dB, 10 log10(sum w^2 / sum (w - q)^2) over kept weights;
+                                // infinite if nothing changed
+  double largest_error = 0;     // max |w - q|
+  std::int64_t saturated = 0;   // fixed point: weights beyond the largest code
+  std::int64_t f32_bytes = 0;   // of the kept weights
+  std::int64_t code_bytes = 0;  // of their codes, with scale or codebook
+  int frac_bits = 0;            // fixed point only
+};
+
+struct QuantizedModel {
+  Model model;
+  std::vector<LayerQuantization> layers;  // in the graph's order
+};
+
+struct WeightQuantization {
+  WeightForm form = WeightForm::codebook4;
+  bool refine = true;                                      // see ClusteringOptions
+  std::function<void(const std::string& layer)> on_layer;  // told before each layer
+};
+
+// Folds batch norms (fold_batch_norm.h), since afterwards that would scale every channel and leave
+// more values than there are codes; then replaces the weights of conv and linear nodes by codes, a
+// format or codebook per node. Biases and embeddings stay f32. So do nodes that keep no more
+// weights than they have output channels: they cost no more than their bias, and what is left of a
+// batch norm that nothing could take in is one of them.
+//
+// Masks do not change; a masked weight has code 0. activation_bits and activation_frac are cleared.
+// Throws Error{bad_file} for a model that does not pass check_model, Error{usage} if a node is
+// quantized already.
+QuantizedModel quantize_weights(const Model& model, const WeightQuantization& options = {});
+
+}  // namespace winnow
