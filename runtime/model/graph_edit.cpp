@@ -1,0 +1,40 @@
+#include "runtime/model/graph_edit.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+
+namespace winnow {
+
+std::vector<std::size_t> readers_of(const Graph& graph, const std::string& name) {
+  std::vector<std::size_t> readers;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto& inputs = graph.nodes[i].inputs;
+    if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) readers.push_back(i);
+  }
+  return readers;
+}
+
+void bypass_node(Model& model, std::size_t index) {
+  const Node removed = model.graph.nodes.at(index);
+  if (removed.inputs.size() != 1) {
+    fail(ErrorCode::internal, model.graph.name, ": node ", in_quotes(removed.name), " reads ",
+         removed.inputs.size(), " values, cannot be bypassed");
+  }
+  for (Node& node : model.graph.nodes) {
+    std::replace(node.inputs.begin(), node.inputs.end(), removed.name, removed.inputs[0]);
+  }
+  model.graph.nodes.erase(model.graph.nodes.begin() + static_cast<std::ptrdiff_t>(index));
+  for (const Parameter& parameter : parameters_of(removed)) model.tensors.erase(parameter.name);
+  model.activation_frac.erase(removed.name);
+}
+
+Model remove_dropouts(Model model) {
+  for (std::size_t i = model.graph.nodes.size(); i-- > 0;) {
+    if (std::holds_alternative<Dropout>(model.graph.nodes[i].op)) bypass_node(model, i);
+  }
+  return model;
+}
+
+}  // namespace winnow

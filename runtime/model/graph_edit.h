@@ -1,0 +1,22 @@
+// Rewrites of a model's graph that keep the names and the order of what stays.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+// The nodes that read the value of node `name`, by index, in order; once per node.
+std::vector<std::size_t> readers_of(const Graph& graph, const std::string& name);
+
+// Removes the node at `index`, which reads one value: whoever read the node now reads that value.
+// The node's tensors and its activation format go too.
+void bypass_node(Model& model, std::size_t index);
+
+// Without dropouts, which do nothing at inference.
+Model remove_dropouts(Model model);
+
+}  // namespace winnow
