@@ -22,7 +22,7 @@ void check_layers(const EvolutionState& state, std::size_t layers) {
     fail(ErrorCode::bad_file, "evolution state: found ", found, " layers, the network has ",
          layers);
   };
-  differs(state.sensitivity.size());
+  differs(state.learned.sensitivity.size());
   for (const Solution& solution : state.pool) {
     differs(solution.sparsities.size());
     differs(solution.plan.size());
@@ -48,7 +48,7 @@ Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee)
     : config_(checked(config)), trainee_(trainee), budget_(config_, trainee.layers()) {
   state_.random = Random(config_.seed).state();
   state_.alpha = config_.alpha;
-  state_.sensitivity.assign(budget_.size(), 0.0);
+  state_.learned.sensitivity.assign(budget_.size(), 0.0);
 }
 
 Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee, EvolutionState state)
@@ -77,7 +77,7 @@ EvolutionResult Evolution::result() const {
   if (best != state_.pool.end()) {
     result.best = *best;
   } else {
-    const Ranking ranking = {budget_.goal_density(), config_.lag_penalty, 0.0};
+    const Ranking ranking = {budget_.goal_density(), config_.lag_penalty, 0.0, 1.0};
     result.best = state_.pool[ranked(state_.pool, ranking).front()];
   }
   result.target_met = result.best.density <= 1.0 - config_.target_sparsity;

@@ -61,6 +61,7 @@ void check_goal(const EvolutionConfig& c) {
 void check_choice(const EvolutionConfig& c) {
   positive("selection_pressure", c.selection_pressure, 1.0);
   within("lag_penalty", c.lag_penalty, 0.0, 100.0);
+  within("max_lag", c.max_lag, 0.0, 100.0);
   within("comparable_range", c.comparable_range, 0.0, 100.0);
   positive("accuracy_smoothing", c.accuracy_smoothing, 1.0);
   positive("layer_fraction", c.layer_fraction, 1.0);

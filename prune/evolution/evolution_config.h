@@ -42,6 +42,7 @@ struct EvolutionConfig {
   // Choice of subnetwork and layers.
   double selection_pressure = 0.8;  // chance of the best-ranked solution; rises to 1 at freeze_from
   double lag_penalty = 0.25;        // accuracy that a density e times too high costs in the ranking
+  double max_lag = 0.3;             // largest lag behind the pace, in log density
   double comparable_range = 0.2;    // solutions compare if their log densities differ by no more
   double accuracy_smoothing =
       0.5;                      // weight of a new accuracy in the level that a lineage is held to

@@ -129,15 +129,17 @@ FlatState flatten(const EvolutionState& state) {
   FlatState flat;
   Writer out(flat);
   out.put(kVersion);
-  out.put(static_cast<std::int64_t>(state.sensitivity.size()));
+  out.put(static_cast<std::int64_t>(state.learned.sensitivity.size()));
   out.put(static_cast<std::int64_t>(state.pool.size()));
   for (const std::int64_t value :
        {state.iteration, state.batches, state.next_id, state.best_id, state.without_progress}) {
     out.put(value);
   }
   for (const std::uint64_t word : state.random) out.put(std::bit_cast<std::int64_t>(word));
-  for (const double value : {state.alpha, state.trend, state.initial_density}) out.put(value);
-  out.put_all(state.sensitivity);
+  for (const double value :
+       {state.alpha, state.initial_density, state.learned.trend, state.learned.noise})
+    out.put(value);
+  out.put_all(state.learned.sensitivity);
   for (const Solution& solution : state.pool) put_solution(out, solution);
   return flat;
 }
@@ -164,8 +166,10 @@ EvolutionState unflatten(const FlatState& flat) {
   if (state.random == Random::State{}) {
     fail(ErrorCode::bad_file, "evolution state: the random state is all zero");
   }
-  for (double* value : {&state.alpha, &state.trend, &state.initial_density}) in.get(*value);
-  in.get_all(state.sensitivity, layers);
+  for (double* value :
+       {&state.alpha, &state.initial_density, &state.learned.trend, &state.learned.noise})
+    in.get(*value);
+  in.get_all(state.learned.sensitivity, layers);
   for (std::int64_t i = 0; i < solutions; ++i) state.pool.push_back(get_solution(in, layers));
   in.expect_end();
   return state;

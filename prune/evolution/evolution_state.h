@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "prune/evolution/sensitivity.h"
 #include "prune/evolution/solution.h"
 #include "runtime/base/random.h"
 
@@ -18,10 +19,9 @@ struct EvolutionState {
   std::int64_t without_progress = 0;  // iterations
   Random::State random{};
   double alpha = 0.0;
-  double trend = 0.0;               // smoothed change of accuracy per iteration
-  double initial_density = 1.0;     // mean of the first pool
-  std::vector<double> sensitivity;  // [layers] accuracy lost when a layer's density falls e times
-  std::vector<Solution> pool;       // in the order of birth; empty before the first iteration
+  double initial_density = 1.0;  // mean of the first pool
+  SensitivityEstimate learned;   // of the layers
+  std::vector<Solution> pool;    // in the order of birth; empty before the first iteration
 };
 
 // The same as two arrays of numbers and the snapshots, each once. Doubles keep their bits.

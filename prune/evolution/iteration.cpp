@@ -17,6 +17,8 @@ namespace {
 // chance made too high would reject everything for ever.
 constexpr double kLeastErosion = 0.001;
 
+constexpr double kUniform = 1.0;  // layers of a copy: by chance alone
+
 }  // namespace
 
 Iteration::Iteration(const EvolutionConfig& config, const LayerBudget& budget, Trainee& trainee,
@@ -27,7 +29,7 @@ Iteration::Iteration(const EvolutionConfig& config, const LayerBudget& budget, T
       state_(state),
       schedule_(config, state.initial_density, budget.goal_density()),
       ranking_{schedule_.wanted_density(state.iteration), config.lag_penalty,
-               std::abs(config.acc_threshold)},
+               std::abs(config.acc_threshold), schedule_.allowed_density(state.iteration)},
       random_(Random::from_state(state.random)) {}
 
 IterationRecord Iteration::run() {
@@ -48,14 +50,12 @@ IterationRecord Iteration::run() {
 void Iteration::choose() {
   record_.iteration = state_.iteration;
   record_.phase = schedule_.phase(state_.iteration);
-  record_.forced = schedule_.must_meet_goal(state_.iteration) && state_.best_id < 0;
-  const bool tune = record_.phase == Phase::tune;
+  record_.forced = std::all_of(
+      state_.pool.begin(), state_.pool.end(),
+      [&](const Solution& solution) { return solution.density > ranking_.allowed_density; });
+  masks_fixed_ = record_.phase == Phase::tune && !record_.forced;
 
   std::vector<std::size_t> order = ranked(state_.pool, ranking_);
-  if (tune && !record_.forced) {
-    std::erase_if(order,
-                  [&](std::size_t i) { return state_.pool[i].density > budget_.goal_density(); });
-  }
   const double progress = record_.forced ? 1.0 : schedule_.progress(state_.iteration);
   const double pressure =
       config_.selection_pressure + (1.0 - config_.selection_pressure) * progress;
@@ -65,18 +65,17 @@ void Iteration::choose() {
   record_.solution = parent.id;
   before_ = parent.sparsities;
   accuracy_before_ = parent.accuracy;
-  masks_fixed_ = tune && !record_.forced;
   if (masks_fixed_) {
     record_.sparsities = parent.sparsities;
     return;
   }
   record_.layers =
-      record_.forced
-          ? all_layers(budget_)
-          : choose_layers(parent.sparsities, willing(parent.sparsities),
-                          {config_.layer_fraction, config_.layer_exploration}, budget_, random_);
-  const bool at_goal = record_.forced || record_.phase != Phase::rise;
-  record_.sparsities = at_goal ? deepened(parent.plan, budget_.goal_density()) : parent.plan;
+      choose_layers(parent.sparsities, willing(parent.sparsities),
+                    {config_.layer_fraction, config_.layer_exploration}, budget_, random_);
+  const double most = record_.forced                 ? schedule_.forced_density(state_.iteration)
+                      : record_.phase != Phase::rise ? budget_.goal_density()
+                                                     : 1.0;
+  record_.sparsities = deepened(parent.plan, most);
 }
 
 void Iteration::train() {
@@ -177,7 +176,7 @@ std::vector<double> Iteration::deepened(const std::vector<double>& plan, double 
 }
 
 std::vector<double> Iteration::willing(const std::vector<double>& sparsities) const {
-  return willingness(state_.sensitivity, sparsities, config_.size_exponent, budget_);
+  return willingness(state_.learned.sensitivity, sparsities, config_.size_exponent, budget_);
 }
 
 void Iteration::reject() {
@@ -222,7 +221,7 @@ void Iteration::update_statistics() {
     record_.migration_rate = migration_rate(migrations_);
     state_.alpha = next_alpha(state_.alpha, record_.migration_rate, config_);
   }
-  update_sensitivity(state_.sensitivity, state_.trend,
+  update_sensitivity(state_.learned,
                      {before_, record_.sparsities, record_.accuracy - accuracy_before_},
                      config_.sensitivity_smoothing);
 }
@@ -243,8 +242,8 @@ void Iteration::differentiate() {
     copy.parent = copy.id;
     copy.id = state_.next_id++;
     const std::vector<std::int64_t> layers =
-        choose_layers(copy.sparsities, willing(copy.sparsities),
-                      {config_.layer_fraction, config_.layer_exploration}, budget_, random_);
+        choose_layers(copy.sparsities, willing(copy.sparsities), {config_.layer_fraction, kUniform},
+                      budget_, random_);
     copy.plan = mutate(copy.sparsities, layers, config_.mutation_range, budget_, random_);
     pool.push_back(std::move(copy));
   }
@@ -261,7 +260,7 @@ void Iteration::finish() {
   record_.sparsity = 1.0 - budget_.density(kept_weights_);
   record_.weight_sparsity = 1.0 - budget_.weight_density(kept_weights_);
   record_.batches = state_.batches;
-  record_.sensitivity = state_.sensitivity;
+  record_.sensitivity = state_.learned.sensitivity;
   record_.pool = summarize(state_.pool);
   for (const Solution& solution : state_.pool) {
     if (solution.id != state_.best_id) continue;

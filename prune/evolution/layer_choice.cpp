@@ -26,7 +26,7 @@ std::vector<double> rooms(std::span<const double> sparsities, const LayerBudget&
   for (std::size_t i = 0; i < budget.size(); ++i) {
     const LayerRange& range = budget.range(i);
     if (range.excluded || range.max <= 0.0) continue;
-    const double share = (range.max - sparsities[i]) / range.max;
+    const double share = 1.0 - std::log(1.0 - sparsities[i]) / std::log(1.0 - range.max);
     room[i] = share > kLeastRoom ? share : 0.0;
     any = any || room[i] > 0.0;
   }

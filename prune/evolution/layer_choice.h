@@ -17,8 +17,8 @@ struct LayerChoice {
 
 // Draws ceil(fraction n) of the n layers that have room, without replacement. The weight of a layer
 // is exploration / n + (1 - exploration) v_l / sum v, where v_l = willingness_l * room_l and room_l
-// is its distance to its largest sparsity, as a share of that. If no layer has room, all that are
-// not excluded count as if they had. Ascending.
+// is its distance to its largest sparsity in log density, as a share of the way from dense. If no
+// layer has room, all that are not excluded count as if they had. Ascending.
 std::vector<std::int64_t> choose_layers(std::span<const double> sparsities,
                                         std::span<const double> willingness,
                                         const LayerChoice& choice, const LayerBudget& budget,

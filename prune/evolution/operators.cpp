@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace winnow {
 namespace {
@@ -35,11 +34,15 @@ double all_at_end(std::span<const double> sparsities, std::span<const std::int64
   return x * 1.001;  // past any rounding
 }
 
-// The x at which the most willing of all layers gives `step` of its density.
-double x_of_step(std::span<const double> willingness, double step) {
-  const double most = *std::max_element(willingness.begin(), willingness.end());
-  return step < 1.0 && most > 0.0 ? -std::log(1.0 - step) / most
-                                  : std::numeric_limits<double>::infinity();
+// Mean willingness of all layers, weighted by what they keep.
+double mean_willingness(std::span<const double> willingness, std::span<const double> sparsities,
+                        const LayerBudget& budget) {
+  double sum = 0.0, cost = 0.0;
+  for (std::size_t i = 0; i < budget.size(); ++i) {
+    sum += willingness[i] * budget.kept_cost(i, sparsities[i]);
+    cost += budget.kept_cost(i, sparsities[i]);
+  }
+  return sum / cost;
 }
 
 }  // namespace
@@ -48,12 +51,15 @@ std::vector<double> increment(std::span<const double> sparsities,
                               std::span<const std::int64_t> layers,
                               std::span<const double> willingness, const Increment& goal,
                               const LayerBudget& budget) {
+  const double mean = mean_willingness(willingness, sparsities, budget);
   const auto raised_by = [&](double x) {
     std::vector<double> raised(sparsities.begin(), sparsities.end());
     for (const std::int64_t layer : layers) {
       const LayerRange& range = budget.range(at(layer));
       const double density = 1.0 - sparsities[at(layer)];
-      const double wanted = density * std::exp(-x * willingness[at(layer)]);
+      const double willing = willingness[at(layer)];
+      const double least = std::pow(1.0 - goal.step, std::min(1.0, willing / mean));
+      const double wanted = density * std::max(std::exp(-x * willing), least);
       if (wanted < density && sparsities[at(layer)] < range.max) {
         raised[at(layer)] = sparsity_of(wanted, range);
       }
@@ -65,8 +71,7 @@ std::vector<double> increment(std::span<const double> sparsities,
   };
 
   double low = 0.0;
-  double high = std::min(all_at_end(sparsities, layers, willingness, budget),
-                         x_of_step(willingness, goal.step));
+  double high = all_at_end(sparsities, layers, willingness, budget);
   if (enough(low)) return raised_by(low);
   if (!enough(high)) return raised_by(high);
   for (int i = 0; i < kHalvings; ++i) {

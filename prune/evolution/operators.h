@@ -14,13 +14,15 @@ namespace winnow {
 
 struct Increment {
   double density = 1.0;  // of the whole budget, to get down to
-  double step = 1.0;     // share of its density that the most willing of all layers gives at most
+  double step = 1.0;     // largest share of a layer's density taken at once
 };
 
 // Line 10. Raises the sparsities of the given layers just until planned_density() is no more than
 // asked for, or as far as step and ranges let it. Layer l's density becomes
-// density_l * exp(-x * willingness_l) with one x for all, so willing layers give more; an unwilling
-// layer is not pressed if it was chosen without one that could give.
+//   density_l * max(exp(-x * willingness_l), (1 - step)^min(1, willingness_l / mean))
+// with one x for all, so willing layers give more. `mean` is over all layers, weighted by what they
+// keep: a layer less willing than that is not pressed to the full step where it was chosen without
+// one that could give.
 //
 //   willingness  [layers] of all layers, above 0 for the given layers that may change
 std::vector<double> increment(std::span<const double> sparsities,

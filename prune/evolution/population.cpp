@@ -46,20 +46,25 @@ std::vector<Solution> measured_pool(const EvolutionConfig& config, const LayerBu
   return pool;
 }
 
+bool is_dominated(const Solution& solution, std::span<const Solution> pool, double tolerance) {
+  return std::any_of(pool.begin(), pool.end(),
+                     [&](const Solution& other) { return dominates(other, solution, tolerance); });
+}
+
 // Index of the solution to give up, or nothing if the pool holds only the best.
 std::optional<std::size_t> worst_of(std::span<const Solution> pool, std::int64_t best_id,
                                     const Ranking& ranking) {
   std::optional<std::size_t> worst;
-  std::pair<bool, double> least;  // (not dominated, fitness)
+  bool worst_dominated = false;
   for (std::size_t i = 0; i < pool.size(); ++i) {
     if (pool[i].id == best_id) continue;
-    const bool dominated = std::any_of(pool.begin(), pool.end(), [&](const Solution& other) {
-      return dominates(other, pool[i], ranking.tolerance);
-    });
-    const std::pair<bool, double> value = {!dominated, fitness(pool[i], ranking)};
-    if (!worst || value < least) {
+    const bool dominated = is_dominated(pool[i], pool, ranking.tolerance);
+    const bool leaves =
+        !worst ||
+        (dominated != worst_dominated ? dominated : worse(pool[i], pool[*worst], ranking));
+    if (leaves) {
       worst = i;
-      least = value;
+      worst_dominated = dominated;
     }
   }
   return worst;

@@ -26,8 +26,8 @@ void set_kept(Solution& solution, std::vector<std::int64_t> kept_weights,
 std::int64_t find_best(std::span<const Solution> pool, double goal_density);
 
 // Line 9. Puts `child` into the pool. A full pool gives up its worst: a dominated solution before
-// one that is not, then the one with the least fitness, then the oldest; never solution `best_id`.
-// Returns whether child stays; it does not if it is itself the worst.
+// one that is not, then the worse by worse(), then the oldest; never solution `best_id`. Returns
+// whether child stays; it does not if it is itself the worst.
 bool write_to_pool(std::vector<Solution>& pool, Solution child, std::int64_t capacity,
                    std::int64_t best_id, const Ranking& ranking);
 

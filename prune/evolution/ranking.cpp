@@ -22,13 +22,19 @@ bool dominates(const Solution& a, const Solution& b, double tolerance) {
          (a.density < b.density || merit_a > merit_b);
 }
 
+bool worse(const Solution& a, const Solution& b, const Ranking& ranking) {
+  const bool dense_a = a.density > ranking.allowed_density;
+  const bool dense_b = b.density > ranking.allowed_density;
+  if (dense_a != dense_b) return dense_a;
+  return fitness(a, ranking) < fitness(b, ranking);
+}
+
 std::vector<std::size_t> ranked(std::span<const Solution> pool, const Ranking& ranking) {
-  std::vector<double> value;
-  for (const Solution& solution : pool) value.push_back(fitness(solution, ranking));
   std::vector<std::size_t> order(pool.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return value[a] != value[b] ? value[a] > value[b] : pool[a].id > pool[b].id;
+    if (worse(pool[b], pool[a], ranking)) return true;
+    return !worse(pool[a], pool[b], ranking) && pool[a].id > pool[b].id;
   });
   return order;
 }

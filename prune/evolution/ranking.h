@@ -14,7 +14,8 @@ namespace winnow {
 struct Ranking {
   double wanted_density = 1.0;  // what the pace asks for now
   double lag_penalty = 0.0;
-  double tolerance = 0.0;  // accuracy of no account: |acc_threshold|
+  double tolerance = 0.0;        // accuracy of no account: |acc_threshold|
+  double allowed_density = 1.0;  // denser solutions rank after all others
 };
 
 // Accuracy that counts in comparisons: level - tolerance * continued. A solution with an accepted
@@ -29,7 +30,10 @@ double fitness(const Solution& solution, const Ranking& ranking);
 // Of merit and sparsity neither is less and one is more.
 bool dominates(const Solution& a, const Solution& b, double tolerance);
 
-// Indices by falling fitness; of equals the newest first.
+// Whether a is worse than b: too dense where b is not, else less fit.
+bool worse(const Solution& a, const Solution& b, const Ranking& ranking);
+
+// Indices from best to worst; of equals the newest first.
 std::vector<std::size_t> ranked(std::span<const Solution> pool, const Ranking& ranking);
 
 // Line 3. Walks down the order and takes each with chance `pressure`; the last one if none.

@@ -15,7 +15,8 @@ std::int64_t share_of(std::int64_t count, double share) {
 Schedule::Schedule(const EvolutionConfig& config, double initial_density, double goal_density)
     : rise_end_(share_of(config.iter_nr, config.prune_until)),
       freeze_from_(share_of(config.iter_nr, config.freeze_from)),
-      force_from_(std::min(freeze_from_, config.iter_nr - 1)),
+      last_(config.iter_nr - 1),
+      max_lag_(config.max_lag),
       initial_density_(initial_density),
       goal_density_(goal_density) {}
 
@@ -28,6 +29,15 @@ double Schedule::wanted_density(std::int64_t iteration) const {
   if (iteration >= rise_end_ || initial_density_ <= goal_density_) return goal_density_;
   const double done = static_cast<double>(iteration) / static_cast<double>(rise_end_);
   return initial_density_ * std::pow(goal_density_ / initial_density_, done);
+}
+
+double Schedule::allowed_density(std::int64_t iteration) const {
+  if (iteration >= std::min(rise_end_, last_)) return goal_density_;
+  return std::min(1.0, wanted_density(iteration) * std::exp(max_lag_));
+}
+
+double Schedule::forced_density(std::int64_t iteration) const {
+  return std::min(wanted_density(iteration), allowed_density(iteration));
 }
 
 double Schedule::next_density(std::int64_t next, double density) const {

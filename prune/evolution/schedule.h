@@ -17,13 +17,15 @@ class Schedule {
 
   Phase phase(std::int64_t iteration) const;
 
-  // From here on an iteration is forced to the goal if no solution meets it: the first one of phase
-  // tune, or the last of all.
-  bool must_meet_goal(std::int64_t iteration) const { return iteration >= force_from_; }
-
   // The density that keeps the pace: log density falls evenly from iteration 0 to the end of phase
   // rise, so that each iteration prunes the same share of what is left.
   double wanted_density(std::int64_t iteration) const;
+
+  // Some solution must be this sparse, or the iteration is forced to the pace: max_lag behind it,
+  // or the goal once phase rise is over and in the last iteration of all. So a run where every step
+  // is refused still gets to the goal by steps and has time to recover.
+  double allowed_density(std::int64_t iteration) const;
+  double forced_density(std::int64_t iteration) const;
 
   // The density to plan for in iteration `next` when a solution has `density` before it: the gap
   // that is left, spread evenly over the iterations that are left, so failures make later steps
@@ -36,7 +38,8 @@ class Schedule {
  private:
   std::int64_t rise_end_;
   std::int64_t freeze_from_;
-  std::int64_t force_from_;
+  std::int64_t last_;
+  double max_lag_;
   double initial_density_;
   double goal_density_;
 };

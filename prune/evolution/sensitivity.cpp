@@ -6,10 +6,8 @@
 namespace winnow {
 namespace {
 
-constexpr double kStepFloor = 0.01;       // keeps tiny changes of density from explaining much
-constexpr double kQuietTrend = 0.02;      // two points of accuracy per iteration
-constexpr double kDeviationFloor = 0.02;  // two points of accuracy
-constexpr double kLimit = 2.0;            // deviations
+constexpr double kTypical = 0.05;  // by which layers' sensitivities differ: five points
+constexpr double kLimit = 1.0;     // deviations
 
 struct Statistics {
   double mean = 0.0;
@@ -33,9 +31,10 @@ Statistics over_included(std::span<const double> sensitivity, const LayerBudget&
 
 }  // namespace
 
-void update_sensitivity(std::vector<double>& sensitivity, double& trend,
-                        const PruningEffect& effect, double smoothing) {
+void update_sensitivity(SensitivityEstimate& estimate, const PruningEffect& effect,
+                        double smoothing) {
   if (!std::isfinite(effect.accuracy_change)) return;
+  std::vector<double>& sensitivity = estimate.sensitivity;
   std::vector<double> fall(sensitivity.size());
   double explained = 0.0, squares = 0.0;
   for (std::size_t i = 0; i < fall.size(); ++i) {
@@ -43,19 +42,20 @@ void update_sensitivity(std::vector<double>& sensitivity, double& trend,
     explained += sensitivity[i] * fall[i];
     squares += fall[i] * fall[i];
   }
-  const double missed = (trend - effect.accuracy_change) - explained;
-  const double weight = smoothing * kQuietTrend / (kQuietTrend + std::abs(trend));
+  const double missed = (estimate.trend - effect.accuracy_change) - explained;
+  const double scale = estimate.noise / (kTypical * kTypical) + squares;
   for (std::size_t i = 0; i < fall.size(); ++i) {
-    sensitivity[i] += weight * missed * fall[i] / (kStepFloor + squares);
+    if (fall[i] != 0.0) sensitivity[i] += smoothing * missed * fall[i] / scale;
   }
-  trend += smoothing * (effect.accuracy_change - trend);
+  estimate.trend += smoothing * (effect.accuracy_change - estimate.trend);
+  estimate.noise += smoothing * (missed * missed - estimate.noise);
 }
 
 std::vector<double> willingness(std::span<const double> sensitivity,
                                 std::span<const double> sparsities, double exponent,
                                 const LayerBudget& budget) {
   const Statistics statistics = over_included(sensitivity, budget);
-  const double deviation = std::max(statistics.deviation, kDeviationFloor);
+  const double deviation = std::max(statistics.deviation, kTypical);
   double largest = 0.0;
   for (std::size_t i = 0; i < budget.size(); ++i) {
     largest = std::max(largest, budget.kept_cost(i, sparsities[i]));

@@ -40,6 +40,7 @@ TEST_CASE("a value out of range is refused with its key's name") {
       {"mask_interval", [](EvolutionConfig& c) { c.mask_interval = -1; }},
       {"selection_pressure", [](EvolutionConfig& c) { c.selection_pressure = 0.0; }},
       {"lag_penalty", [](EvolutionConfig& c) { c.lag_penalty = -1; }},
+      {"max_lag", [](EvolutionConfig& c) { c.max_lag = -1; }},
       {"comparable_range", [](EvolutionConfig& c) { c.comparable_range = -1; }},
       {"accuracy_smoothing", [](EvolutionConfig& c) { c.accuracy_smoothing = 0.0; }},
       {"layer_fraction", [](EvolutionConfig& c) { c.layer_fraction = 0.0; }},

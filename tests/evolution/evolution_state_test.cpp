@@ -36,9 +36,9 @@ EvolutionState example() {
   state.without_progress = 2;
   state.random = {~std::uint64_t{0}, 1, std::uint64_t{1} << 63, 0};
   state.alpha = 0.1;
-  state.trend = -1.0 / 3;
+  state.learned.trend = -1.0 / 3;
   state.initial_density = 0.8;
-  state.sensitivity = {1e-300, -0.25};
+  state.learned.sensitivity = {1e-300, -0.25};
   const auto shared = std::make_shared<SyntheticTrainee::State>();
   state.pool = {solution(3, shared), solution(4, std::make_shared<SyntheticTrainee::State>()),
                 solution(5, shared)};
@@ -53,7 +53,7 @@ TEST_CASE("a state survives being plain numbers bit by bit") {
   CHECK(flat.snapshots.size() == 2);
   CHECK(back.iteration == 12);
   CHECK(back.random == state.random);
-  CHECK(back.sensitivity == state.sensitivity);
+  CHECK(back.learned.sensitivity == state.learned.sensitivity);
   REQUIRE(back.pool.size() == 3);
   CHECK(back.pool[2].snapshot == state.pool[0].snapshot);
   CHECK(back.pool[1].snapshot == state.pool[1].snapshot);
@@ -114,10 +114,10 @@ TEST_CASE("a state with impossible numbers is refused") {
     bad.snapshots[1] = nullptr;
   }
   SUBCASE("sparsity of 1") {
-    bad.numbers[8] = 1.0;
+    bad.numbers[9] = 1.0;
   }
   SUBCASE("density of 0") {
-    bad.numbers[5] = 0.0;
+    bad.numbers[6] = 0.0;
   }
   CHECK(error_of([&] { unflatten(good); }) == std::nullopt);
   CHECK(error_of([&] { unflatten(bad); }) == ErrorCode::bad_file);

@@ -93,7 +93,7 @@ TEST_CASE("layers that bear pruning are pruned more, sizes being equal") {
     run_to_end(evolution);
     const Solution best = evolution.result().best;
     for (std::size_t i = 0; i < 6; ++i) (i % 2 == 0 ? tough : tender) += best.sparsities[i] / 15;
-    const std::vector<double>& learned = evolution.state().sensitivity;
+    const std::vector<double>& learned = evolution.state().learned.sensitivity;
     CHECK(learned[0] + learned[2] + learned[4] < learned[1] + learned[3] + learned[5]);
   }
   CHECK(tough > tender + 0.1);
@@ -101,14 +101,17 @@ TEST_CASE("layers that bear pruning are pruned more, sizes being equal") {
 
 TEST_CASE("failing steps are rewound and answered by mutation and crossover") {
   std::vector<SyntheticLayer> layers = four_layers();
-  for (SyntheticLayer& layer : layers) layer.shock = 0.4;  // each increment hurts
+  for (SyntheticLayer& layer : layers) layer.shock = 1.0;  // each increment hurts
   SyntheticTrainee trainee(layers, 0.95);
-  trainee.noise = 0.01;
-  Evolution evolution(short_run(), trainee);
+  trainee.noise = 0.02;
+  EvolutionConfig config = short_run();
+  config.crossover_probability = 0.5;
+  Evolution evolution(config, trainee);
   const std::vector<IterationRecord> records = run_to_end(evolution);
 
   CHECK(count(records, Action::mutation) >= 3);
-  CHECK(count(records, Action::crossover) >= 1);
+  CHECK(count(records, Action::crossover) >= 2);
+  CHECK(count(records, Action::rewound) >= 1);
   CHECK(count(records, Action::written) >= 20);
   CHECK(evolution.result().target_met);
   for (const IterationRecord& record : records) {

@@ -32,6 +32,14 @@ TEST_CASE("at comparable sparsity the more accurate ranks first, of equals the n
   CHECK(ranked(pool, {0.9, 0.25, 0.01}) == std::vector<std::size_t>{1, 3, 2, 0});
 }
 
+TEST_CASE("solutions denser than allowed rank last") {
+  const std::vector<Solution> pool = {solution(0, 0.5, 0.9), solution(1, 0.6, 0.1),
+                                      solution(2, 0.4, 0.95)};
+  CHECK(ranked(pool, {1.0, 0.25, 0.01, 0.45}) == std::vector<std::size_t>{1, 2, 0});
+  CHECK(worse(pool[2], pool[1], {1.0, 0.25, 0.01, 0.45}));
+  CHECK(!worse(pool[2], pool[1], {1.0, 0.25, 0.01, 1.0}));
+}
+
 TEST_CASE("an accepted child ranks before its parent although it measured less") {
   const std::vector<Solution> pool = {solution(0, 0.5, 0.9, 1), solution(1, 0.5, 0.895)};
   CHECK(ranked(pool, {0.5, 0.25, 0.01}).front() == 1);

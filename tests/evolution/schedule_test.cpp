@@ -22,19 +22,29 @@ TEST_CASE("phases follow from the fractions of iter_nr") {
   CHECK(schedule.phase(6) == Phase::settle);
   CHECK(schedule.phase(7) == Phase::settle);
   CHECK(schedule.phase(8) == Phase::tune);
-  CHECK(!schedule.must_meet_goal(7));
-  CHECK(schedule.must_meet_goal(8));
   CHECK(schedule.progress(4) == 0.5);
   CHECK(schedule.progress(9) == 1.0);
 }
 
-TEST_CASE("without a phase of tuning the last iteration must meet the goal") {
+TEST_CASE("without other phases the last iteration must meet the goal") {
   EvolutionConfig config = ten_iterations();
   config.prune_until = config.freeze_from = 1.0;
   const Schedule schedule(config, 0.8, 0.1);
   CHECK(schedule.phase(9) == Phase::rise);
-  CHECK(!schedule.must_meet_goal(8));
-  CHECK(schedule.must_meet_goal(9));
+  CHECK(schedule.allowed_density(8) > 0.1);
+  CHECK(schedule.allowed_density(9) == 0.1);
+  CHECK(schedule.forced_density(9) == 0.1);
+}
+
+TEST_CASE("what lags too far is forced to the pace, and to the goal where it must be met") {
+  EvolutionConfig config = ten_iterations();
+  config.max_lag = std::log(1.5);
+  const Schedule schedule(config, 0.8, 0.1);
+  CHECK(schedule.allowed_density(0) == 1.0);
+  CHECK(schedule.allowed_density(4) == doctest::Approx(0.3));
+  CHECK(schedule.forced_density(4) == doctest::Approx(0.2));
+  CHECK(schedule.allowed_density(6) == 0.1);
+  CHECK(schedule.forced_density(7) == 0.1);
 }
 
 TEST_CASE("the pace takes the same share of what is left in every iteration") {

@@ -23,56 +23,58 @@ LayerBudget equal_layers(std::size_t count, std::int64_t units = 1000) {
 
 TEST_CASE("a loss of accuracy is attributed to the layers that were pruned, in a worked example") {
   // Layer 0 loses 1 - exp(-0.3) of its density: r = 0.3. The loss beyond the trend is
-  // 0.02 - (-0.03) = 0.05; S_0 = 0.5 * 1/2 * 0.05 * 0.3 / (0.01 + 0.09).
-  Values sensitivity = {0, 0};
-  double trend = 0.02;
+  // 0.02 - (-0.03) = 0.05; S_0 = 0.5 * 0.05 * 0.3 / (0.000025 / 0.0025 + 0.09).
+  SensitivityEstimate estimate = {{0, 0}, 0.02, 0.000025};
   const Values before = {0, 0.5};
   const Values after = {1 - std::exp(-0.3), 0.5};
-  update_sensitivity(sensitivity, trend, {before, after, -0.03}, 0.5);
+  update_sensitivity(estimate, {before, after, -0.03}, 0.5);
 
-  CHECK(sensitivity[0] == doctest::Approx(0.0375));
-  CHECK(sensitivity[1] == 0.0);
-  CHECK(trend == doctest::Approx(-0.005));
+  CHECK(estimate.sensitivity[0] == doctest::Approx(0.075));
+  CHECK(estimate.sensitivity[1] == 0.0);
+  CHECK(estimate.trend == doctest::Approx(-0.005));
+  CHECK(estimate.noise == doctest::Approx((0.000025 + 0.0025) / 2));
 }
 
 TEST_CASE("an accuracy that is no number teaches nothing") {
-  Values sensitivity = {0.1};
-  double trend = 0.01;
-  update_sensitivity(sensitivity, trend, {Values{0}, Values{0.5}, std::nan("")}, 0.5);
-  CHECK(sensitivity == Values{0.1});
-  CHECK(trend == 0.01);
+  SensitivityEstimate estimate = {{0.1}, 0.01, 0.02};
+  update_sensitivity(estimate, {Values{0}, Values{0.5}, std::nan("")}, 0.5);
+  CHECK(estimate.sensitivity == Values{0.1});
+  CHECK(estimate.trend == 0.01);
+  CHECK(estimate.noise == 0.02);
 }
 
-TEST_CASE("sensitivities are learned from iterations that prune layers together") {
-  Random random(2);
+TEST_CASE("sensitivities are learned from iterations that prune layers together, noise or not") {
   const Values truth = {0.02, 0.2, 0.05};
-  Values sensitivity(3, 0.0);
-  double trend = 0.0;
-  for (int i = 0; i < 600; ++i) {
-    Values after(3, 0.0);
-    double change = 0.0;
-    for (std::size_t l = 0; l < 3; ++l) {
-      const double fall = random.chance(0.5) ? random.uniform(0.0, 0.4) : 0.0;
-      after[l] = 1 - std::exp(-fall);
-      change -= truth[l] * fall;
+  for (const double noise : {0.0, 0.01}) {
+    CAPTURE(noise);
+    Random random(2);
+    SensitivityEstimate estimate;
+    estimate.sensitivity.assign(3, 0.0);
+    for (int i = 0; i < 600; ++i) {
+      Values after(3, 0.0);
+      double change = random.normal(0.0, noise);
+      for (std::size_t l = 0; l < 3; ++l) {
+        const double fall = random.chance(0.5) ? random.uniform(0.0, 0.4) : 0.0;
+        after[l] = 1 - std::exp(-fall);
+        change -= truth[l] * fall;
+      }
+      update_sensitivity(estimate, {Values(3, 0.0), after, change}, 0.1);
     }
-    update_sensitivity(sensitivity, trend, {Values(3, 0.0), after, change}, 0.1);
+    CHECK(estimate.sensitivity[1] > estimate.sensitivity[2] + 0.05);
+    CHECK(estimate.sensitivity[2] > estimate.sensitivity[0] + 0.01);
   }
-  CHECK(sensitivity[1] > sensitivity[2] + 0.05);
-  CHECK(sensitivity[2] > sensitivity[0] + 0.01);
 }
 
 TEST_CASE("sensitive layers are less willing and noise alone makes little difference") {
   const LayerBudget budget = equal_layers(3);
   const Values dense(3, 0.0);
   const Values willing = willingness(Values{0.0, 0.1, 0.2}, dense, 0.5, budget);
-  const double z = 0.1 / std::sqrt(0.02 / 3);  // deviations of the outer two
-  CHECK(willing[0] == doctest::Approx(std::exp(z)));
+  CHECK(willing[0] == doctest::Approx(std::exp(1.0)));  // 1.22 deviations below, limited to 1
   CHECK(willing[1] == doctest::Approx(1.0));
-  CHECK(willing[2] == doctest::Approx(std::exp(-z)));
+  CHECK(willing[2] == doctest::Approx(std::exp(-1.0)));
 
   const Values noise = willingness(Values{0.0, 0.001, 0.002}, dense, 0.5, budget);
-  CHECK(noise[0] == doctest::Approx(std::exp(0.05)));
+  CHECK(noise[0] == doctest::Approx(std::exp(0.02)));
 }
 
 TEST_CASE("a layer that keeps little gives little, by the size exponent") {
