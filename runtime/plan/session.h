@@ -24,10 +24,10 @@ struct SessionOptions {
   std::int64_t batch = 1;
   Precision precision = Precision::f32;
   KernelChoice choice = KernelChoice::measured;
-  std::string family;      // non-empty: only this family; a layer that it cannot run is an error
-  int sub_batch = 0;       // direct family: images per thread block, 1, 2, 4 or 8; 0 measures
-  int threads = 0;         // CPU; 0 takes all cores
-  int gpu = 0;             // CUDA device number
+  std::string family = "";   // non-empty: only this family; a layer that it cannot run is an error
+  int sub_batch = 0;         // direct family: images per thread block, 1, 2, 4 or 8; 0 measures
+  int threads = 0;           // CPU; 0 takes all cores
+  int gpu = 0;               // CUDA device number
   bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)
 };
 
@@ -41,12 +41,12 @@ struct CandidateTiming {
 // What runs one step and what it was chosen from.
 struct LayerPlan {
   std::string name;
-  std::string op;      // "conv2d", ...
+  std::string op;  // "conv2d", ...
   Shape output_shape;
   std::string family;  // "direct", "dense", "reference", "pool", ...
   std::string kernel;
-  std::int64_t macs = 0;            // dense multiply-accumulates of the batch
-  double weight_sparsity = 0;       // 0 for layers without weights
+  std::int64_t macs = 0;                    // dense multiply-accumulates of the batch
+  double weight_sparsity = 0;               // 0 for layers without weights
   std::vector<CandidateTiming> candidates;  // empty unless the choice was measured
 };
 
