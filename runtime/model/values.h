@@ -46,11 +46,12 @@ Values encode_fixed8(std::span<const std::int8_t> codes, float scale);
 Values encode_codebook(Encoding encoding, std::span<const std::uint8_t> codes,
                        std::vector<Half> codebook);
 
-// All values as floats, [count].
+// All values as floats, [count]. Throws Error{usage} if find_defect finds one.
 std::vector<float> decode(const Values& values);
 
-// Names the first rule that `values` breaks (sizes, codes without entry, scale not finite and
-// positive); empty if none. Safe on any input.
+// Names the first rule that `values` breaks (sizes, codes without entry, codebook entries not
+// finite, an unused nibble that is not 0, scale not finite and positive; an encoding without scale
+// has 1, one without codebook an empty one); empty if none. Safe on any input.
 std::string find_defect(const Values& values);
 
 }  // namespace winnow
