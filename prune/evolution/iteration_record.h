@@ -48,13 +48,13 @@ struct IterationRecord {
   double weight_sparsity = 0.0;      // share of the budgeted weights that is pruned
   double loss = 0.0;
   double accuracy = 0.0;
-  double reference = 0.0;    // best level among comparable solutions
+  double reference = 0.0;    // what the accuracy was held against (ranking.h)
   double improvement = 0.0;  // accuracy - reference
   bool accepted = false;
-  bool forced = false;  // the target had to be met now: accepted whatever the accuracy
+  bool forced = false;  // the pace or the target had to be met: accepted whatever the accuracy
   Action action = Action::written;
   double alpha = 0.0;               // used in this iteration
-  Migration migration;              // summed over layers; over recomputations but `kept`
+  Migration migration;              // over all layers: moves of all recomputations, kept at last
   double migration_rate = 0.0;      // share of kept units that changed places
   std::vector<double> sensitivity;  // [layers] after this iteration
   bool stagnation = false;          // the pool was cut to representatives
