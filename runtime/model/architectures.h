@@ -10,12 +10,13 @@
 namespace winnow {
 
 struct ArchitectureOptions {
-  Shape input;                // [C, H, W]
+  Shape input;  // [C, H, W]
   std::int64_t classes = 10;
-  double dropout = 0.0;       // before each linear layer but the first; 0 leaves it out
+  double dropout = 0.0;  // before each linear layer but the first; 0 leaves it out
 };
 
-// LeCun et al. 1998 with ReLU, max pooling and batch norm: two convolutions and three linear layers.
+// LeCun et al. 1998 with ReLU, max pooling and batch norm: two convolutions and three linear
+// layers.
 Graph lenet5(const ArchitectureOptions& options);
 
 // Simonyan and Zisserman 2014, configuration D, with batch norm. For inputs under 64 pixels the

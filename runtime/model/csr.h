@@ -21,7 +21,7 @@ namespace winnow {
 // For a convolution, cols = C / groups * R * S and column = (c * R + r) * S + s with c counted
 // within the channel's group; `channels` is K. For a linear layer cols is its in_features.
 struct CsrWeight {
-  std::int64_t channels = 0;          // K; the last row of units may reach beyond it, with zeros
+  std::int64_t channels = 0;  // K; the last row of units may reach beyond it, with zeros
   std::int64_t cols = 0;
   int vector = 1;                     // 1, 8, 16 or 32
   std::int64_t rows = 0;              // ceil(channels / vector)
