@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "prune/training/device.h"
 #include "runtime/base/random.h"
 #include "tests/throws.h"
 
@@ -251,6 +252,25 @@ TEST_CASE("batches refuse what does not fit") {
   CHECK(error_of([&] { resident(unlabelled); }) == ErrorCode::usage);
   const Preprocessing other = {{0.5f}, {0.5f}};
   CHECK(error_of([&] { ResidentImages(set, other, torch::kCPU); }) == ErrorCode::usage);
+}
+
+TEST_CASE("batches have the same bits on a GPU as on the CPU") {
+  const torch::Device device = resolve_device("auto");
+  if (device.is_cpu()) {
+    MESSAGE("skipped: no GPU");
+    return;
+  }
+  const ImageSet set = random_images(300, 11, 13);
+  const BatchOptions options = {
+      .batch_size = 64, .seed = 8, .augment = {.crop_padding = 2, .flip = true, .cutout = 3}};
+  TrainingBatches on_cpu(resident(set), options);
+  TrainingBatches on_gpu(ResidentImages(set, kPreprocessing, device), options);
+  for (int i = 0; i < 12; ++i) {
+    const Batch expected = on_cpu.next(), batch = on_gpu.next();
+    REQUIRE(batch.input.device().is_cuda());
+    REQUIRE(torch::equal(batch.input.cpu(), expected.input));
+    REQUIRE(torch::equal(batch.target.cpu(), expected.target));
+  }
 }
 
 TEST_CASE("an empty validation set has no batches") {
