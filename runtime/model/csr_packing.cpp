@@ -176,7 +176,7 @@ std::string length_defect(const CsrWeight& weight, std::span<const std::uint32_t
            " stored units take " + std::to_string(expected);
   }
   const bool has_spare_nibble = weight.values.encoding == Encoding::codebook4 && count % 2 == 1;
-  if (has_spare_nibble && values.back() >> 4 != std::byte{0}) return "the unused nibble is not 0";
+  if (has_spare_nibble && (values.back() >> 4) != std::byte{0}) return "the unused nibble is not 0";
   return "";
 }
 

@@ -49,9 +49,10 @@ FileSurgery& FileSurgery::grow(std::size_t bytes) {
 FileSurgery& FileSurgery::announce() {
   const auto header = load<FileHeader>(bytes_.data());
   std::uint64_t needed = 0;
-  for (std::size_t i = 0; i < header.weight_count; ++i) {
-    const auto record =
-        load<WeightRecord>(bytes_.data() + section_offset(2) + i * kWeightRecordBytes);
+  std::size_t at = header.section_count > 2 ? section_offset(2) : bytes_.size();
+  for (std::size_t i = 0; i < header.weight_count; ++i, at += kWeightRecordBytes) {
+    if (at + kWeightRecordBytes > bytes_.size()) break;  // not the records, after other changes
+    const auto record = load<WeightRecord>(bytes_.data() + at);
     if (find_defect(record).empty()) needed = saturating_sum({needed, decoded_bytes(record)});
   }
   return put(offsetof(FileHeader, decoded_bytes), needed);
