@@ -34,6 +34,7 @@ class CpuLayer {
   std::string kernel;
   Layout input_layout;
   Layout output_layout;
+  bool uses_own_threads = false;  // of a library, which go on spinning after its work
 };
 
 // A convolution or linear layer with its weights: what every family is made from.

@@ -44,12 +44,13 @@ class OneDnnLayer final : public CpuLayer {
     set_weights(work, algorithm);
     const DensePrimitive& first = slices_[0].primitive;
     family = "dense";
+    uses_own_threads = !is_split_ && threads > 1;
     input_layout = first.input_layout;
     output_layout = first.output_layout;
     in_image_ = planes_of(input_layout, work.shape.in).count() / images;
     out_image_ = planes_of(output_layout, work.shape.out).count() / images;
     kernel = "onednn " + first.implementation + " " + to_string(input_layout) +
-             (is_split_ || threads == 1 ? "" : " openmp");
+             (uses_own_threads ? " own threads" : "");
   }
 
   std::int64_t scratch_floats() const override {

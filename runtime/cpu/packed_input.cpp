@@ -16,7 +16,8 @@ PackedPlanes::PackedPlanes(const ConvShape& shape) : shape_(shape) {
   rows_ = ceil_div(shape.in.h + 2 * shape.padding[0], stride_h);
   // At stride 1 a row's right padding is the next row's left padding.
   const std::int64_t right = stride_w == 1 ? 0 : shape.padding[1];
-  pitch_ = ceil_div(shape.in.w + shape.padding[1] + right, stride_w);
+  // A row of outputs must end before the next one begins: padding beyond the kernel is wider.
+  pitch_ = std::max(ceil_div(shape.in.w + shape.padding[1] + right, stride_w), shape.out.w);
   phase_floats_ = rows_ * pitch_ + (stride_w == 1 ? shape.padding[1] : 0);
   for (std::int64_t r = 0; r < shape.kernel[0]; ++r) {
     for (std::int64_t s = 0; s < shape.kernel[1]; ++s) {

@@ -127,11 +127,6 @@ Work embedding_work(const Embedding& op, const PlainStep& step) {
   };
 }
 
-std::int64_t last_dimension(const Extent& x) {
-  if (x.h != 1 || x.w != 1) return x.w;
-  return x.c;
-}
-
 struct Planned {
   std::string family;
   Work work;
@@ -165,7 +160,7 @@ struct Planner {
             }};
   }
   Planned operator()(const Softmax&) const {
-    const std::int64_t size = last_dimension(step.inputs[0]);
+    const std::int64_t size = step.last_dimension;
     return {"softmax",
             softmax_work(step.inputs[0].count() / std::max<std::int64_t>(size, 1), size)};
   }

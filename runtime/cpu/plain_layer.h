@@ -16,7 +16,8 @@ struct PlainStep {
   bool has_relu = false;
   std::vector<Extent> inputs;
   Extent output;
-  std::span<const float> table;  // an embedding's weight
+  std::int64_t last_dimension = 1;  // of the first input's shape
+  std::span<const float> table;     // an embedding's weight
 };
 
 // The layout that such a step runs in if its first input lies in `offered`: that one where the

@@ -9,9 +9,10 @@ constexpr int kPowers[] = {1, 2, 4, 8};
 constexpr int kFew[] = {1, 2, 3};
 constexpr int kItemsPerThread = 4;
 
-// Most of a first-level cache of 32 to 48 KB, next to weights and sums.
-constexpr std::int64_t kChunkBytes = 28 * 1024;
-constexpr std::int64_t kEntriesPerList = 6;  // loading and storing the sums costs about two
+// Measured: reading from the second-level cache costs less than loading and storing the sums more
+// often, so a chunk fills a fair part of that cache and its lists are long.
+constexpr std::int64_t kChunkBytes = 160 * 1024;
+constexpr std::int64_t kEntriesPerList = 20;
 
 std::int64_t cost_of(const PositionPlan& plan, const TileItem& item) {
   const std::int64_t units = item.last_unit - item.first_unit;

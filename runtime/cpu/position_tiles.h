@@ -50,8 +50,8 @@ struct ItemCall {
 void run_item(const MicroKernels& kernels, const PositionPlan& plan, const TileItem& item,
               const ItemCall& call);
 
-// Channels of the input that a tile may walk through before the first cache overflows, for
-// `bytes` of each channel that a tile touches; at least so many that lists stay worth a call.
+// Channels of the input that a tile walks through before it turns to the next unit, for `bytes` of
+// each channel that the tile touches; at least so many that lists stay worth a call. 0: all.
 std::int64_t chunk_channels(const KeptUnits& units, const ConvShape& shape, std::int64_t bytes);
 
 // `bias` with zeros up to a whole number of units.

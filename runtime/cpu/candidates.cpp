@@ -1,0 +1,82 @@
+#include "runtime/cpu/candidates.h"
+
+#include "runtime/cpu/channel_conv.h"
+#include "runtime/cpu/cpu_features.h"
+#include "runtime/cpu/dense_layer.h"
+#include "runtime/cpu/gather_linear.h"
+#include "runtime/cpu/image_conv.h"
+#include "runtime/cpu/planar_conv.h"
+
+namespace winnow {
+namespace {
+
+using Layers = std::vector<std::shared_ptr<CpuLayer>>;
+
+// The widest set whose lanes divide the units, for kernels with channels in their lanes.
+const MicroKernels* channel_kernels(const ConvWork& work, Isa widest) {
+  const std::vector<Isa> isas = available_isas();
+  for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
+    if (*isa <= widest && channel_conv_fits(work, micro_kernels(*isa))) return &micro_kernels(*isa);
+  }
+  return nullptr;
+}
+
+// The widest set of which `images` fill more than half the lanes; else the narrowest.
+const MicroKernels& image_kernels(std::int64_t images, Isa widest) {
+  const std::vector<Isa> isas = available_isas();
+  const MicroKernels* kernels = &micro_kernels(isas.front());
+  for (const Isa isa : isas) {
+    if (isa <= widest && 2 * images > micro_kernels(isa).lanes) kernels = &micro_kernels(isa);
+  }
+  return *kernels;
+}
+
+void add_sparse(const ConvWork& work, const CandidateOptions& options, Layers& layers) {
+  constexpr std::int64_t kManyImages = 8, kFewImages = 16;
+  const std::int64_t images = work.shape.in.n;
+  const MicroKernels& kernels = micro_kernels(options.isa);
+  const MicroKernels* by_channels =
+      work.units.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
+  if (images >= kManyImages && options.can_interleave) {
+    layers.push_back(make_image_conv(work, image_kernels(images, options.isa), options.threads));
+  }
+  if (by_channels) layers.push_back(make_channel_conv(work, *by_channels, options.threads));
+  if (!layers.empty() && images > kFewImages) return;
+  if (gather_linear_fits(work)) {
+    layers.push_back(make_gather_linear(work, kernels, options.threads));
+  } else {
+    layers.push_back(make_planar_conv(work, kernels, options.threads));
+  }
+}
+
+void add_dense(const ConvWork& work, const CandidateOptions& options, Layers& layers) {
+  // A copy of the weights that is not worth its memory where oneDNN runs the layer.
+  constexpr std::int64_t kLargeWeights = 16 << 20;
+  const std::size_t before = layers.size();
+  for (auto& layer : make_onednn_layers(work, options.threads)) layers.push_back(std::move(layer));
+  const bool is_baseline = options.choice == KernelChoice::dense && options.family.empty();
+  const bool is_large = work.units.channels * work.units.cols > kLargeWeights;
+  if (layers.size() == before || (!is_baseline && !is_large)) {
+    layers.push_back(make_own_dense(work, micro_kernels(options.isa), options.threads));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> cpu_families() {
+  return {"direct", "dense"};
+}
+
+Layers make_candidates(const ConvWork& work, const CandidateOptions& options) {
+  const bool any = options.family.empty();
+  const bool is_sparse =
+      any ? options.choice != KernelChoice::dense && options.has_mask : options.family == "direct";
+  const bool is_dense =
+      any ? options.choice != KernelChoice::sparse || !options.has_mask : options.family == "dense";
+  Layers layers;
+  if (is_sparse) add_sparse(work, options, layers);
+  if (is_dense) add_dense(work, options, layers);
+  return layers;
+}
+
+}  // namespace winnow

@@ -1,0 +1,33 @@
+// Every way to run a convolution or linear layer here.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/cpu/layer.h"
+#include "runtime/plan/session.h"
+
+namespace winnow {
+
+// Which of them are wanted. Within a family the order is that of preference where nothing is
+// measured.
+struct CandidateOptions {
+  KernelChoice choice = KernelChoice::measured;
+  std::string family;          // as SessionOptions; "direct", "dense" or empty
+  bool has_mask = false;       // the weights are stored sparse
+  bool can_interleave = true;  // the value's first dimension is the work's images
+  Isa isa = Isa::baseline;
+  int threads = 1;
+};
+
+// At least one, the preferred first.
+//
+// Requires options.family to be empty or one of cpu_families().
+std::vector<std::shared_ptr<CpuLayer>> make_candidates(const ConvWork& work,
+                                                       const CandidateOptions& options);
+
+// "direct", "dense".
+std::vector<std::string> cpu_families();
+
+}  // namespace winnow

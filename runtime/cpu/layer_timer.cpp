@@ -1,0 +1,80 @@
+#include "runtime/cpu/layer_timer.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/base/random.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kRepeats = 7;
+constexpr double kBudgetMs = 40;
+
+double run_ms(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
+  return ms.count();
+}
+
+void grow(AlignedBuffer& buffer, std::int64_t count, bool is_random) {
+  if (static_cast<std::int64_t>(buffer.span().size()) >= count) return;
+  buffer = AlignedBuffer();  // first free, then allocate
+  buffer = AlignedBuffer(count);
+  if (!is_random) return;
+  Random random(1);
+  for (float& x : buffer.span()) x = static_cast<float>(random.bits() >> 40) * 0x1p-24f;
+}
+
+std::string key_of(const Conversion& c) {
+  const Extent& x = c.extent;
+  return to_string(c.from) + " " + to_string(c.to) + " " + to_string({x.n, x.c, x.h, x.w});
+}
+
+}  // namespace
+
+std::vector<double> time_runs(int repeats, double budget_ms, const std::function<void()>& work) {
+  double spent = run_ms(work);
+  std::vector<double> times;
+  for (int i = 0; i < repeats && (i == 0 || spent < budget_ms); ++i) {
+    times.push_back(run_ms(work));
+    spent += times.back();
+  }
+  return times;
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void LayerTimer::reserve(std::int64_t input, std::int64_t output, std::int64_t scratch) {
+  grow(input_, input, true);
+  grow(output_, output, false);
+  grow(scratch_, scratch, false);
+}
+
+double LayerTimer::time(CpuLayer& layer, const ConvShape& shape) {
+  reserve(planes_of(layer.input_layout, shape.in).count(),
+          planes_of(layer.output_layout, shape.out).count(), layer.scratch_floats());
+  const float* inputs[] = {input_.data()};
+  return median_of(time_runs(kRepeats, kBudgetMs, [&] {
+    layer.run({inputs, output_.data(), scratch_.data()}, pool_);
+  }));
+}
+
+double LayerTimer::time(const Conversion& conversion) {
+  const auto [found, is_new] = conversions_.try_emplace(key_of(conversion), 0);
+  if (is_new) {
+    reserve(planes_of(conversion.from, conversion.extent).count(),
+            planes_of(conversion.to, conversion.extent).count(), 0);
+    found->second = median_of(time_runs(
+        3, kBudgetMs, [&] { convert(conversion, input_.data(), output_.data(), pool_); }));
+  }
+  return found->second;
+}
+
+}  // namespace winnow

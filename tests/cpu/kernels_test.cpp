@@ -1,0 +1,155 @@
+// Every kernel on every instruction set of this machine against the reference.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "runtime/cpu/aligned_buffer.h"
+#include "runtime/cpu/channel_conv.h"
+#include "runtime/cpu/cpu_features.h"
+#include "runtime/cpu/dense_layer.h"
+#include "runtime/cpu/gather_linear.h"
+#include "runtime/cpu/image_conv.h"
+#include "runtime/cpu/planar_conv.h"
+#include "tests/cpu/random_work.h"
+
+namespace winnow {
+namespace {
+
+using Layers = std::vector<std::unique_ptr<CpuLayer>>;
+using MakeLayers = std::function<Layers(const ConvWork&, const MicroKernels&, int threads)>;
+
+template <typename Layer>
+Layers one(std::unique_ptr<Layer> layer) {
+  Layers layers;
+  layers.push_back(std::move(layer));
+  return layers;
+}
+
+// Runs a layer on planar input, with conversions around it.
+std::vector<float> run_layer(CpuLayer& layer, const ConvShape& shape,
+                             const std::vector<float>& input, ThreadPool& pool) {
+  AlignedBuffer in(planes_of(layer.input_layout, shape.in).count());
+  AlignedBuffer out(planes_of(layer.output_layout, shape.out).count());
+  AlignedBuffer scratch(layer.scratch_floats());
+  for (float& x : out.span()) x = 1e30f;      // what a layer leaves out shows
+  for (float& x : scratch.span()) x = 1e30f;  // and what it takes for granted
+  convert({shape.in, {}, layer.input_layout}, input.data(), in.data(), pool);
+  const float* inputs[] = {in.data()};
+  layer.run({inputs, out.data(), scratch.data()}, pool);
+  std::vector<float> result(static_cast<std::size_t>(shape.out.count()));
+  convert({shape.out, layer.output_layout, {}}, out.data(), result.data(), pool);
+  return result;
+}
+
+struct Sweep {
+  RandomWork (*make_work)(Random&);
+  int count = 0;
+  std::uint64_t seed = 0;
+  double slack = 1;
+};
+
+// How many results were compared.
+int compare(const Sweep& sweep, const MakeLayers& make) {
+  Random random(sweep.seed);
+  ThreadPool pools[] = {ThreadPool(1), ThreadPool(2), ThreadPool(3)};
+  int compared = 0;
+  for (int i = 0; i < sweep.count; ++i) {
+    const RandomWork work = sweep.make_work(random);
+    const ConvWork cpu = conv_work(work);
+    const std::vector<float> input = random_input(work, random);
+    const Expected expected = expected_of(work, input);
+    ThreadPool& pool = pools[i % 3];
+    for (const Isa isa : available_isas()) {
+      for (const auto& layer : make(cpu, micro_kernels(isa), pool.threads())) {
+        CAPTURE(work.text);
+        CAPTURE(layer->kernel);
+        CAPTURE(pool.threads());
+        CHECK(first_wrong(run_layer(*layer, cpu.shape, input, pool), expected, sweep.slack) == -1);
+        ++compared;
+      }
+    }
+  }
+  return compared;
+}
+
+Layers channel_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
+  return channel_conv_fits(work, kernels) ? one(make_channel_conv(work, kernels, threads))
+                                          : Layers{};
+}
+
+Layers onednn_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
+  if (kernels.isa != Isa::baseline) return {};  // once is enough
+  return make_onednn_layers(work, threads);
+}
+
+TEST_CASE("convolution with images in the lanes agrees with the reference") {
+  const MakeLayers make = [](const auto&... args) { return one(make_image_conv(args...)); };
+  CHECK(compare({random_conv, 200, 1}, make) >= 200);
+}
+
+TEST_CASE("convolution with positions in the lanes agrees with the reference") {
+  const MakeLayers make = [](const auto&... args) { return one(make_planar_conv(args...)); };
+  CHECK(compare({random_conv, 200, 2}, make) >= 200);
+}
+
+TEST_CASE("convolution with channels in the lanes agrees with the reference") {
+  CHECK(compare({random_conv, 200, 3}, channel_layers) >= 200);
+}
+
+TEST_CASE("dense convolution agrees with the reference") {
+  const MakeLayers own = [](const auto&... args) { return one(make_own_dense(args...)); };
+  CHECK(compare({random_conv, 80, 4}, own) >= 80);
+}
+
+TEST_CASE("oneDNN's convolution agrees with the reference") {
+  if (onednn_version().empty()) {
+    MESSAGE("skipped: built without oneDNN");
+    return;
+  }
+  // Winograd's transforms lose a few bits more than sums do.
+  CHECK(compare({random_conv, 120, 5, 16}, onednn_layers) >= 120);
+}
+
+TEST_CASE("linear layers agree with the reference in every kernel") {
+  const MakeLayers make = [](const ConvWork& work, const MicroKernels& kernels, int threads) {
+    Layers layers = channel_layers(work, kernels, threads);
+    layers.push_back(make_image_conv(work, kernels, threads));
+    layers.push_back(make_gather_linear(work, kernels, threads));
+    layers.push_back(make_own_dense(work, kernels, threads));
+    for (auto& layer : onednn_layers(work, kernels, threads)) layers.push_back(std::move(layer));
+    return layers;
+  };
+  CHECK(compare({random_linear, 60, 6}, make) >= 240);
+}
+
+TEST_CASE("sparse kernels give equal bits for any number of threads") {
+  Random random(7);
+  ThreadPool pools[] = {ThreadPool(1), ThreadPool(2), ThreadPool(5)};
+  for (int i = 0; i < 60; ++i) {
+    const RandomWork work = i % 4 == 0 ? random_linear(random) : random_conv(random);
+    const ConvWork cpu = conv_work(work);
+    const std::vector<float> input = random_input(work, random);
+    const MicroKernels& kernels = micro_kernels(available_isas().back());
+    std::vector<std::vector<float>> first;
+    for (ThreadPool& pool : pools) {
+      Layers layers = channel_layers(cpu, kernels, pool.threads());
+      layers.push_back(make_image_conv(cpu, kernels, pool.threads()));
+      layers.push_back(gather_linear_fits(cpu) ? make_gather_linear(cpu, kernels, pool.threads())
+                                               : make_planar_conv(cpu, kernels, pool.threads()));
+      std::vector<std::vector<float>> results;
+      for (auto& layer : layers) results.push_back(run_layer(*layer, cpu.shape, input, pool));
+      CAPTURE(work.text);
+      if (first.empty()) first = results;
+      CHECK(results == first);
+    }
+  }
+}
+
+TEST_CASE("a forced instruction set that the machine lacks is refused") {
+  const std::vector<Isa> isas = available_isas();
+  CHECK(isas.front() == Isa::baseline);
+  for (const Isa isa : isas) CHECK(micro_kernels(isa).isa == isa);
+}
+
+}  // namespace
+}  // namespace winnow
