@@ -96,7 +96,8 @@ RunCheckpoint from_header(const std::string& text, const std::string& path,
 void write_checkpoint(const std::string& path, const RunCheckpoint& checkpoint,
                       const TorchTrainee& trainee) {
   SafetensorsFile file;
-  const FlatState flat = flatten(checkpoint.evolution);
+  const bool has_begun = !checkpoint.evolution.pool.empty();
+  const FlatState flat = has_begun ? flatten(checkpoint.evolution) : FlatState{};
   file.metadata[kStateKey] = header(checkpoint, flat.snapshots.size()).dump();
   file.tensors[kIntegers] = as_tensor(flat.integers);
   file.tensors[kNumbers] = as_tensor(flat.numbers);
@@ -125,7 +126,7 @@ RunCheckpoint read_checkpoint(const std::string& path, const TorchTrainee& train
     flat.snapshots.push_back(std::move(snapshot));
   }
   checkpoint.current = take_snapshot(file, kCurrentPrefix, path, trainee);
-  checkpoint.evolution = unflatten(flat);
+  if (!flat.integers.empty()) checkpoint.evolution = unflatten(flat);
   return checkpoint;
 }
 

@@ -22,7 +22,7 @@ struct RunCheckpoint {
   double dense_accuracy = 0.0;  // on the test images, once the dense phase is over
   // The network now; in the evolution only before its first iteration, which starts from it.
   std::shared_ptr<const Snapshot> current;
-  EvolutionState evolution;
+  EvolutionState evolution;  // without a pool: not begun
 };
 
 // Atomic. Snapshots that several solutions share are stored once.

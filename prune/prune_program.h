@@ -16,7 +16,7 @@ struct PruneOptions {
   FolderUse use = FolderUse::fresh;
   bool is_quiet = false;
   // Asked after every batch; true saves a checkpoint and ends the run with Error{interrupted}.
-  std::function<bool()> should_stop;
+  std::function<bool()> should_stop = {};
 };
 
 // Accuracies are fractions of the test images.

@@ -92,6 +92,7 @@ void visit_course(EvolutionConfig& evolution, Fields& fields) {
   fields.integer("mask_interval", evolution.mask_interval, kCount);
   fields.real("selection_pressure", evolution.selection_pressure, kFraction);
   fields.real("lag_penalty", evolution.lag_penalty, kNotNegative);
+  fields.real("max_lag", evolution.max_lag, kNotNegative);
   fields.real("comparable_range", evolution.comparable_range, kNotNegative);
   fields.real("accuracy_smoothing", evolution.accuracy_smoothing, kFraction);
   fields.real("layer_fraction", evolution.layer_fraction, kFraction);

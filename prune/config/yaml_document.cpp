@@ -24,7 +24,7 @@ YAML::Node child(YAML::Node section, const std::string& key) {
   for (auto entry : section) {
     if (entry.first.IsScalar() && entry.first.Scalar() == key) return entry.second;
   }
-  YAML::Node value;
+  YAML::Node value(YAML::NodeType::Null);  // exists at once, so copies share it
   section.force_insert(key, value);
   return value;
 }

@@ -27,8 +27,8 @@ struct TraineeOptions {
   std::int64_t vector = 1;  // output channels that share a mask bit
 
   // Asked after every batch; true ends the call of train_batches with Error{interrupted}.
-  std::function<bool()> should_stop;
-  std::function<void(std::int64_t batch)> on_batch;  // told the number of each finished batch
+  std::function<bool()> should_stop = {};
+  std::function<void(std::int64_t batch)> on_batch = {};  // told the number of each finished batch
 };
 
 // Trains a Model under masks. Every conv and linear layer is prunable.

@@ -1,0 +1,157 @@
+#include "prune/config/run_config.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/base/file.h"
+#include "tests/temporary_directory.h"
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+constexpr char kMinimal[] =
+    "data:\n"
+    "  format: cifar10\n"
+    "model:\n"
+    "  architecture: vgg16\n";
+
+RunConfig parse(const std::string& text, std::vector<std::string> overrides = {}) {
+  return parse_run_config(text, "a.yaml", overrides);
+}
+
+std::string refusal(const std::string& text, std::vector<std::string> overrides = {}) {
+  const auto read = [&] { parse(text, overrides); };
+  CHECK(error_of(read) == ErrorCode::usage);
+  return message_of(read);
+}
+
+TEST_CASE("a minimal configuration has the defaults and is named after its file") {
+  const RunConfig config = parse(kMinimal);
+  CHECK(config.name == "a");
+  CHECK(config.run_folder() == "runs/a");
+  CHECK(config.train.epochs == TrainConfig{}.epochs);
+  CHECK(config.stage.vector == 1);
+  CHECK(config.evolution.pool_size == EvolutionConfig{}.pool_size);
+  CHECK(config.evolution.seed == 1);
+}
+
+TEST_CASE("every kind of value is read where it belongs") {
+  const RunConfig config = parse(std::string(kMinimal) +
+                                 "seed: 7\n"
+                                 "augment: {crop_padding: 4, flip: true}\n"
+                                 "train: {schedule: step, milestones: [30, 45.5], epochs: 50}\n"
+                                 "prune:\n"
+                                 "  acc_threshold: -0.02\n"
+                                 "  granularity: vector16\n"
+                                 "  budget: macs\n"
+                                 "  exclude: [conv1]\n"
+                                 "  layer_limits: {conv2: [0.1, 0.5]}\n");
+  CHECK(config.seed == 7);
+  CHECK(config.evolution.seed == 7);
+  CHECK(config.augment.crop_padding == 4);
+  CHECK(config.augment.flip);
+  CHECK(config.train.rate.decay == Decay::step);
+  CHECK(config.train.rate.milestones == std::vector<double>{30, 45.5});
+  CHECK(config.evolution.acc_threshold == -0.02);
+  CHECK(config.stage.vector == 16);
+  CHECK(config.evolution.budget == Budget::macs);
+  CHECK(config.evolution.exclude == std::vector<std::string>{"conv1"});
+  REQUIRE(config.evolution.layer_limits.size() == 1);
+  CHECK(config.evolution.layer_limits[0].max_sparsity == 0.5);
+}
+
+TEST_CASE("misspelt keys are refused with their place and the nearest key") {
+  CHECK(refusal(std::string(kMinimal) + "train:\n  learnig_rate: 0.1\n") ==
+        "a.yaml:6:3: unknown key 'learnig_rate' in 'train'; did you mean 'learning_rate'?");
+  CHECK(refusal(std::string(kMinimal) + "trian: {}\n") ==
+        "a.yaml:5:1: unknown key 'trian'; did you mean 'train'?");
+}
+
+TEST_CASE("wrong types and values out of range are refused with what is allowed") {
+  const std::string train = std::string(kMinimal) + "train:\n  ";
+  CHECK(refusal(train + "epochs: many\n") ==
+        "a.yaml:6:11: 'train.epochs': found 'many', expected an integer with "
+        "0 <= epochs <= 1000000");
+  CHECK(refusal(train + "momentum: 1\n") ==
+        "a.yaml:6:13: 'train.momentum': found '1', expected a number with 0 <= momentum < 1");
+  CHECK(refusal(train + "nesterov: yes\n") ==
+        "a.yaml:6:13: 'train.nesterov': found 'yes', expected true or false");
+  CHECK(refusal(train + "epochs: [3]\n").find("found a list") != std::string::npos);
+  CHECK(refusal(train + "schedule: cosin\n") ==
+        "a.yaml:6:13: 'train.schedule': unknown value 'cosin'; did you mean 'cosine'?");
+  CHECK(refusal(std::string(kMinimal) + "train: 3\n") ==
+        "a.yaml:5:8: 'train': found '3', expected keys and values");
+}
+
+TEST_CASE("missing and contradicting keys are refused") {
+  CHECK(refusal("model: {architecture: vgg16}\n").find("missing key 'data.format'") !=
+        std::string::npos);
+  CHECK(refusal("data: {format: idx}\n").find("found neither") != std::string::npos);
+  CHECK(refusal(std::string(kMinimal) + "train: {epochs: 0}\nprune: {start: dense}\n")
+            .find("train.epochs") != std::string::npos);
+  CHECK(refusal(std::string(kMinimal) + "prune: {alpha_min: 0.4, alpha_max: 0.3}\n")
+            .find("a.yaml: 'prune': ") == 0);
+}
+
+TEST_CASE("keys that come twice, broken YAML and big files are refused") {
+  CHECK(refusal("seed: 1\nseed: 2\n") == "a.yaml:2:1: key 'seed' comes twice");
+  CHECK(refusal("a: [1\n").find("a.yaml:2:1: not YAML") == 0);
+  CHECK(refusal("- 1\n") == "a.yaml:1:1: the file: found a list, expected keys and values");
+  const TemporaryDirectory folder;
+  std::ofstream(folder / "big.yaml") << std::string((1 << 20) + 1, '#');
+  CHECK(error_of([&] { read_run_config(folder / "big.yaml"); }) == ErrorCode::bad_file);
+  CHECK(error_of([&] { read_run_config(folder / "none.yaml"); }) == ErrorCode::bad_file);
+}
+
+TEST_CASE("arguments replace values, make sections, and are named when they are wrong") {
+  const RunConfig config =
+      parse(kMinimal, {"train.epochs=3", "seed=9", "prune.exclude=[conv1, conv2]", "data.limit=5"});
+  CHECK(config.train.epochs == 3);
+  CHECK(config.seed == 9);
+  CHECK(config.evolution.exclude.size() == 2);
+  CHECK(config.data.limit == 5);
+  CHECK(refusal(kMinimal, {"train.epoch=3"}) ==
+        "argument 'train.epoch=3': unknown key 'epoch' in 'train'; did you mean 'epochs'?");
+  CHECK(refusal(kMinimal, {"train.epochs=x"}).find("argument 'train.epochs=x': ") == 0);
+  CHECK(refusal(kMinimal, {"epochs"}).find("expected key=value") != std::string::npos);
+  CHECK(refusal(kMinimal, {"data.format.x=1"}).find("inside a value") != std::string::npos);
+}
+
+TEST_CASE("a written configuration reads back equal") {
+  const RunConfig config = parse(std::string(kMinimal) +
+                                 "name: \"a: strange # name\"\n"
+                                 "train: {learning_rate: 0.1234567890123, warmup_epochs: 0.5}\n"
+                                 "prune: {layer_limits: {conv2: [0.1, 0.5]}, exclude: [x, y]}\n");
+  const std::string text = write_run_config(config);
+  const RunConfig again = parse_run_config(text, "elsewhere.yaml");
+  CHECK(write_run_config(again) == text);
+  CHECK(again.name == config.name);
+  CHECK(again.train.rate.rate == config.train.rate.rate);
+  CHECK(again.evolution.layer_limits[0].layer == "conv2");
+}
+
+TEST_CASE("every configuration in configs/ is valid") {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(WINNOW_ROOT "/configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    CAPTURE(entry.path().string());
+    CHECK(message_of([&] { read_run_config(entry.path().string()); }) == "");
+    ++count;
+  }
+  CHECK(count >= 3);
+}
+
+TEST_CASE("docs/commands.md explains every key") {
+  const std::string text = read_text_file(WINNOW_ROOT "/docs/commands.md");
+  for (const std::string& key : run_config_keys()) {
+    const std::string name = key.substr(key.rfind('.') + 1);
+    CAPTURE(key);
+    CHECK(text.find("`" + name + "`") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,99 @@
+#include "prune/training/accuracy.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "tests/throws.h"
+#include "tests/training/graphs.h"
+#include "tests/training/images.h"
+
+namespace winnow {
+namespace {
+
+constexpr char kCpu[] = "cpu";
+
+// Two outputs: the pixel's value and 0.5, for images of one pixel.
+Model one_pixel_model() {
+  Model model;
+  model.graph = chain(
+      {1, 1, 1}, {{"flatten", Flatten{}}, {"linear", Linear{.in_features = 1, .out_features = 2}}});
+  const std::vector<float> weight = {1, 0}, bias = {0, 0.5f};
+  model.tensors["linear.weight"] = Tensor::from<float>({2, 1}, weight);
+  model.tensors["linear.bias"] = Tensor::from<float>({2}, bias);
+  return model;
+}
+
+// Pixels are value / 255; label 0 says "above one half".
+ImageSet pixels(std::vector<std::uint8_t> values, std::vector<std::int32_t> labels) {
+  ImageSet images;
+  images.count = static_cast<std::int64_t>(values.size());
+  images.channels = images.height = images.width = 1;
+  images.pixels = std::move(values);
+  images.labels = std::move(labels);
+  images.classes = {"bright", "dark"};
+  return images;
+}
+
+TEST_CASE("accuracy counts the highest output, whatever the batch") {
+  const ImageSet images = pixels({0, 100, 200, 255, 30}, {1, 1, 0, 0, 0});
+  for (const std::int64_t batch : {1, 2, 512}) {
+    CHECK(measure_accuracy(one_pixel_model(), images, {.device = kCpu, .batch = batch}) ==
+          doctest::Approx(0.8));
+  }
+}
+
+TEST_CASE("predict gives the outputs after preprocessing") {
+  Model model = one_pixel_model();
+  model.preprocessing = {.mean = {0.5f}, .deviation = {0.25f}};
+  const auto outputs = predict(model, pixels({255, 0}, {0, 1}), {.device = kCpu});
+  CHECK(outputs == std::vector<float>{2.0f, 0.5f, -2.0f, 0.5f});
+}
+
+TEST_CASE("activations are rounded where the model says so") {
+  Model model = one_pixel_model();
+  model.activation_bits = 8;
+  model.activation_frac = {{"linear", 1}};  // steps of one half
+  const auto outputs = predict(model, pixels({102, 200}, {0, 0}), {.device = kCpu});
+  CHECK(outputs == std::vector<float>{0.5f, 0.5f, 1.0f, 0.5f});  // 0.4 and 0.784
+  model.activation_frac = {{"linear", 9}};                       // at most 127 / 512
+  CHECK(predict(model, pixels({255}, {0}), {.device = kCpu})[0] == 127.0f / 512);
+}
+
+TEST_CASE("round_to_fixed_point rounds halves to even and saturates") {
+  CHECK(round_to_fixed_point(0.3f, 8, 2) == 0.25f);
+  CHECK(round_to_fixed_point(0.125f, 8, 2) == 0.0f);
+  CHECK(round_to_fixed_point(0.375f, 8, 2) == 0.5f);
+  CHECK(round_to_fixed_point(100.0f, 8, 2) == 127.0f / 4);
+  CHECK(round_to_fixed_point(-100.0f, 8, 2) == -32.0f);
+  CHECK(round_to_fixed_point(1000.0f, 8, -4) == 992.0f);  // 62 * 16
+}
+
+TEST_CASE("observation finds maxima and counts every value once") {
+  Model model = one_pixel_model();
+  model.preprocessing = {.mean = {0.0f}, .deviation = {0.1f}};
+  const auto statistics =
+      observe_activations(model, pixels({255, 51, 0}, {0, 0, 0}), {.device = kCpu, .batch = 2});
+  REQUIRE(statistics.size() == 3);
+  const ActivationStatistics& linear = statistics.at("linear");
+  CHECK(linear.max_magnitude == doctest::Approx(10.0));
+  CHECK(linear.limit == 16.0);
+  REQUIRE(linear.histogram.size() == kActivationBins);
+  CHECK(std::accumulate(linear.histogram.begin(), linear.histogram.end(), std::int64_t{0}) == 6);
+  CHECK(linear.histogram[64] == 3);    // 0.5 of 16
+  CHECK(linear.histogram[256] == 1);   // 2
+  CHECK(linear.histogram[1280] == 1);  // 10
+  CHECK(linear.histogram[0] == 1);
+}
+
+TEST_CASE("images of another size are refused") {
+  CHECK(error_of([] {
+          measure_accuracy(one_pixel_model(), striped_images(4, 1), {.device = kCpu});
+        }) == ErrorCode::usage);
+  CHECK(error_of([] { measure_accuracy(one_pixel_model(), pixels({}, {}), {.device = kCpu}); }) ==
+        ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace winnow

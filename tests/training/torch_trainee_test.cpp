@@ -1,0 +1,154 @@
+#include "prune/training/torch_trainee.h"
+
+#include <doctest/doctest.h>
+
+#include "prune/training/initialization.h"
+#include "tests/throws.h"
+#include "tests/training/graphs.h"
+#include "tests/training/images.h"
+
+namespace winnow {
+namespace {
+
+TraineeOptions options(std::int64_t vector = 1) {
+  TraineeOptions result;
+  result.device = "cpu";
+  result.threads = 1;
+  result.seed = 5;
+  result.train.batch_size = 32;
+  result.vector = vector;
+  return result;
+}
+
+Stage pruning_stage() {
+  return {.rate = {.decay = Decay::constant, .rate = 0.05},
+          .units = 4,
+          .batches_per_unit = 8,
+          .is_pruning = true};
+}
+
+Model small_model() {
+  return initial_model(small_network(1, 4), 3);
+}
+
+Model stored(const TorchTrainee& trainee) {
+  Model model = small_model();
+  trainee.store(model);
+  return model;
+}
+
+TEST_CASE("a trainee describes its prunable layers in graph order") {
+  const DataSet data = striped_data();
+  const TorchTrainee trainee(small_model(), data, options(8));
+  REQUIRE(trainee.layers().size() == 3);
+  const PrunableLayer& conv2 = trainee.layers()[1];
+  CHECK(conv2.name == "conv2");
+  CHECK(conv2.weights == 12 * 8 * 9);
+  CHECK(conv2.units == 2 * 8 * 9);  // 12 channels are two groups
+  CHECK(conv2.weights_per_unit == 8);
+  CHECK(conv2.macs_per_weight == 4.0);  // 2 x 2 positions
+}
+
+TEST_CASE("training learns the stripes") {
+  TorchTrainee trainee(small_model(), striped_data(), options());
+  trainee.begin(pruning_stage());
+  const double first = trainee.train_batches(0, 8);
+  const double last = trainee.train_batches(8, 24);
+  CHECK(last < first);
+  CHECK(trainee.measure_accuracy() > 0.9);
+}
+
+TEST_CASE("masked weights stay exactly 0 through training and are counted in migrations") {
+  TorchTrainee trainee(small_model(), striped_data(), options());
+  trainee.begin(pruning_stage());
+  trainee.train_batches(0, 4);
+  const std::vector<double> sparsities = {0.5, 0.75, 0.9};
+  const auto migrations = trainee.recompute_masks(sparsities, 0.2);
+  CHECK(migrations[0].left == 36);
+  CHECK(migrations[0].kept == 36);
+  CHECK(migrations[2].kept_weights == 19);  // round(0.1 * 192)
+  trainee.train_batches(4, 4);
+  const Model model = stored(trainee);
+  check_model(model, "model");
+  CHECK(sparsity(model) == doctest::Approx((36 + 648 + 173) / 1128.0));
+
+  const auto again = trainee.recompute_masks(sparsities, 0.5);
+  CHECK(again[1].entered == again[1].left);
+  CHECK(again[1].entered > 0);  // pruned weights return where their gradients are large
+}
+
+TEST_CASE("vector masks keep or drop whole groups of channels") {
+  TorchTrainee trainee(small_model(), striped_data(), options(8));
+  trainee.begin(pruning_stage());
+  trainee.train_batches(0, 2);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.1);
+  const Model model = stored(trainee);
+  check_model(model, "model");
+  CHECK(model.mask_vector.at("conv2") == 8);
+  CHECK(model.tensors.at("conv2.weight.mask").shape() == Shape{2, 8, 3, 3});
+  CHECK(model.tensors.at("linear.weight.mask").shape() == Shape{1, 48});
+}
+
+TEST_CASE("restoring a snapshot repeats training bit for bit") {
+  TorchTrainee trainee(small_model(), striped_data(), options());
+  trainee.begin(pruning_stage());
+  trainee.train_batches(0, 3);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.3);
+  const auto snapshot = trainee.snapshot();
+  trainee.train_batches(3, 5);
+  trainee.recompute_masks(std::vector<double>{0.8, 0.8, 0.8}, 0.3);
+  const Model first = stored(trainee);
+
+  trainee.restore(*snapshot);
+  CHECK_FALSE((stored(trainee) == first));
+  trainee.train_batches(3, 5);
+  trainee.recompute_masks(std::vector<double>{0.8, 0.8, 0.8}, 0.3);
+  CHECK((stored(trainee) == first));
+}
+
+TEST_CASE("a snapshot goes through host tensors into another trainee unchanged") {
+  const DataSet data = striped_data();
+  TorchTrainee trainee(small_model(), data, options(8));
+  trainee.begin(pruning_stage());
+  trainee.train_batches(0, 3);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.3);
+  auto tensors = trainee.write_snapshot(*trainee.snapshot());
+
+  TorchTrainee other(small_model(), data, options(8));
+  other.begin(pruning_stage());
+  other.restore(*other.read_snapshot(tensors, "file"));
+  CHECK((stored(other) == stored(trainee)));
+  trainee.train_batches(3, 3);
+  other.train_batches(3, 3);
+  CHECK((stored(other) == stored(trainee)));
+
+  tensors.erase("conv2.weight.momentum");
+  CHECK(error_of([&] { other.read_snapshot(tensors, "file"); }) == ErrorCode::bad_file);
+}
+
+TEST_CASE("a stop after a batch throws and leaves the network as after that batch") {
+  TraineeOptions stopping = options();
+  std::int64_t last = -1;
+  stopping.on_batch = [&](std::int64_t batch) { last = batch; };
+  stopping.should_stop = [&] { return last == 2; };
+  TorchTrainee interrupted(small_model(), striped_data(), stopping);
+  interrupted.begin(pruning_stage());
+  CHECK(error_of([&] { interrupted.train_batches(0, 8); }) == ErrorCode::interrupted);
+
+  TorchTrainee whole(small_model(), striped_data(), options());
+  whole.begin(pruning_stage());
+  whole.train_batches(0, 3);
+  CHECK((stored(interrupted) == stored(whole)));
+}
+
+TEST_CASE("a trainee refuses data that the network cannot take, and devices that are not there") {
+  DataSet data = striped_data();
+  TraineeOptions unknown = options();
+  unknown.device = "gpu";
+  CHECK(error_of([&] { TorchTrainee(small_model(), data, unknown); }) == ErrorCode::usage);
+  data.train.classes.push_back("e");
+  CHECK(error_of([&] { TorchTrainee(small_model(), data, options()); }) == ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace winnow
