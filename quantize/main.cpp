@@ -1,0 +1,105 @@
+// quantize: a pruned checkpoint in, a checkpoint with codes for weights out.
+#include <cstdio>
+#include <string>
+
+#include "quantize/quantize_program.h"
+#include "runtime/base/error.h"
+#include "runtime/cli/program.h"
+
+namespace winnow {
+namespace {
+
+struct Arguments {
+  QuantizeOptions options;
+  std::string scheme = "4b/16b";
+  std::string json;
+  double max_drop = -1;  // points; negative: no gate
+  bool skips_accuracy = false;
+  bool skips_refinement = false;
+};
+
+void declare_files(CLI::App& app, Arguments& arguments) {
+  QuantizeOptions& options = arguments.options;
+  app.add_option("--in", options.in, "Checkpoint (.safetensors) written by prune")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("-o,--out", options.out, "Result (default: quantized.safetensors beside --in)")
+      ->type_name("FILE");
+  app.add_option("--json", arguments.json,
+                 "Write the summary there too ('-': stdout); quantize.json lies beside the result")
+      ->type_name("FILE");
+  app.add_flag("--quiet", options.is_quiet, "No progress on stderr");
+}
+
+void declare_quantization(CLI::App& app, Arguments& arguments) {
+  QuantizeOptions& options = arguments.options;
+  app.add_option("--scheme", arguments.scheme,
+                 "WEIGHTS/ACTIVATIONS: 4b (16 centroids), 8b-codebook (256), 8b or 16b (fixed "
+                 "point), 32b (as is) / 16b, 8b, 32b")
+      ->capture_default_str();
+  app.add_option("--activation-range", options.range_name,
+                 "How activations' range is chosen from their histogram: mse (least squared "
+                 "error), max (eq 6) or percentile (99.99 %)")
+      ->capture_default_str();
+  app.add_flag("--no-refine", arguments.skips_refinement,
+               "Keep the centroids of the weights rounded to fp16");
+}
+
+void declare_measurement(CLI::App& app, Arguments& arguments) {
+  QuantizeOptions& options = arguments.options;
+  app.add_option("--data", options.data,
+                 "FORMAT:DIRECTORY of the images (default: those of the pruning run)");
+  app.add_option("--limit", options.limit, "Measure on at most this many test images; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--calibration", options.calibration,
+                 "Training images on which activations are observed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  app.add_option("--batch", options.batch, "Images at once")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI::Option* skip = app.add_flag("--no-accuracy", arguments.skips_accuracy,
+                                   "Read no images; activations then stay as they are");
+  app.add_option("--max-drop", arguments.max_drop,
+                 "End with status 5 if accuracy falls by more than this many points")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(skip);
+}
+
+int run(Arguments& arguments) {
+  QuantizeOptions& options = arguments.options;
+  options.scheme = scheme_from(arguments.scheme);
+  options.range = range_rule_from(options.range_name);
+  options.measures_accuracy = !arguments.skips_accuracy;
+  options.refine = !arguments.skips_refinement;
+  const QuantizationReport report = run_quantize(options);
+  std::FILE* out = arguments.json == "-" ? stderr : stdout;
+  std::fputs(report_table(report).c_str(), out);
+  std::fprintf(out, "written: %s\n", report.output.c_str());
+  write_json_output(arguments.json, report_json(report));
+  if (arguments.max_drop >= 0 && report.accuracy &&
+      report.accuracy->drop_points() > arguments.max_drop) {
+    fail(ErrorCode::quality, report.output, ": accuracy fell by ", report.accuracy->drop_points(),
+         " points, at most ", arguments.max_drop, " allowed");
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace winnow
+
+int main(int argc, char** argv) {
+  return winnow::run_program("quantize", [&] {
+    CLI::App app("Quantize the weights and activations of a pruned network.", "quantize");
+    winnow::add_version_flag(app);
+    winnow::Arguments arguments;
+    winnow::declare_files(app, arguments);
+    winnow::declare_quantization(app, arguments);
+    winnow::declare_measurement(app, arguments);
+    app.footer("Example: quantize --in runs/vgg16/pruned.safetensors --scheme 4b/16b");
+    if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
+    return winnow::run(arguments);
+  });
+}

@@ -1,0 +1,148 @@
+#include "quantize/quantize_program.h"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "prune/data/partition.h"
+#include "prune/training/accuracy.h"
+#include "quantize/activation_range.h"
+#include "quantize/data_source.h"
+#include "quantize/quantize_model.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/cli/program.h"
+#include "runtime/cli/progress.h"
+#include "runtime/model/safetensors.h"
+
+namespace winnow {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string beside(const std::string& path, const char* name) {
+  return (fs::path(path).parent_path() / name).string();
+}
+
+std::string output_path(const QuantizeOptions& options) {
+  const std::string out =
+      options.out.empty() ? beside(options.in, "quantized.safetensors") : options.out;
+  std::error_code missing;
+  if (fs::equivalent(options.in, out, missing)) {
+    fail(ErrorCode::usage, out, ": would replace the input; give another -o");
+  }
+  return out;
+}
+
+// The images that quantize needs, in the form that the model was trained with.
+struct Images {
+  ImageSet calibration;
+  ImageSet test;
+  std::string description;
+};
+
+Images load_images(const QuantizeOptions& options, const Model& model) {
+  const DataSource source = find_data(options.data, options.in, model);
+  DataSet data = load_data_set(source.data, source.seed);
+  Images images{std::move(data.train), std::move(data.test),
+                source.data.format + " in " + data.directory};
+  for (const std::string& note : data.notes) {
+    if (!options.is_quiet) std::fprintf(stderr, "quantize: %s\n", note.c_str());
+  }
+  thin_out(images.calibration, options.calibration);
+  if (options.limit > 0) thin_out(images.test, options.limit);
+  return images;
+}
+
+QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& options) {
+  std::int64_t layers = 0;
+  for (const Node& node : model.graph.nodes) {
+    layers += std::holds_alternative<Conv>(node.op) || std::holds_alternative<Linear>(node.op);
+  }
+  Progress progress("quantize: layer", layers, options.is_quiet);
+  std::int64_t done = 0;
+  return quantize_weights(model,
+                          {options.scheme.weights, options.refine,
+                           [&](const std::string& layer) { progress.update(done++, layer); }});
+}
+
+// Measures before, between and after, and gives the model its activation formats.
+class Stages {
+ public:
+  Stages(const QuantizeOptions& options, const Model& before, Images images)
+      : options_(options),
+        images_(std::move(images)),
+        progress_("quantize: measurement", 3, options.is_quiet) {
+    accuracy_.data = images_.description;
+    accuracy_.samples = images_.test.count;
+    accuracy_.before = measure(before);
+  }
+
+  void run(Model& quantized) {
+    accuracy_.weights = measure(quantized);
+    accuracy_.after = accuracy_.weights;
+    if (options_.scheme.activation_bits == 0) return;
+    set_activation_formats(quantized, options_.scheme.activation_bits, options_.range,
+                           observe_activations(quantized, images_.calibration, evaluation()));
+    accuracy_.after = measure(quantized);
+  }
+
+  const QuantizationAccuracy& accuracy() const { return accuracy_; }
+  std::int64_t calibration() const { return images_.calibration.count; }
+
+ private:
+  EvaluationOptions evaluation() const { return {options_.device, options_.batch}; }
+
+  double measure(const Model& model) {
+    const double accuracy = measure_accuracy(model, images_.test, evaluation());
+    progress_.update(++done_);
+    return accuracy;
+  }
+
+  const QuantizeOptions& options_;
+  Images images_;
+  Progress progress_;
+  std::int64_t done_ = 0;
+  QuantizationAccuracy accuracy_;
+};
+
+void describe(Model& model, const QuantizationReport& report) {
+  model.metadata["scheme"] = to_string(report.done);
+  model.metadata["winnow"] = version_text();
+  if (!report.accuracy) return;
+  model.metadata["pruned_accuracy"] = std::to_string(report.accuracy->before);
+  model.metadata["accuracy"] = std::to_string(report.accuracy->after);
+}
+
+}  // namespace
+
+QuantizationReport run_quantize(const QuantizeOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  const Model before = load_model(options.in);
+  QuantizationReport report;
+  report.input = options.in;
+  report.output = output_path(options);
+  report.network = before.graph.name;
+  report.requested = report.done = options.scheme;
+  report.activation_range = options.range_name;
+
+  std::optional<Stages> stages;
+  if (options.measures_accuracy) stages.emplace(options, before, load_images(options, before));
+  QuantizedModel quantized = quantize_layers(before, options);
+  report.layers = std::move(quantized.layers);
+  if (stages) {
+    stages->run(quantized.model);
+    report.accuracy = stages->accuracy();
+    report.calibration = stages->calibration();
+    report.device = options.device;
+  } else {
+    report.done.activation_bits = 0;
+  }
+  describe(quantized.model, report);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  save_model(report.output, quantized.model);
+  write_file_atomically(beside(report.output, "quantize.json"), report_json(report) + "\n");
+  return report;
+}
+
+}  // namespace winnow

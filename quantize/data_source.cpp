@@ -1,0 +1,65 @@
+#include "quantize/data_source.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "prune/config/run_config.h"
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+
+namespace winnow {
+namespace {
+
+// Side of the model's square input, for folders of pictures; 0 if it has none.
+std::int64_t input_size(const Model& model) {
+  const Shape& shape = std::get<Input>(model.graph.nodes.front().op).shape;
+  return shape.size() == 3 && shape[1] == shape[2] ? shape[1] : 0;
+}
+
+DataConfig parsed(const std::string& text, const Model& model) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    fail(ErrorCode::usage, "--data ", in_quotes(text),
+         ": expected FORMAT:DIRECTORY, for example cifar10:data/cifar10");
+  }
+  DataConfig data;
+  data.format = text.substr(0, colon);
+  data.path = text.substr(colon + 1);
+  data.size = data.format == "folder" ? input_size(model) : 0;
+  return data;
+}
+
+// "cifar10 in /data/cifar10" of the metadata.
+std::optional<DataConfig> remembered(const Model& model) {
+  const auto found = model.metadata.find("data");
+  if (found == model.metadata.end()) return std::nullopt;
+  const std::size_t middle = found->second.find(" in ");
+  if (middle == std::string::npos) return std::nullopt;
+  DataConfig data;
+  data.format = found->second.substr(0, middle);
+  data.path = found->second.substr(middle + 4);
+  data.size = data.format == "folder" ? input_size(model) : 0;
+  return data;
+}
+
+}  // namespace
+
+DataSource find_data(const std::string& text, const std::string& checkpoint, const Model& model) {
+  if (!text.empty()) return {parsed(text, model), 1, "--data"};
+  const std::optional<DataConfig> metadata = remembered(model);
+  const auto config_path = std::filesystem::path(checkpoint).parent_path() / "config.yaml";
+  if (std::filesystem::exists(config_path)) {
+    const RunConfig config = read_run_config(config_path.string());
+    DataSource source{config.data, static_cast<std::uint64_t>(config.seed), config_path.string()};
+    // The configuration's path may be relative to where prune was started.
+    const bool is_same = metadata && metadata->format == source.data.format;
+    if (is_same && std::filesystem::is_directory(metadata->path)) source.data.path = metadata->path;
+    return source;
+  }
+  if (metadata) return {*metadata, 1, "the checkpoint"};
+  fail(ErrorCode::usage, checkpoint,
+       ": does not say which images it belongs to, and no config.yaml lies beside it; give --data "
+       "FORMAT:DIRECTORY, or --no-accuracy");
+}
+
+}  // namespace winnow

@@ -1,0 +1,24 @@
+// Which images belong to a checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "prune/data/data_set.h"
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+struct DataSource {
+  DataConfig data;
+  std::uint64_t seed = 1;  // of the validation split
+  std::string origin;      // for people: "--data", "runs/a/config.yaml" or "the checkpoint"
+};
+
+// In this order: `text` ("FORMAT:DIRECTORY", a folder's images then get the model's size); the
+// config.yaml that prune wrote beside `checkpoint`, with the directory that the model's metadata
+// names if it still exists; the metadata alone ("data": "FORMAT in DIRECTORY").
+// Throws Error{usage} if none says it, or if `text` has no colon.
+DataSource find_data(const std::string& text, const std::string& checkpoint, const Model& model);
+
+}  // namespace winnow

@@ -1,0 +1,37 @@
+// The program quantize, without its command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "quantize/fixed_point.h"
+#include "quantize/quantize_report.h"
+
+namespace winnow {
+
+struct QuantizeOptions {
+  std::string in;
+  std::string out;  // empty: quantized.safetensors beside `in`
+  Scheme scheme;
+  RangeRule range = RangeRule::least_error;
+  std::string range_name = "mse";
+  bool refine = true;
+  std::string data;                 // FORMAT:DIRECTORY; empty: see find_data
+  std::int64_t limit = 0;           // at most this many test images; 0: all
+  std::int64_t calibration = 1024;  // training images to observe
+  std::string device = "auto";
+  std::int64_t batch = 512;
+  bool measures_accuracy = true;
+  bool is_quiet = false;  // no progress on stderr
+};
+
+// Reads the checkpoint, quantizes it, measures accuracy on the test images and writes the result
+// and quantize.json beside it. Nothing is written if something fails.
+//
+// Without measures_accuracy no image is read, so activations stay as they are whatever the scheme
+// says; the report tells.
+// Throws Error{usage} if the output would replace the input, and what its parts throw.
+QuantizationReport run_quantize(const QuantizeOptions& options);
+
+}  // namespace winnow
