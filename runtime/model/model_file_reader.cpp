@@ -123,7 +123,7 @@ void require_memory(const std::vector<NamedRecord>& records, std::uint64_t annou
     fail(ErrorCode::bad_file, name, ": byte 48: announces ", announced,
          " bytes of decoded weights, the records add up to ", needed);
   }
-  if (needed > limits.decoded_bytes) {
+  if (needed > limits.decoded_bytes || needed == kTooMany) {
     fail(ErrorCode::bad_file, name, ": decoded weights take ", needed, " bytes, at most ",
          limits.decoded_bytes, " are allowed");
   }
