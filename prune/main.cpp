@@ -98,12 +98,12 @@ int run(const Arguments& arguments) {
 }  // namespace winnow
 
 int main(int argc, char** argv) {
-  return winnow::run_program("prune", [&] {
+  winnow::leave(winnow::run_program("prune", [&] {
     CLI::App app("Trains a network and prunes it by evolution with mask rewinding.", "prune");
     winnow::Arguments arguments;
     winnow::declare(app, arguments);
     winnow::add_version_flag(app, "LibTorch " WINNOW_TORCH_VERSION);
     if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
     return winnow::run(arguments);
-  });
+  }));
 }

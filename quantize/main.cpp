@@ -91,7 +91,7 @@ int run(Arguments& arguments) {
 }  // namespace winnow
 
 int main(int argc, char** argv) {
-  return winnow::run_program("quantize", [&] {
+  winnow::leave(winnow::run_program("quantize", [&] {
     CLI::App app("Quantize the weights and activations of a pruned network.", "quantize");
     winnow::add_version_flag(app);
     winnow::Arguments arguments;
@@ -101,5 +101,5 @@ int main(int argc, char** argv) {
     app.footer("Example: quantize --in runs/vgg16/pruned.safetensors --scheme 4b/16b");
     if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
     return winnow::run(arguments);
-  });
+  }));
 }

@@ -1,6 +1,7 @@
 #include "runtime/cli/program.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <vector>
@@ -55,6 +56,12 @@ int run_program(const std::string& name, const std::function<int()>& body) {
     std::fprintf(stderr, "%s: internal error: %s\n", name.c_str(), error.what());
   }
   return static_cast<int>(ErrorCode::internal);
+}
+
+void leave(int status) {
+  std::cout << std::flush;
+  std::fflush(nullptr);
+  std::_Exit(status);
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {

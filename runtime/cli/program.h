@@ -13,6 +13,10 @@ namespace winnow {
 // Error is status 1.
 int run_program(const std::string& name, const std::function<int()>& body);
 
+// Flushes output and ends the process at once, without static destructors: with the CUDA build of
+// LibTorch these abort on some systems ("free(): invalid pointer") after all work is done.
+[[noreturn]] void leave(int status);
+
 // Parses the command line. Returns nothing if the program should go on, else the status to end
 // with: 0 after --help and --version, 2 after a mistake, which is named on stderr with a
 // did-you-mean for misspelt options and subcommands.
