@@ -1,0 +1,206 @@
+#include "runtime/cpu/cpu_session.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/cpu/cpu_features.h"
+#include "runtime/cpu/cpu_session_for_isa.h"
+#include "runtime/reference/reference_session.h"
+#include "tests/cpu/random_network.h"
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats random_images(Random& random, std::int64_t count) {
+  Floats input(static_cast<std::size_t>(count));
+  for (float& x : input) x = static_cast<float>(random.normal());
+  return input;
+}
+
+// Largest difference in units of the largest expected magnitude.
+double difference(const Floats& found, const Floats& expected) {
+  REQUIRE(found.size() == expected.size());
+  double largest = 1e-6, error = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
+    error = std::max(error, std::abs(static_cast<double>(found[i]) - expected[i]));
+    if (std::isnan(found[i])) return 1e9;
+  }
+  return error / largest;
+}
+
+SessionOptions options_of(std::int64_t batch, KernelChoice choice, int threads = 2) {
+  SessionOptions options;
+  options.batch = batch;
+  options.choice = choice;
+  options.threads = threads;
+  return options;
+}
+
+// Sums of at most 864 terms in float, through a handful of layers.
+constexpr double kTolerance = 2e-5;
+
+TEST_CASE("every step of a network agrees with the reference, whatever the choice and batch") {
+  Random random(1);
+  for (const int vector : {1, 16}) {
+    const DeployedModel model = image_network(random, vector);
+    for (const std::int64_t batch : {1, 3, 17}) {
+      const Floats input = random_images(random, batch * 3 * 13 * 11);
+      Floats expected(static_cast<std::size_t>(batch * 5)), found(expected.size());
+      const auto oracle = make_reference_session(model, options_of(batch, KernelChoice::dense));
+      oracle->run(input, expected);
+      const std::vector<Floats> steps = oracle->step_outputs();
+      for (const KernelChoice choice :
+           {KernelChoice::sparse, KernelChoice::dense, KernelChoice::measured}) {
+        const auto session = make_cpu_session(model, options_of(batch, choice));
+        session->run(input, found);
+        CHECK(difference(found, expected) < kTolerance);
+        const std::vector<Floats> own_steps = session->step_outputs();
+        REQUIRE(own_steps.size() == steps.size());
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+          CAPTURE(session->layers()[i].name);
+          CAPTURE(session->layers()[i].kernel);
+          CHECK(difference(own_steps[i], steps[i]) < kTolerance);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a text network agrees with the reference") {
+  Random random(2);
+  const DeployedModel model = text_network(random);
+  for (const std::int64_t batch : {1, 2, 20}) {
+    Floats input;
+    for (std::int64_t i = 0; i < batch * 17; ++i)
+      input.push_back(static_cast<float>(random.below(50)));
+    Floats expected(static_cast<std::size_t>(batch * 3)), found(expected.size());
+    make_reference_session(model, options_of(batch, KernelChoice::dense))->run(input, expected);
+    for (const KernelChoice choice : {KernelChoice::sparse, KernelChoice::measured}) {
+      make_cpu_session(model, options_of(batch, choice))->run(input, found);
+      CHECK(difference(found, expected) < kTolerance);
+    }
+  }
+}
+
+TEST_CASE("every instruction set gives the same network") {
+  Random random(3);
+  const DeployedModel model = image_network(random, 8);
+  const Floats input = random_images(random, 9 * 3 * 13 * 11);
+  Floats expected(9 * 5), found(9 * 5);
+  make_reference_session(model, options_of(9, KernelChoice::dense))->run(input, expected);
+  for (const Isa isa : available_isas()) {
+    const auto session = make_cpu_session_for_isa(model, options_of(9, KernelChoice::sparse), isa);
+    session->run(input, found);
+    CAPTURE(session->device());
+    CHECK(difference(found, expected) < kTolerance);
+    CHECK(session->device().find(to_string(isa)) != std::string::npos);
+  }
+}
+
+TEST_CASE("a sparse network gives equal bits for any number of threads and run after run") {
+  Random random(4);
+  const DeployedModel model = image_network(random, 1);
+  for (const std::int64_t batch : {1, 8, 33}) {
+    SessionOptions options = options_of(batch, KernelChoice::sparse, 1);
+    options.family = "direct";
+    const Floats input = random_images(random, batch * 3 * 13 * 11);
+    Floats first(static_cast<std::size_t>(batch * 5)), again(first.size());
+    make_cpu_session(model, options)->run(input, first);
+    for (const int threads : {1, 2, 3}) {
+      options.threads = threads;
+      const auto session = make_cpu_session(model, options);
+      session->run(input, again);
+      CHECK(again == first);
+      session->run(input, again);
+      CHECK(again == first);
+    }
+  }
+}
+
+TEST_CASE("layers tell what runs them and what they were chosen from") {
+  Random random(5);
+  const DeployedModel model = image_network(random, 16);
+  const auto measured = make_cpu_session(model, options_of(8, KernelChoice::measured))->layers();
+  const auto sparse = make_cpu_session(model, options_of(8, KernelChoice::sparse))->layers();
+  const auto dense = make_cpu_session(model, options_of(8, KernelChoice::dense))->layers();
+  REQUIRE(measured.size() == sparse.size());
+  for (std::size_t i = 0; i < sparse.size(); ++i) {
+    CAPTURE(sparse[i].name);
+    CHECK(sparse[i].candidates.empty());
+    CHECK(!sparse[i].kernel.empty());
+    if (sparse[i].op != "conv2d" && sparse[i].op != "linear") {
+      CHECK(sparse[i].macs == 0);
+      continue;
+    }
+    CHECK(sparse[i].macs > 0);
+    CHECK(sparse[i].family == (sparse[i].name == "first" ? "dense" : "direct"));
+    CHECK(dense[i].family == "dense");
+    bool has_dense = false, has_chosen = false, has_direct = false;
+    for (const CandidateTiming& candidate : measured[i].candidates) {
+      CHECK(candidate.ms > 0);
+      has_dense |= candidate.family == "dense";
+      has_direct |= candidate.family == "direct";
+      has_chosen |= candidate.kernel == measured[i].kernel;
+    }
+    CHECK(has_direct == (sparse[i].name != "first"));
+    if (!measured[i].candidates.empty()) {
+      CHECK(has_dense);
+      CHECK(has_chosen);
+    }
+  }
+}
+
+TEST_CASE("sessions are timed on what set_input gave") {
+  Random random(6);
+  const DeployedModel model = image_network(random, 1);
+  const auto session = make_cpu_session(model, options_of(2, KernelChoice::sparse));
+  const Floats input = random_images(random, 2 * 3 * 13 * 11);
+  Floats before(10), after(10);
+  session->run(input, before);
+  session->set_input(input);
+  const std::vector<double> network = session->time_network(1, 4);
+  CHECK(network.size() == 4);
+  for (const double ms : network) CHECK(ms > 0);
+  const auto layers = session->time_layers(1, 3);
+  CHECK(layers.size() == session->layers().size());
+  for (const auto& times : layers) CHECK(times.size() == 3);
+  session->run(input, after);
+  CHECK(after == before);
+}
+
+TEST_CASE("the CPU session refuses what it does not have") {
+  Random random(7);
+  const DeployedModel model = image_network(random, 1);
+  SessionOptions half = options_of(1, KernelChoice::sparse);
+  half.precision = Precision::f16;
+  CHECK(error_of([&] { make_cpu_session(model, half); }) == ErrorCode::usage);
+  SessionOptions typo = options_of(1, KernelChoice::sparse);
+  typo.family = "drect";
+  CHECK(error_of([&] { make_cpu_session(model, typo); }) == ErrorCode::usage);
+  CHECK(message_of([&] { make_cpu_session(model, typo); }).find("did you mean 'direct'") !=
+        std::string::npos);
+  const auto session = make_cpu_session(model, options_of(1, KernelChoice::sparse));
+  Floats input(3 * 13 * 11), output(5), wrong(4);
+  CHECK(error_of([&] { session->run(wrong, output); }) == ErrorCode::usage);
+  CHECK(error_of([&] { session->run(input, wrong); }) == ErrorCode::usage);
+  CHECK(error_of([&] { session->set_input(wrong); }) == ErrorCode::usage);
+  SessionOptions crowd = options_of(1, KernelChoice::sparse, -2);
+  CHECK(error_of([&] { make_cpu_session(model, crowd); }) == ErrorCode::usage);
+}
+
+TEST_CASE("a token outside the table is the caller's mistake") {
+  Random random(8);
+  const auto session = make_cpu_session(text_network(random), options_of(1, KernelChoice::sparse));
+  Floats input(17, 3), output(3);
+  session->run(input, output);
+  input[16] = 50;
+  CHECK(error_of([&] { session->run(input, output); }) == ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace winnow

@@ -1,0 +1,117 @@
+#include "runtime/cpu/layout.h"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "runtime/base/random.h"
+#include "runtime/cpu/layout_plan.h"
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats converted(const Conversion& conversion, const Floats& from, ThreadPool& pool) {
+  Floats to(static_cast<std::size_t>(planes_of(conversion.to, conversion.extent).count()), -7);
+  convert(conversion, from.data(), to.data(), pool);
+  return to;
+}
+
+TEST_CASE("images lie side by side in their layout, channels in theirs") {
+  ThreadPool pool(1);
+  const Extent extent{2, 3, 1, 2};  // image 0: channels (0 1) (2 3) (4 5), image 1: 6 .. 11
+  Floats planar(12);
+  std::iota(planar.begin(), planar.end(), 0.0f);
+  CHECK(converted({extent, {}, {Order::images, 2}}, planar, pool) ==
+        Floats{0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11});
+  CHECK(converted({extent, {}, {Order::pixels, 1}}, planar, pool) ==
+        Floats{0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11});
+  CHECK(converted({extent, {}, {Order::channels, 2}}, planar, pool) ==
+        Floats{0, 2, 1, 3, 4, 0, 5, 0, 6, 8, 7, 9, 10, 0, 11, 0});
+}
+
+TEST_CASE("a value survives any chain of layouts") {
+  ThreadPool pool(3);
+  Random random(5);
+  const Layout layouts[] = {{},
+                            {Order::images, 4},
+                            {Order::images, 8},
+                            {Order::images, 16},
+                            {Order::channels, 8},
+                            {Order::channels, 16},
+                            {Order::pixels, 1}};
+  for (int i = 0; i < 60; ++i) {
+    const Extent extent{random.between(1, 35), random.between(1, 40), random.between(1, 9),
+                        random.between(1, 20)};
+    Floats planar(static_cast<std::size_t>(extent.count()));
+    std::iota(planar.begin(), planar.end(), 1.0f);
+    const Layout& a = layouts[random.below(std::size(layouts))];
+    const Layout& b = layouts[random.below(std::size(layouts))];
+    CAPTURE(to_string(a));
+    CAPTURE(to_string(b));
+    const Floats there = converted({extent, {}, a}, planar, pool);
+    const Floats onward = converted({extent, a, b}, there, pool);
+    CHECK(converted({extent, b, {}}, onward, pool) == planar);
+  }
+}
+
+TEST_CASE("planes of the images layout do not begin in one set of the cache") {
+  CHECK(image_plane_stride(2, 2) == 4);
+  for (const std::int64_t side : {8, 16, 32, 33, 224}) {
+    CHECK(image_plane_stride(side, side) >= side * side);
+    CHECK(image_plane_stride(side, side) < side * side + 64);
+    CHECK(image_plane_stride(side, side) % 64 == 11);
+  }
+}
+
+TEST_CASE("layouts that are the same in memory have one name") {
+  CHECK(simplest({Order::pixels, 1}, {2, 8, 1, 1}) == Layout{});
+  CHECK(simplest({Order::pixels, 1}, {2, 1, 3, 3}) == Layout{});
+  CHECK(simplest({Order::channels, 8}, {2, 16, 1, 1}) == Layout{});
+  CHECK(simplest({Order::channels, 8}, {2, 15, 1, 1}) == Layout{Order::channels, 8});
+  CHECK(simplest({Order::images, 8}, {2, 16, 1, 1}) == Layout{Order::images, 8});
+}
+
+TEST_CASE("shapes without a layout are refused") {
+  CHECK(error_of([] { extent_of({3}); }) == ErrorCode::usage);
+  CHECK(error_of([] { extent_of({1, 2, 3, 4, 5}); }) == ErrorCode::usage);
+  CHECK(error_of([] { extent_of({1, 1 << 16, 1 << 16}); }) == ErrorCode::usage);
+}
+
+// input -> a -> b -> c, where c reads a too
+Program diamond() {
+  Program program;
+  for (const char* name : {"input", "a", "b", "c"}) program.values.push_back({name, {2, 4, 3, 3}});
+  program.steps = {
+      {"a", Relu{}, {0}, 1, false}, {"b", Relu{}, {1}, 2, false}, {"c", Add{}, {2, 1}, 3, false}};
+  program.output = 3;
+  return program;
+}
+
+TEST_CASE("a value is converted once for each layout that reads it") {
+  const Layout images{Order::images, 8};
+  const LayoutPlan plan = plan_layouts(diamond(), [&](std::size_t step, const Layout&) {
+    return step == 0 ? StepLayouts{{}, {}} : StepLayouts{images, images};
+  });
+  // a's value goes to b and c interleaved; c's comes back planar at the end.
+  REQUIRE(plan.conversions.size() == 2);
+  CHECK(plan.conversions[0].step == 1);
+  CHECK(plan.conversions[1].step == 3);
+  CHECK(plan.inputs[2] == std::vector<std::size_t>{plan.outputs[1], plan.conversions[0].to});
+  CHECK(plan.network_output == plan.conversions[1].to);
+  CHECK(plan.buffers[plan.network_output].layout == Layout{});
+}
+
+TEST_CASE("steps that follow their input's layout need no conversion") {
+  const LayoutPlan plan = plan_layouts(diamond(), [](std::size_t, const Layout& offered) {
+    return StepLayouts{offered, offered};
+  });
+  CHECK(plan.conversions.empty());
+  CHECK(plan.network_output == plan.outputs[2]);
+}
+
+}  // namespace
+}  // namespace winnow

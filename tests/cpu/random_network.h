@@ -1,0 +1,16 @@
+// Networks with every kind of step, deployed with random masks.
+#pragma once
+
+#include "runtime/base/random.h"
+#include "runtime/model/model.h"
+
+namespace winnow {
+
+// Two-dimensional: convolutions with a residual add and a concat, pools, a grouped and a strided
+// convolution, a linear head. The masked layers' units have `vector` channels.
+DeployedModel image_network(Random& random, int vector);
+
+// Tokens -> embedding -> conv1d of two widths -> global pool -> concat -> linear -> softmax.
+DeployedModel text_network(Random& random);
+
+}  // namespace winnow
