@@ -5,7 +5,6 @@
 
 #include "prune/prune_run.h"
 #include "runtime/base/error.h"
-#include "runtime/base/file.h"
 #include "runtime/model/architectures.h"
 
 namespace winnow {
@@ -57,7 +56,6 @@ PruneSummary run_prune(const RunConfig& config, const PruneOptions& options) {
   if (folder.is_finished()) {
     fail(ErrorCode::usage, folder.path(), ": the run is finished; see ", folder.summary());
   }
-  write_file_atomically(folder.config(), write_run_config(config));
   return PruneRun(config, options, folder).run();
 }
 

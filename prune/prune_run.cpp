@@ -9,6 +9,7 @@
 #include "prune/training/accuracy.h"
 #include "prune/training/initialization.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/cli/progress.h"
 #include "runtime/model/safetensors.h"
 
@@ -24,8 +25,13 @@ std::string percent(double fraction) {
   return text;
 }
 
-DataSet load_data(const RunConfig& config, const std::string& folder) {
-  return load_data_set(config.data, static_cast<std::uint64_t>(config.seed), folder);
+// Decoded picture folders are kept beside the run, for the next one.
+DataSet load_data(const RunConfig& config) {
+  const auto runs = std::filesystem::absolute(config.run_folder()).parent_path();
+  DataSet data = load_data_set(config.data, static_cast<std::uint64_t>(config.seed),
+                               (runs / ".image-cache").string());
+  for (const std::string& note : data.notes) std::fprintf(stderr, "prune: %s\n", note.c_str());
+  return data;
 }
 
 // Names the first line in which two texts differ.
@@ -44,11 +50,14 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
     : config_(config),
       options_(options),
       folder_(folder),
-      data_(load_data(config, folder.path())),
+      data_(load_data(config)),
       initial_(initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
       trainee_(initial_, data_, trainee_options()) {
   state_.config = comparable_config(config_);
   read_checkpoint_if_any();
+  folder_.open();
+  folder_.truncate_metrics(state_.metrics_bytes);
+  write_file_atomically(folder_.config(), write_run_config(config_));
 }
 
 TraineeOptions PruneRun::trainee_options() {
@@ -81,10 +90,7 @@ Stage PruneRun::pruning_stage() const {
 }
 
 void PruneRun::read_checkpoint_if_any() {
-  if (!folder_.has_checkpoint()) {
-    folder_.truncate_metrics(0);
-    return;
-  }
+  if (!folder_.has_checkpoint()) return;
   RunCheckpoint read = read_checkpoint(folder_.checkpoint(), trainee_);
   if (read.config != state_.config) {
     fail(ErrorCode::usage, folder_.checkpoint(),
@@ -92,7 +98,6 @@ void PruneRun::read_checkpoint_if_any() {
   }
   state_ = std::move(read);
   if (state_.current) trainee_.restore(*state_.current);
-  folder_.truncate_metrics(state_.metrics_bytes);
 }
 
 double PruneRun::lap_seconds() {

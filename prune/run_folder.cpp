@@ -39,11 +39,18 @@ void check_use(const std::string& path, FolderUse use) {
 
 }  // namespace
 
-RunFolder::RunFolder(const std::string& path, FolderUse use) : path_(path) {
+RunFolder::RunFolder(const std::string& path, FolderUse use) : path_(path), use_(use) {
   try {
-    check_use(path_, use);
+    check_use(path_, use_);
+  } catch (const fs::filesystem_error& error) {
+    fail(ErrorCode::bad_file, path_, ": ", error.code().message());
+  }
+}
+
+void RunFolder::open() {
+  try {
     fs::create_directories(path_);
-    if (use == FolderUse::overwrite) {
+    if (use_ == FolderUse::overwrite) {
       for (const char* file : kFiles) fs::remove(fs::path(path_) / file);
     }
     if (fs::exists(metrics())) metrics_bytes_ = static_cast<std::int64_t>(fs::file_size(metrics()));
@@ -53,10 +60,10 @@ RunFolder::RunFolder(const std::string& path, FolderUse use) : path_(path) {
 }
 
 bool RunFolder::has_checkpoint() const {
-  return fs::exists(checkpoint());
+  return use_ == FolderUse::resume && fs::exists(checkpoint());
 }
 bool RunFolder::is_finished() const {
-  return fs::exists(summary());
+  return use_ == FolderUse::resume && fs::exists(summary());
 }
 
 void RunFolder::append_metrics(const std::string& line) {

@@ -15,9 +15,13 @@ enum class FolderUse {
 
 class RunFolder {
  public:
-  // Makes the folder. Throws Error{usage} if `use` does not fit what lies there: a run without
+  // Only looks. Throws Error{usage} if `use` does not fit what lies there: a run without
   // --resume or --overwrite, no run where one shall go on, files that no run of prune wrote.
   RunFolder(const std::string& path, FolderUse use);
+
+  // Makes the folder and, to overwrite, removes the earlier run. Call it once nothing else can
+  // refuse the run any more.
+  void open();
 
   std::string config() const { return path_ + "/config.yaml"; }
   std::string dense() const { return path_ + "/dense.safetensors"; }
@@ -27,6 +31,7 @@ class RunFolder {
   std::string summary() const { return path_ + "/prune.json"; }
   const std::string& path() const { return path_; }
 
+  // Of the run to go on with; false where a new one begins.
   bool has_checkpoint() const;
   bool is_finished() const;  // the summary is there: it is written last
 
@@ -39,6 +44,7 @@ class RunFolder {
 
  private:
   std::string path_;
+  FolderUse use_;
   std::ofstream metrics_;
   std::int64_t metrics_bytes_ = 0;
 };

@@ -14,7 +14,15 @@
 namespace winnow {
 namespace {
 
-constexpr char kCudaLibrary[] = WINNOW_TORCH_LIB_DIR "/libtorch_cuda.so";
+// Beside the libtorch_cpu.so in use, which need not be the one of the build.
+std::string cuda_library() {
+  Dl_info info;
+  const bool is_found = dladdr(reinterpret_cast<void*>(&at::get_num_threads), &info) != 0;
+  const std::filesystem::path loaded = is_found ? info.dli_fname : "";
+  const bool is_torch = loaded.filename().string().starts_with("libtorch");
+  const std::filesystem::path folder = is_torch ? loaded.parent_path() : WINNOW_TORCH_LIB_DIR;
+  return (folder / "libtorch_cuda.so").string();
+}
 
 bool has_driver() {
   std::error_code ignored;
@@ -24,13 +32,14 @@ bool has_driver() {
 // What keeps this machine from using a GPU; empty if nothing does.
 std::string open_cuda() {
   if (!has_driver()) return "no NVIDIA driver was found (libcuda.so.1, /dev/nvidia0)";
+  const std::string library = cuda_library();
   std::error_code ignored;
-  if (!std::filesystem::exists(kCudaLibrary, ignored)) {
-    return "this LibTorch was built without CUDA (no " + std::string(kCudaLibrary) + ")";
+  if (!std::filesystem::exists(library, ignored)) {
+    return "this LibTorch was built without CUDA (no " + library + ")";
   }
-  if (!dlopen(kCudaLibrary, RTLD_NOW | RTLD_GLOBAL)) {
+  if (!dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
     const char* reason = dlerror();
-    return std::string(kCudaLibrary) + ": " + (reason ? reason : "cannot be opened");
+    return library + ": " + (reason ? reason : "cannot be opened");
   }
   if (!torch::cuda::is_available()) return "LibTorch finds no usable GPU";
   return "";

@@ -166,6 +166,20 @@ TEST_CASE("a folder with other people's files is left alone") {
   CHECK(read_text_file(bench.folder("run") + "/thesis.txt") == "important");
 }
 
+TEST_CASE("a run that cannot begin leaves no trace and no damage") {
+  const Bench bench;
+  RunConfig config = bench.config("run");
+  config.device = "gpu";
+  CHECK(error_of([&] { run_prune(config, {.is_quiet = true}); }) == ErrorCode::usage);
+  CHECK_FALSE(std::filesystem::exists(bench.folder("run")));
+  run_prune(bench.config("run"), {.is_quiet = true});
+  const auto overwrite = [&] {
+    run_prune(config, {.use = FolderUse::overwrite, .is_quiet = true});
+  };
+  CHECK(error_of(overwrite) == ErrorCode::usage);
+  CHECK(bench.pruned("run").classes.size() == 4);
+}
+
 TEST_CASE("a dry run describes network and data") {
   const Bench bench;
   const std::string text = describe_run(bench.config("run"));
