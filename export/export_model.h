@@ -20,9 +20,8 @@ struct ExportedModel {
   std::vector<RemovedChannels> removed;
 };
 
-// Folds batch norm, leaves out dropout, removes dead channels exactly (dead_channels.h), brings
-// every weight into its deployed form. A batch norm that nothing can take in becomes a 1x1
-// convolution of one channel per group.
+// Folds batch norms and leaves out dropouts (fold_batch_norm.h), removes dead channels exactly
+// (dead_channels.h), brings every weight into its deployed form (sparse_weight.h).
 // Throws Error{bad_file} if the model is damaged.
 ExportedModel export_model(const Model& model, const ExportOptions& options);
 

@@ -44,6 +44,13 @@ std::int64_t parameter_bytes(const Model& model) {
   return bytes;
 }
 
+// Of the weight before channels were removed; a node that stands for a batch norm had none.
+std::int64_t weight_f32_bytes(const Model& original, const Node& deployed) {
+  const Node& node = original.graph.nodes[node_index(original.graph, deployed.name)];
+  const Node& source = has_prunable_weight(node) ? node : deployed;
+  return 4 * element_count(parameters_of(source).front().shape);
+}
+
 Json layer_json(const LayerExport& layer) {
   return {{"name", layer.name},
           {"shape", layer.shape},
@@ -60,9 +67,9 @@ Json layer_json(const LayerExport& layer) {
 
 std::string row_text(const LayerExport& layer) {
   const auto stored = static_cast<double>(layer.index_bytes + layer.value_bytes);
-  char line[256];
+  char line[512];
   std::snprintf(line, sizeof line,
-                "%-10s %-20s %-6s %-10s %6d %9.2f %8lld %7.1f %11lld %11lld %12lld %7.1f\n",
+                "%-16s %-20s %-6s %-10s %6d %9.2f %8lld %7.1f %11lld %11lld %12lld %7.1f\n",
                 layer.name.c_str(), to_string(layer.shape).c_str(), layer.form.c_str(),
                 layer.encoding.c_str(), layer.vector, 100 * layer.sparsity,
                 static_cast<long long>(layer.row_length), 100 * layer.padding,
@@ -83,6 +90,7 @@ ExportReport make_report(const Model& original, const ExportedModel& exported,
   for (const Node& node : exported.model.graph.nodes) {
     if (!has_prunable_weight(node)) continue;
     LayerExport layer;
+    layer.dense_f32_bytes = weight_f32_bytes(original, node);
     layer.name = node.name;
     layer.shape = parameters_of(node).front().shape;
     std::visit([&](const auto& weight) { describe(weight, layer); },
@@ -91,7 +99,6 @@ ExportReport make_report(const Model& original, const ExportedModel& exported,
       if (size.name != node.name + ".weight") continue;
       layer.index_bytes = size.index_bytes;
       layer.value_bytes = size.value_bytes;
-      layer.dense_f32_bytes = size.dense_f32_bytes;
     }
     report.layers.push_back(std::move(layer));
   }
@@ -99,8 +106,8 @@ ExportReport make_report(const Model& original, const ExportedModel& exported,
 }
 
 std::string report_table(const ExportReport& report) {
-  char line[256];
-  std::snprintf(line, sizeof line, "%-10s %-20s %-6s %-10s %6s %9s %8s %7s %11s %11s %12s %7s\n",
+  char line[512];
+  std::snprintf(line, sizeof line, "%-16s %-20s %-6s %-10s %6s %9s %8s %7s %11s %11s %12s %7s\n",
                 "layer", "weight", "form", "values", "vector", "sparse %", "row", "pads %",
                 "index bytes", "value bytes", "dense fp32", "ratio");
   std::string table = line;

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "export/export_report.h"
+#include "runtime/base/file.h"
 #include "runtime/cli/program.h"
 #include "runtime/model/model_file.h"
 #include "runtime/model/safetensors.h"
@@ -17,10 +18,9 @@ struct Options {
   std::string json;
 };
 
-// The summary lies beside the model file unless the user says otherwise.
-std::string json_path(const Options& options) {
-  if (!options.json.empty()) return options.json;
-  return (std::filesystem::path(options.out).parent_path() / "export.json").string();
+// The run folder is that of the checkpoint, wherever the model file goes.
+std::string summary_path(const Options& options) {
+  return (std::filesystem::path(options.in).parent_path() / "export.json").string();
 }
 
 int run(const Options& options) {
@@ -32,7 +32,9 @@ int run(const Options& options) {
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(options.out));
   const winnow::ExportReport report = winnow::make_report(model, exported, options.out, bytes);
   std::fputs(winnow::report_table(report).c_str(), options.json == "-" ? stderr : stdout);
-  winnow::write_json_output(json_path(options), winnow::report_json(report));
+  const std::string json = winnow::report_json(report);
+  winnow::write_file_atomically(summary_path(options), json + "\n");
+  winnow::write_json_output(options.json, json);
   return 0;
 }
 
@@ -52,7 +54,7 @@ int main(int argc, char** argv) {
     app.add_flag("--keep-dead-channels", options.keeps_dead_channels,
                  "Do not remove channels that carry nothing");
     app.add_option("--json", options.json,
-                   "Summary as JSON ('-': stdout); default: export.json beside the model file");
+                   "Write the summary there too ('-': stdout); export.json lies beside --in");
     app.footer("Example: export --in runs/vgg16/quantized.safetensors -o runs/vgg16/vgg16.wnw");
     if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
     return run(options);

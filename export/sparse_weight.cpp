@@ -22,11 +22,15 @@ std::vector<T> gather(std::span<const T> all, const std::vector<std::int64_t>& p
   return picked;
 }
 
+// A code whose entry is 0 becomes code 0, the code of pads.
 Values encode_codebook_codes(const WeightParts& parts, const std::vector<std::int64_t>& positions) {
   const auto codebook = parts.codebook->values<Half>();
   const Encoding encoding = codebook.size() <= 16 ? Encoding::codebook4 : Encoding::codebook8;
-  return encode_codebook(encoding, gather(parts.codes->values<std::uint8_t>(), positions),
-                         {codebook.begin(), codebook.end()});
+  auto codes = gather(parts.codes->values<std::uint8_t>(), positions);
+  for (std::uint8_t& code : codes) {
+    if (to_float(codebook[code]) == 0) code = 0;
+  }
+  return encode_codebook(encoding, codes, {codebook.begin(), codebook.end()});
 }
 
 Values encode_codes(const WeightParts& parts, const std::vector<std::int64_t>& positions) {
@@ -54,10 +58,27 @@ DenseWeight dense_weight(const Model& model, const Node& node, const WeightParts
   return {parts.shape, encode(model, node, parts, form, positions)};
 }
 
-CsrWeight csr_weight(const Model& model, const Node& node, const WeightParts& parts,
-                     ValueForm form) {
+// The mask without units of which every value is 0, as small weights are in 8 bits: leaving them
+// out changes nothing and makes rows shorter.
+//
+//   values  [channels, inner] as deployed
+std::vector<std::uint8_t> nonzero_units(const WeightParts& parts,
+                                        const std::vector<float>& values) {
+  const auto mask = parts.mask->values<std::uint8_t>();
+  const std::size_t inner = values.size() / static_cast<std::size_t>(parts.shape[0]);
+  std::vector<std::uint8_t> units(mask.size(), 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / inner / static_cast<std::size_t>(parts.vector);
+    const std::size_t unit = row * inner + i % inner;
+    if (values[i] != 0) units[unit] = mask[unit];
+  }
+  return units;
+}
+
+CsrWeight csr_weight(const Model& model, const Node& node, const WeightParts& parts, ValueForm form,
+                     const std::vector<float>& values) {
   const std::int64_t channels = parts.shape[0];
-  CsrPattern pattern = build_csr_pattern(parts.mask->values<std::uint8_t>(), channels,
+  CsrPattern pattern = build_csr_pattern(nonzero_units(parts, values), channels,
                                          element_count(parts.shape) / channels, parts.vector);
   CsrWeight weight;
   weight.values = encode(model, node, parts, form, dense_positions(pattern));
@@ -98,7 +119,7 @@ Weight deployed_weight(const Model& model, const Node& node, ValueForm form) {
   const WeightParts parts = weight_parts(model, node, node.name);
   DenseWeight dense = dense_weight(model, node, parts, form);
   if (!parts.mask) return dense;
-  CsrWeight sparse = csr_weight(model, node, parts, form);
+  CsrWeight sparse = csr_weight(model, node, parts, form, decode(dense.values));
   const auto dense_bytes = static_cast<std::int64_t>(dense.values.data.size());
   if (file_bytes(sparse) >= dense_bytes) return dense;
   return sparse;

@@ -1,10 +1,12 @@
 #include "quantize/activation_range.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/graph_edit.h"
+#include "runtime/model/model_state_json.h"
 
 namespace winnow {
 namespace {
@@ -53,7 +55,8 @@ void set_activation_formats(Model& model, int total_bits, RangeRule rule,
     }
     const ActivationStatistics& seen = found->second;
     const Histogram histogram{seen.max_magnitude, seen.limit, seen.histogram};
-    frac[node.name] = format_for_histogram(histogram, total_bits, rule).frac_bits;
+    const FixedPoint format = format_for_histogram(histogram, total_bits, rule);
+    frac[node.name] = std::clamp(format.frac_bits, -kMaxFractionalBits, kMaxFractionalBits);
   }
   model.activation_bits = total_bits;
   model.activation_frac = std::move(frac);

@@ -8,12 +8,11 @@
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/fold_batch_norm.h"
+#include "runtime/model/model_state_json.h"
 #include "runtime/model/weight_parts.h"
 
 namespace winnow {
 namespace {
-
-constexpr int kMostFracBits = 126;  // 2^-126 is the smallest normal float
 
 // One weight of the mask per weight of the node, 1 where it is kept.
 std::vector<std::uint8_t> kept_weights(const WeightParts& parts) {
@@ -45,7 +44,7 @@ Codes fixed_point_codes(const Tensor& weight, const std::string& name) {
   const auto values = weight.values<float>();
   const int bits = 8 * static_cast<int>(sizeof(Code));
   FixedPoint format = format_for_range(max_magnitude(values, name), bits);
-  format.frac_bits = std::min(format.frac_bits, kMostFracBits);
+  format.frac_bits = std::min(format.frac_bits, kMaxFractionalBits);
   Codes result{Tensor(data_type_of<Code>(), weight.shape()), ".scale", {}, 0, format.frac_bits};
   const auto codes = result.codes.template values<Code>();
   const double top = (format.highest() + 0.5) * format.step();

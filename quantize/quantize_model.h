@@ -35,7 +35,7 @@ struct QuantizedModel {
 struct WeightQuantization {
   WeightForm form = WeightForm::codebook4;
   bool refine = true;                                      // see ClusteringOptions
-  std::function<void(const std::string& layer)> on_layer;  // told before each layer
+  std::function<void(const std::string& layer)> on_layer = {};  // told before each layer
 };
 
 // Folds batch norms (fold_batch_norm.h), since afterwards that would scale every channel and leave

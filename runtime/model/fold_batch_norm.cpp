@@ -2,108 +2,191 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+#include "runtime/model/graph_edit.h"
+#include "runtime/model/weight_parts.h"
 
 namespace winnow {
 namespace {
 
-// The conv or linear that batch norm `index` can be folded into.
-std::optional<std::size_t> foldable_layer(const Graph& graph, std::size_t index) {
-  if (!std::holds_alternative<BatchNorm>(graph.nodes[index].op)) return std::nullopt;
-  const std::size_t layer = node_index(graph, graph.nodes[index].inputs.front());
-  const Op& op = graph.nodes[layer].op;
-  if (!std::holds_alternative<Conv>(op) && !std::holds_alternative<Linear>(op)) return std::nullopt;
-  if (reader_count(graph, graph.nodes[layer].name) != 1) return std::nullopt;
-  return layer;
+constexpr std::int64_t kLargestDiagonal = 4096;  // features; its dense weight takes 64 MiB
+
+// y = scale x + shift per channel.
+struct Affine {
+  std::vector<double> scale;
+  std::vector<double> shift;
+};
+
+std::span<const float> floats(const Model& model, const std::string& name) {
+  return model.tensors.at(name).values<float>();
 }
 
-bool& has_bias(Op& op) {
-  if (auto* conv = std::get_if<Conv>(&op)) return conv->has_bias;
-  return std::get<Linear>(op).has_bias;
-}
-
-// gamma / sqrt(var + epsilon) per channel.
-std::vector<double> channel_scales(const Model& model, const Node& norm) {
-  const auto gamma = model.tensors.at(norm.name + ".weight").values<float>();
-  const auto variance = model.tensors.at(norm.name + ".running_var").values<float>();
-  const double epsilon = std::get<BatchNorm>(norm.op).epsilon;
-  std::vector<double> scales(gamma.size());
-  for (std::size_t k = 0; k < scales.size(); ++k) {
-    scales[k] =
-        static_cast<double>(gamma[k]) / std::sqrt(static_cast<double>(variance[k]) + epsilon);
+Affine affine_of(const Model& model, const Node& node) {
+  const auto weight = floats(model, node.name + ".weight");
+  const auto bias = floats(model, node.name + ".bias");
+  const auto mean = floats(model, node.name + ".running_mean");
+  const auto variance = floats(model, node.name + ".running_var");
+  const double epsilon = std::get<BatchNorm>(node.op).epsilon;
+  Affine affine;
+  for (std::size_t c = 0; c < weight.size(); ++c) {
+    const double scale = weight[c] / std::sqrt(variance[c] + epsilon);
+    affine.scale.push_back(scale);
+    affine.shift.push_back(bias[c] - scale * mean[c]);
   }
-  return scales;
+  return affine;
 }
 
-void scale_weight(Tensor& weight, const std::vector<double>& scales) {
-  const std::span<float> values = weight.values<float>();
-  const std::size_t row = scales.empty() ? 0 : values.size() / scales.size();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(static_cast<double>(values[i]) * scales[i / row]);
+float finite(const Model& model, const Node& node, double value) {
+  const auto rounded = static_cast<float>(value);
+  if (std::isfinite(rounded)) return rounded;
+  fail(ErrorCode::bad_file, model.graph.name, ": node ", in_quotes(node.name),
+       ": folding its batch norm gives a weight that is not finite");
+}
+
+void require_floats(const Model& model, const Node& node) {
+  if (!weight_parts(model, node, model.graph.name).codes) return;
+  fail(ErrorCode::usage, model.graph.name, ": node ", in_quotes(node.name),
+       " is quantized, but its batch norm is not folded yet");
+}
+
+// The bias of a conv or linear node; it gets one of zeros if it has none.
+std::span<float> bias_of(Model& model, Node& node) {
+  const std::string name = node.name + ".bias";
+  if (auto* op = std::get_if<Conv>(&node.op); op && !op->has_bias) {
+    op->has_bias = true;
+    model.tensors[name] = Tensor(DataType::f32, {op->out_channels});
   }
+  if (auto* op = std::get_if<Linear>(&node.op); op && !op->has_bias) {
+    op->has_bias = true;
+    model.tensors[name] = Tensor(DataType::f32, {op->out_features});
+  }
+  return model.tensors.at(name).values<float>();
 }
 
-Tensor folded_bias(const Model& model, const Node& layer, const Node& norm,
-                   const std::vector<double>& scales) {
-  const auto mean = model.tensors.at(norm.name + ".running_mean").values<float>();
-  const auto beta = model.tensors.at(norm.name + ".bias").values<float>();
-  const auto old = model.tensors.find(layer.name + ".bias");
-  std::vector<float> bias(scales.size());
+// scale (W x + b) + shift
+void fold_into_producer(Model& model, Node& node, const Affine& affine) {
+  require_floats(model, node);
+  const auto weight = model.tensors.at(node.name + ".weight").values<float>();
+  const auto bias = bias_of(model, node);
+  const std::size_t inner = weight.size() / bias.size();
   for (std::size_t k = 0; k < bias.size(); ++k) {
-    const double b = old == model.tensors.end() ? 0.0 : old->second.values<float>()[k];
-    bias[k] = static_cast<float>((b - static_cast<double>(mean[k])) * scales[k] +
-                                 static_cast<double>(beta[k]));
+    for (float& w : weight.subspan(k * inner, inner)) {
+      if (w != 0) w = finite(model, node, w * affine.scale[k]);
+    }
+    bias[k] = finite(model, node, bias[k] * affine.scale[k] + affine.shift[k]);
   }
-  return Tensor::from<float>({static_cast<std::int64_t>(bias.size())}, bias);
 }
 
-void fold(Model& model, std::size_t layer_index, std::size_t norm_index) {
-  Node& layer = model.graph.nodes[layer_index];
-  const Node norm = model.graph.nodes[norm_index];
-  const auto weight = model.tensors.find(layer.name + ".weight");
-  if (weight == model.tensors.end()) {
-    fail(ErrorCode::usage, "layer '", layer.name, "': batch norm cannot be folded into quantized ",
-         "weights; quantize folds it first");
+// W (scale x + shift) + b
+void fold_into_reader(Model& model, Node& node, const Affine& affine) {
+  require_floats(model, node);
+  const auto weight = model.tensors.at(node.name + ".weight").values<float>();
+  const auto bias = bias_of(model, node);
+  const std::size_t inner = affine.scale.size();
+  for (std::size_t k = 0; k < bias.size(); ++k) {
+    double sum = bias[k];
+    for (std::size_t c = 0; c < inner; ++c) {
+      float& w = weight[k * inner + c];
+      if (w == 0) continue;
+      sum += w * affine.shift[c];
+      w = finite(model, node, w * affine.scale[c]);
+    }
+    bias[k] = finite(model, node, sum);
   }
-  const std::vector<double> scales = channel_scales(model, norm);
-  model.tensors[layer.name + ".bias"] = folded_bias(model, layer, norm, scales);
-  scale_weight(weight->second, scales);
-  has_bias(layer.op) = true;
-  for (const Parameter& parameter : parameters_of(norm)) model.tensors.erase(parameter.name);
-  bypass_node(model.graph, norm_index);
+}
+
+Op depthwise(std::int64_t channels, int rank) {
+  Conv op;
+  op.rank = rank;
+  op.in_channels = op.out_channels = op.groups = channels;
+  return op;
+}
+
+// Adds the mask of a diagonal, without which its zeros would be stored.
+void add_diagonal_mask(Model& model, const std::string& node, std::int64_t features) {
+  Tensor mask(DataType::u8, {features, features});
+  const auto units = mask.values<std::uint8_t>();
+  const auto stride = static_cast<std::size_t>(features) + 1;
+  for (std::size_t i = 0; i < units.size(); i += stride) units[i] = 1;
+  model.tensors[node + ".weight.mask"] = std::move(mask);
+  model.mask_vector[node] = 1;
+}
+
+// Puts a convolution or linear node in the place of the batch norm.
+void replace(Model& model, Node& node, const Affine& affine, std::size_t rank) {
+  const auto channels = static_cast<std::int64_t>(affine.scale.size());
+  for (const Parameter& parameter : parameters_of(node)) model.tensors.erase(parameter.name);
+  const bool is_flat = rank == 2;
+  if (is_flat && channels > kLargestDiagonal) {
+    fail(ErrorCode::bad_file, model.graph.name, ": node ", in_quotes(node.name), ": batch norm of ",
+         channels, " features that no neighbour can take in, at most ", kLargestDiagonal,
+         " expected");
+  }
+  node.op = is_flat ? Op(Linear{channels, channels, true})
+                    : depthwise(channels, static_cast<int>(rank) - 2);
+  for (const Parameter& parameter : parameters_of(node)) {
+    model.tensors[parameter.name] = Tensor(DataType::f32, parameter.shape);
+  }
+  const auto weight = model.tensors.at(node.name + ".weight").values<float>();
+  const auto bias = model.tensors.at(node.name + ".bias").values<float>();
+  const std::size_t stride = is_flat ? affine.scale.size() + 1 : 1;
+  for (std::size_t c = 0; c < bias.size(); ++c) {
+    weight[c * stride] = finite(model, node, affine.scale[c]);
+    bias[c] = finite(model, node, affine.shift[c]);
+  }
+  if (is_flat) add_diagonal_mask(model, node.name, channels);
+}
+
+bool can_fold_into_readers(const Model& model, const std::vector<std::size_t>& readers) {
+  return !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](std::size_t reader) {
+    return std::holds_alternative<Linear>(model.graph.nodes[reader].op);
+  });
+}
+
+// The producer's format would be that of a value which no longer exists.
+void take_over_format(Model& model, const std::string& producer, const std::string& batch_norm) {
+  model.activation_frac.erase(producer);
+  const auto format = model.activation_frac.find(batch_norm);
+  if (format != model.activation_frac.end()) model.activation_frac[producer] = format->second;
+}
+
+void fold(Model& model, std::size_t index) {
+  const Node node = model.graph.nodes[index];
+  const Affine affine = affine_of(model, node);
+  Node& producer = model.graph.nodes[node_index(model.graph, node.inputs[0])];
+  if (has_prunable_weight(producer) && readers_of(model.graph, producer.name).size() == 1) {
+    fold_into_producer(model, producer, affine);
+    take_over_format(model, producer.name, node.name);
+    bypass_node(model, index);
+    return;
+  }
+  const std::vector<std::size_t> readers = readers_of(model.graph, node.name);
+  if (can_fold_into_readers(model, readers)) {
+    for (const std::size_t reader : readers) {
+      fold_into_reader(model, model.graph.nodes[reader], affine);
+    }
+    bypass_node(model, index);
+    return;
+  }
+  replace(model, model.graph.nodes[index], affine, infer_shapes(model.graph, 1)[index].size());
 }
 
 }  // namespace
 
-Model fold_batch_norm(const Model& model) {
-  Model folded = model;
-  for (std::size_t i = 0; i < folded.graph.nodes.size();) {
-    if (const auto layer = foldable_layer(folded.graph, i)) {
-      fold(folded, *layer, i);
+Model fold_batch_norm(Model model) {
+  check_model(model, model.graph.name);
+  model = remove_dropouts(std::move(model));
+  // In order, so that the second of two in a row finds the first one folded.
+  for (std::size_t i = 0; i < model.graph.nodes.size();) {
+    if (std::holds_alternative<BatchNorm>(model.graph.nodes[i].op)) {
+      fold(model, i);
     } else {
       ++i;
     }
   }
-  return folded;
-}
-
-void bypass_node(Graph& graph, std::size_t index) {
-  const std::string gone = graph.nodes[index].name;
-  const std::string source = graph.nodes[index].inputs.front();
-  for (Node& node : graph.nodes) {
-    std::replace(node.inputs.begin(), node.inputs.end(), gone, source);
-  }
-  graph.nodes.erase(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index));
-}
-
-std::size_t reader_count(const Graph& graph, const std::string& name) {
-  std::size_t count = 0;
-  for (const Node& node : graph.nodes) {
-    count += static_cast<std::size_t>(std::count(node.inputs.begin(), node.inputs.end(), name));
-  }
-  return count;
+  return model;
 }
 
 }  // namespace winnow

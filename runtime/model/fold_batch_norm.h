@@ -1,21 +1,24 @@
-// Batch norm as part of the layer before it.
+// Batch norm as part of the layers around it.
 #pragma once
 
 #include "runtime/model/model.h"
 
 namespace winnow {
 
-// Folds every batch norm whose input is a conv or linear that nobody else reads:
-//   w' = w * gamma / sqrt(var + epsilon),  b' = (b - mean) * gamma / sqrt(var + epsilon) + beta
-// computed in double. The layer keeps its name and gets a bias; the batch norm's readers read the
-// layer. Masks stay: a folded weight is 0 where the mask is 0. Other batch norms stay as they are.
-// Weights must be f32 (Error{usage} for a quantized model that still has batch norms to fold).
-Model fold_batch_norm(const Model& model);
-
-// Takes node `index` out of the graph: its readers read its first input instead.
-void bypass_node(Graph& graph, std::size_t index);
-
-// Number of nodes that read the node called `name`.
-std::size_t reader_count(const Graph& graph, const std::string& name);
+// The same network at inference without batch norms and dropouts. With s = weight /
+// sqrt(running_var + epsilon), a batch norm y = s (x - running_mean) + bias per channel becomes
+// - part of the conv or linear node that it reads, if nothing else reads that node: the weights of
+//   channel k are multiplied by s[k] and its bias takes the rest;
+// - else part of the linear nodes that read it, if only such do;
+// - else a depthwise 1 x 1 convolution of the batch norm's name (a diagonal linear node for
+//   [N, F]).
+//
+// Masks do not change: a masked weight stays 0. The node that takes a batch norm in keeps its own
+// name, and takes the batch norm's activation format. New weights are computed in double and
+// rounded to float.
+//
+// Throws Error{bad_file} if the model does not pass check_model, if the result is not finite or a
+// diagonal would exceed 4096 features; Error{usage} if a layer to fold into is quantized already.
+Model fold_batch_norm(Model model);
 
 }  // namespace winnow

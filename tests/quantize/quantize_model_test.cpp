@@ -1,0 +1,140 @@
+#include "quantize/quantize_model.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/model/safetensors.h"
+#include "tests/model/graphs.h"
+#include "tests/quantize/random_networks.h"
+#include "tests/temporary_directory.h"
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+// conv1 pruned by element, conv2 by vector 8, fc dense.
+Model pruned_network(std::uint64_t seed) {
+  Model model = random_network(graph_of({3, 8, 8}, {{"conv1", conv(3, 12, 3, 1), {}},
+                                                    {"bn1", BatchNorm{12}, {}},
+                                                    {"relu1", Relu{}, {}},
+                                                    {"conv2", conv(12, 20, 3), {}},
+                                                    {"bn2", BatchNorm{20}, {}},
+                                                    {"relu2", Relu{}, {}},
+                                                    {"pool", GlobalPool{}, {}},
+                                                    {"fc", Linear{20, 10, true}, {}}}),
+                               seed);
+  prune_node(model, "conv1", 1, 0.4, seed + 1);
+  prune_node(model, "conv2", 8, 0.2, seed + 2);
+  return model;
+}
+
+// With the largest relative difference of outputs that each may cause.
+struct FormBound {
+  WeightForm form;
+  double bound;
+};
+constexpr FormBound kForms[] = {{WeightForm::fixed16, 1e-3},
+                                {WeightForm::codebook8, 1e-2},
+                                {WeightForm::fixed8, 5e-2},
+                                {WeightForm::codebook4, 0.2}};
+
+TEST_CASE("every form keeps masks, passes the checks and computes nearly the same") {
+  const Model model = pruned_network(1);
+  const std::vector<float> expected = evaluate(model);
+  for (const auto& [form, bound] : kForms) {
+    CAPTURE(to_string(form));
+    const QuantizedModel quantized = quantize_weights(model, {form});
+    check_model(quantized.model, "quantized");
+    for (const char* node : {"conv1", "conv2"}) {
+      const std::string name = std::string(node) + ".weight.mask";
+      CHECK(quantized.model.tensors.at(name) == model.tensors.at(name));
+    }
+    CHECK(quantized.model.mask_vector == model.mask_vector);
+    const double difference = relative_difference(expected, evaluate(quantized.model));
+    CHECK(difference > 0);
+    CHECK(difference < bound);
+  }
+}
+
+TEST_CASE("kept weights keep codes of their own, masked ones have code 0") {
+  const Model model = pruned_network(2);
+  const Model quantized = quantize_weights(model, {WeightForm::codebook4}).model;
+  const auto codes = quantized.tensors.at("conv1.weight.codes").values<std::uint8_t>();
+  const auto mask = model.tensors.at("conv1.weight.mask").values<std::uint8_t>();
+  for (std::size_t i = 0; i < codes.size(); ++i) CHECK((codes[i] != 0) == (mask[i] != 0));
+  CHECK(quantized.tensors.at("conv1.weight.codebook").shape() == Shape{16});
+  CHECK(quantized.tensors.count("conv1.weight") == 0);
+  CHECK(quantized.tensors.count("bn1.weight") == 0);
+}
+
+TEST_CASE("the codes of fixed point weights are those of eq 5") {
+  Model model = random_network(
+      graph_of({1, 1, 4}, {{"flat", Flatten{}, {}}, {"fc", Linear{4, 2, true}, {}}}), 3);
+  const std::vector<float> weight = {0.5f, -0.75f, 0.1f, 0, 0.3f, 0.004f, -0.004f, 0.7f};
+  model.tensors["fc.weight"] = Tensor::from<float>({2, 4}, weight);
+  const QuantizedModel quantized = quantize_weights(model, {WeightForm::fixed8});
+  const auto codes = quantized.model.tensors.at("fc.weight.codes").values<std::int8_t>();
+  const std::vector<std::int8_t> expected = {64, -96, 13, 0, 38, 1, -1, 90};  // times 2^-7
+  CHECK(std::vector<std::int8_t>(codes.begin(), codes.end()) == expected);
+  CHECK(quantized.model.tensors.at("fc.weight.scale").values<float>()[0] == 0x1p-7f);
+  REQUIRE(quantized.layers.size() == 1);
+  CHECK(quantized.layers[0].frac_bits == 7);
+  CHECK(quantized.layers[0].largest_error == doctest::Approx(0.0038125));  // 0.004 - 2^-7
+  CHECK(quantized.layers[0].code_bytes == 8 + 4);
+}
+
+TEST_CASE("the report counts what is kept and what it costs") {
+  const QuantizedModel quantized = quantize_weights(pruned_network(4), {WeightForm::codebook4});
+  REQUIRE(quantized.layers.size() == 3);
+  const LayerQuantization& layer = quantized.layers[1];
+  CHECK(layer.name == "conv2");
+  CHECK(layer.weights == 20 * 12 * 9);
+  CHECK(layer.kept < layer.weights / 2);
+  CHECK(layer.f32_bytes == 4 * layer.kept);
+  CHECK(layer.code_bytes == (layer.kept + 1) / 2 + 32);
+  CHECK(layer.signal_to_noise > 15);
+}
+
+TEST_CASE("layers with no more weights than channels stay f32, and so do all for 32b") {
+  const Model model = random_network(graph_of({3, 4, 4}, {{"conv", conv(3, 3, 3, 1), {}},
+                                                          {"bn", BatchNorm{3}, {"conv"}},
+                                                          {"sum", Add{}, {"bn", "conv"}}}),
+                                     5);
+  const QuantizedModel quantized = quantize_weights(model, {WeightForm::codebook4});
+  CHECK(quantized.layers[1].name == "bn");
+  CHECK(quantized.layers[1].form == WeightForm::f32);
+  CHECK(quantized.model.tensors.count("bn.weight") == 1);
+  const QuantizedModel untouched = quantize_weights(model, {WeightForm::f32});
+  CHECK(untouched.model.tensors.count("conv.weight") == 1);
+  CHECK(std::isinf(untouched.layers[0].signal_to_noise));
+}
+
+TEST_CASE("quantized checkpoints come back from their file as they were") {
+  const TemporaryDirectory directory;
+  for (const auto& [form, bound] : kForms) {
+    const Model model = quantize_weights(pruned_network(6), {form}).model;
+    save_model(directory / "q.safetensors", model);
+    CHECK(load_model(directory / "q.safetensors") == model);
+  }
+}
+
+TEST_CASE("equal models give equal codes") {
+  const Model a = quantize_weights(pruned_network(7)).model;
+  CHECK(a == quantize_weights(pruned_network(7)).model);
+}
+
+TEST_CASE("what is quantized already or damaged is refused") {
+  Model model = quantize_weights(pruned_network(8)).model;
+  CHECK(error_of([&] { quantize_weights(model); }) == ErrorCode::usage);
+  model = pruned_network(8);
+  model.tensors.erase("fc.weight");
+  CHECK(error_of([&] { quantize_weights(model); }) == ErrorCode::bad_file);
+  model = pruned_network(8);
+  model.tensors.at("fc.weight").values<float>()[3] = NAN;
+  CHECK(error_of([&] { quantize_weights(model, {WeightForm::fixed8}); }) == ErrorCode::bad_file);
+  CHECK(error_of([&] { quantize_weights(model); }).has_value());
+}
+
+}  // namespace
+}  // namespace winnow
