@@ -12,6 +12,7 @@
 #include "runtime/base/file.h"
 #include "runtime/cli/progress.h"
 #include "runtime/model/safetensors.h"
+#include "runtime/report/report.h"
 
 namespace winnow {
 namespace {
@@ -254,6 +255,7 @@ PruneSummary PruneRun::finish(const EvolutionResult& result) {
                                .dense_seconds = state_.dense_seconds,
                                .prune_seconds = state_.prune_seconds});
   write_summary(folder_, summary.json);
+  write_report(folder_.path());
   return summary;
 }
 

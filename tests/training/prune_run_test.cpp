@@ -104,8 +104,8 @@ TEST_CASE("a run writes its folder and reaches the sparsity") {
   CHECK(summary.target_met);
   CHECK(summary.sparsity >= 0.59);
   CHECK(summary.dense_accuracy > 0.8);
-  for (const char* file :
-       {"config.yaml", "dense.safetensors", "pruned.safetensors", "metrics.jsonl", "prune.json"}) {
+  for (const char* file : {"config.yaml", "dense.safetensors", "pruned.safetensors",
+                           "metrics.jsonl", "prune.json", "report.html"}) {
     CHECK(std::filesystem::exists(bench.folder("run") + "/" + file));
   }
   CHECK_FALSE(std::filesystem::exists(bench.folder("run") + "/checkpoint.safetensors"));
