@@ -10,21 +10,13 @@ constexpr int kBlocks = 1024;
 
 // ---------------------------------------------------------------------------------- device
 
-// The finaliser of MurmurHash3 (Appleby 2011) mixes the bits of the index.
-__device__ __forceinline__ std::uint32_t mix(std::uint32_t bits) {
-  bits = (bits ^ (bits >> 16)) * 0x85ebca6bu;
-  bits = (bits ^ (bits >> 13)) * 0xc2b2ae35u;
-  return bits ^ (bits >> 16);
-}
-
 template <typename T>
 __global__ void __launch_bounds__(kElementThreads)
     noise_kernel(T* data, std::int64_t count, std::uint32_t seed) {
   const std::int64_t step = std::int64_t{gridDim.x} * kElementThreads;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kElementThreads + threadIdx.x; i < count;
        i += step) {
-    const auto bits = mix(static_cast<std::uint32_t>(i) * 2654435761u + seed);
-    data[i] = narrow<T>(static_cast<float>(bits >> 8) * (2.0f / 16777216.0f) - 1.0f);
+    data[i] = narrow<T>(noise_value(static_cast<std::uint32_t>(i), seed));
   }
 }
 

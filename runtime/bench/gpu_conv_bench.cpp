@@ -1,0 +1,237 @@
+// Direct sparse convolution against cuDNN on one GPU, layer by layer: JSON lines on stdout.
+//
+// Each line is one kernel on one layer: time of one launch (median over CUDA graphs of several
+// launches), spread, and error against fp64 on a sample. Dense kernels see the same weights with
+// their zeros.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/base/error.h"
+#include "runtime/kernels/gpu_session.h"
+#include "runtime/kernels/layer_bench.h"
+
+namespace winnow {
+namespace {
+
+struct BenchLayer {
+  std::string name;
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+  Conv conv;
+};
+
+BenchLayer layer(const std::string& group, std::int64_t in, std::int64_t side, std::int64_t out,
+                 std::int64_t kernel) {
+  Conv conv;
+  conv.in_channels = in;
+  conv.out_channels = out;
+  conv.kernel = {kernel, kernel};
+  conv.padding = {kernel / 2, kernel / 2};
+  const std::string name = group + " " + std::to_string(kernel) + "x" + std::to_string(kernel) +
+                           " " + std::to_string(in) + "x" + std::to_string(side) + "x" +
+                           std::to_string(side) + "->" + std::to_string(out);
+  return {name, side, side, conv};
+}
+
+BenchLayer text_layer(std::int64_t kernel) {
+  Conv conv;
+  conv.rank = 1;
+  conv.in_channels = 300;
+  conv.out_channels = 100;
+  conv.kernel = {1, kernel};
+  return {"text k=" + std::to_string(kernel) + " 300x64->100", 1, 64, conv};
+}
+
+std::vector<BenchLayer> all_layers() {
+  std::vector<BenchLayer> layers;
+  const std::int64_t vgg[][3] = {{3, 224, 64},    {64, 224, 64},  {64, 112, 128},
+                                 {128, 112, 128}, {128, 56, 256}, {256, 56, 256},
+                                 {256, 28, 512},  {512, 28, 512}, {512, 14, 512}};
+  for (const auto& [in, side, out] : vgg) layers.push_back(layer("vgg224", in, side, out, 3));
+  const std::int64_t cifar[][3] = {{3, 32, 64},   {64, 32, 64},  {128, 16, 128},
+                                   {256, 8, 256}, {512, 4, 512}, {512, 2, 512}};
+  for (const auto& [in, side, out] : cifar) layers.push_back(layer("cifar", in, side, out, 3));
+  const std::int64_t points[][3] = {{64, 56, 256}, {256, 56, 64}, {992, 14, 128}, {2160, 14, 192}};
+  for (const auto& [in, side, out] : points) layers.push_back(layer("point", in, side, out, 1));
+  layers.push_back(text_layer(2));
+  layers.push_back(text_layer(3));
+  return layers;
+}
+
+// Equal numbers with every standard library.
+class Random {
+ public:
+  std::uint32_t below(std::uint32_t bound) {
+    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<std::uint32_t>(state_ >> 33) % bound;
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+CsrWeight random_weight(const Conv& conv, int vector, double sparsity) {
+  Random random;
+  const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
+  const std::int64_t rows = (conv.out_channels + vector - 1) / vector;
+  std::vector<std::uint8_t> mask(static_cast<std::size_t>(rows * cols));
+  const auto limit = static_cast<std::uint32_t>((1 - sparsity) * 100000 + 0.5);
+  for (std::uint8_t& keep : mask) keep = random.below(100000) < limit ? 1 : 0;
+  const CsrPattern pattern = build_csr_pattern(mask, conv.out_channels, cols, vector);
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < pattern.rows * pattern.row_length; ++i) {
+    const std::int64_t row = i / pattern.row_length;
+    const auto at =
+        static_cast<std::size_t>(row * cols + pattern.column[static_cast<std::size_t>(i)]);
+    for (int v = 0; v < vector; ++v) {
+      const bool is_kept = mask[at] != 0 && row * vector + v < conv.out_channels;
+      values.push_back(is_kept ? static_cast<float>(random.below(2001)) / 1000.0f - 1.0f : 0.0f);
+    }
+  }
+  return {.channels = conv.out_channels,
+          .cols = cols,
+          .vector = vector,
+          .rows = pattern.rows,
+          .row_length = pattern.row_length,
+          .column = pattern.column,
+          .kept = pattern.kept,
+          .values = encode_f32(values)};
+}
+
+DeployedModel model_of(const BenchLayer& bench, int vector, double sparsity) {
+  const Conv& conv = bench.conv;
+  DeployedModel model;
+  Shape input = {conv.in_channels, bench.height, bench.width};
+  if (conv.rank == 1) input = {conv.in_channels, bench.width};
+  model.graph = {
+      "bench",
+      {{"input", Input{input, false}, {}}, {"conv", conv, {"input"}}, {"relu", Relu{}, {"conv"}}}};
+  model.weights["conv.weight"] = random_weight(conv, vector, sparsity);
+  const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), 0.125f);
+  model.weights["conv.bias"] = DenseWeight{{conv.out_channels}, encode_f32(bias)};
+  return model;
+}
+
+struct Arguments {
+  std::vector<std::int64_t> batches = {1, 128};
+  std::vector<std::string> precisions = {"f16", "f32"};
+  std::vector<int> vectors = {1, 16};
+  std::vector<double> sparsities = {90, 95, 97, 99};
+  std::string only;
+  int sub_batch = 0;
+  int gpu = 0;
+  LayerBenchOptions options;
+};
+
+void print(const BenchLayer& bench, const SessionOptions& session, int vector, double sparsity,
+           const LayerBenchRow& row, double dense_ms) {
+  nlohmann::ordered_json line;
+  line["layer"] = bench.name;
+  line["batch"] = session.batch;
+  line["precision"] = session.precision == Precision::f32 ? "f32" : "f16";
+  line["family"] = row.family;
+  line["kernel"] = row.kernel;
+  if (row.family != "dense") {
+    line["vector"] = vector;
+    line["sparsity_percent"] = sparsity;
+    if (dense_ms > 0) line["speed_up_over_dense"] = dense_ms / row.median_ms;
+  }
+  line["ms"] = row.median_ms;
+  line["spread"] = row.spread;
+  line["error"] = row.error;
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+double fastest(const std::vector<LayerBenchRow>& rows) {
+  double best = 0;
+  for (const LayerBenchRow& row : rows) {
+    if (best == 0 || row.median_ms < best) best = row.median_ms;
+  }
+  return best;
+}
+
+// The dense kernels' times depend on the weights' values hardly at all, so they run once per layer.
+void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arguments& arguments) {
+  LayerBenchOptions options = arguments.options;
+  options.families = {"dense"};
+  const auto first = model_of(bench, arguments.vectors.front(), arguments.sparsities.front() / 100);
+  const std::vector<LayerBenchRow> dense = bench_layer(first, session, options);
+  for (const LayerBenchRow& row : dense) print(bench, session, 0, 0, row, 0);
+  options.families = {"direct"};
+  for (const int vector : arguments.vectors) {
+    for (const double sparsity : arguments.sparsities) {
+      const DeployedModel model = model_of(bench, vector, sparsity / 100);
+      for (const LayerBenchRow& row : bench_layer(model, session, options)) {
+        print(bench, session, vector, sparsity, row, fastest(dense));
+      }
+    }
+  }
+}
+
+int run(const Arguments& arguments) {
+  nlohmann::ordered_json header;
+  header["gpu"] = gpu_description(arguments.gpu);
+  header["launches_per_graph"] = arguments.options.launches;
+  header["graphs"] = arguments.options.repeats;
+  std::printf("%s\n", header.dump().c_str());
+  for (const BenchLayer& bench : all_layers()) {
+    if (bench.name.find(arguments.only) == std::string::npos) continue;
+    for (const std::string& precision : arguments.precisions) {
+      for (const std::int64_t batch : arguments.batches) {
+        bench_one(bench,
+                  {.batch = batch,
+                   .precision = precision == "f32" ? Precision::f32 : Precision::f16,
+                   .sub_batch = arguments.sub_batch,
+                   .gpu = arguments.gpu},
+                  arguments);
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace winnow
+
+int main(int argc, char** argv) {
+  winnow::Arguments arguments;
+  CLI::App app{"Direct sparse convolution against cuDNN, layer by layer, as JSON lines"};
+  app.add_option("--batch", arguments.batches, "Batch sizes")
+      ->delimiter(',')
+      ->capture_default_str();
+  app.add_option("--precision", arguments.precisions, "f32, f16")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"f32", "f16"}))
+      ->capture_default_str();
+  app.add_option("--vector", arguments.vectors, "Output channels that share a mask bit")
+      ->delimiter(',')
+      ->check(CLI::IsMember({1, 8, 16, 32}))
+      ->capture_default_str();
+  app.add_option("--sparsity", arguments.sparsities, "Percent of weights that are zero")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_option("--layer", arguments.only, "Only layers whose name contains this");
+  app.add_option("--sub-batch", arguments.sub_batch, "Images per thread; 0 times 1, 2, 4 and 8")
+      ->capture_default_str();
+  app.add_option("--gpu", arguments.gpu, "CUDA device number")->capture_default_str();
+  app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return winnow::run(arguments);
+  } catch (const winnow::Error& error) {
+    std::fprintf(stderr, "gpu_conv_bench: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "gpu_conv_bench: %s\n", error.what());
+    return 1;
+  }
+}
