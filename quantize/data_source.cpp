@@ -25,6 +25,7 @@ DataConfig parsed(const std::string& text, const Model& model) {
   DataConfig data;
   data.format = text.substr(0, colon);
   data.path = text.substr(colon + 1);
+  data.validation = 0;
   data.size = data.format == "folder" ? input_size(model) : 0;
   return data;
 }
@@ -38,6 +39,7 @@ std::optional<DataConfig> remembered(const Model& model) {
   DataConfig data;
   data.format = found->second.substr(0, middle);
   data.path = found->second.substr(middle + 4);
+  data.validation = 0;
   data.size = data.format == "folder" ? input_size(model) : 0;
   return data;
 }

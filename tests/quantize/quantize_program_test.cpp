@@ -1,0 +1,164 @@
+#include "quantize/quantize_program.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "prune/training/accuracy.h"
+#include "quantize/data_source.h"
+#include "runtime/base/file.h"
+#include "runtime/model/safetensors.h"
+#include "tests/model/graphs.h"
+#include "tests/pipeline/synthetic_idx.h"
+#include "tests/quantize/random_networks.h"
+#include "tests/temporary_directory.h"
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kTrainImages = 96;
+constexpr int kTestImages = 50;
+
+// A folder with images and a checkpoint that names them.
+class Workshop {
+ public:
+  Workshop() {
+    write_synthetic_idx(directory_.path(), "train", kTrainImages, 1);
+    write_synthetic_idx(directory_.path(), "t10k", kTestImages, 2);
+    model_ =
+        random_network(graph_of({1, 28, 28}, {{"conv", conv(1, 6, 5), {}},
+                                              {"bn", BatchNorm{6}, {}},
+                                              {"relu", Relu{}, {}},
+                                              {"pool", Pool{PoolKind::max, 2, {4, 4}, {4, 4}}, {}},
+                                              {"flat", Flatten{}, {}},
+                                              {"fc", Linear{216, 4, true}, {}}}),
+                       1);
+    prune_node(model_, "fc", 1, 0.3, 2);
+    model_.metadata["data"] = "idx in " + directory_.path();
+    save_model(path("pruned.safetensors"), model_);
+  }
+
+  const Model& model() const { return model_; }
+  std::string path(const std::string& name) const { return directory_ / name; }
+  std::string folder() const { return directory_.path(); }
+  bool has(const std::string& name) const { return std::filesystem::exists(path(name)); }
+
+  QuantizeOptions options(const char* scheme) const {
+    QuantizeOptions options;
+    options.in = path("pruned.safetensors");
+    options.scheme = scheme_from(scheme);
+    options.device = "cpu";
+    options.calibration = 32;
+    options.is_quiet = true;
+    return options;
+  }
+
+ private:
+  TemporaryDirectory directory_;
+  Model model_;
+};
+
+TEST_CASE("a checkpoint is quantized, measured and written with its summary") {
+  const Workshop shop;
+  const QuantizationReport report = run_quantize(shop.options("16b/16b"));
+  REQUIRE(report.accuracy.has_value());
+  CHECK(report.accuracy->samples == kTestImages);
+  CHECK(std::abs(report.accuracy->drop_points()) <= 4);  // two images
+  CHECK(report.calibration == 32);
+
+  const Model quantized = load_model(shop.path("quantized.safetensors"));
+  CHECK(quantized.activation_bits == 16);
+  CHECK(quantized.activation_frac.count("input") == 1);
+  CHECK(quantized.tensors.count("conv.weight.codes") == 1);
+  CHECK(quantized.metadata.at("scheme") == "16b/16b");
+
+  const auto json = nlohmann::json::parse(read_text_file(shop.path("quantize.json")));
+  CHECK(json["scheme"] == "16b/16b");
+  CHECK(json["samples"] == kTestImages);
+  CHECK(json["accuracy_after"] == doctest::Approx(100 * report.accuracy->after));
+  CHECK(json["layers"].size() == 2);
+  CHECK(json["layers"][1]["name"] == "fc");
+}
+
+TEST_CASE("the accuracy shown is that of the file written") {
+  const Workshop shop;
+  const QuantizationReport report = run_quantize(shop.options("4b/8b"));
+  const Model quantized = load_model(shop.path("quantized.safetensors"));
+  CHECK(quantized.activation_bits == 8);
+  const DataSource source = find_data("", shop.path("quantized.safetensors"), quantized);
+  const DataSet data = load_data_set(source.data, source.seed);
+  CHECK(measure_accuracy(quantized, data.test, {.device = "cpu"}) == report.accuracy->after);
+}
+
+TEST_CASE("without images weights are quantized and activations are left, and both are said") {
+  const Workshop shop;
+  std::filesystem::remove(shop.path("t10k-images-idx3-ubyte"));
+  QuantizeOptions options = shop.options("4b/16b");
+  options.measures_accuracy = false;
+  const QuantizationReport report = run_quantize(options);
+  CHECK(!report.accuracy.has_value());
+  CHECK(to_string(report.done) == "4b/32b");
+  CHECK(load_model(shop.path("quantized.safetensors")).activation_bits == 0);
+  const std::string table = report_table(report);
+  CHECK(table.find("accuracy: not measured") != std::string::npos);
+  CHECK(table.find("activations: not quantized") != std::string::npos);
+}
+
+TEST_CASE("nothing is written if something is wrong") {
+  const Workshop shop;
+  QuantizeOptions options = shop.options("4b/16b");
+  ErrorCode expected = ErrorCode::usage;
+  SUBCASE("the output is the input") {
+    options.out = options.in;
+  }
+  SUBCASE("no such images") {
+    options.data = "idx:" + shop.path("nowhere");
+  }
+  SUBCASE("no format") {
+    options.data = shop.folder();
+  }
+  SUBCASE("no such checkpoint") {
+    options.in = shop.path("missing.safetensors");
+    expected = ErrorCode::bad_file;
+  }
+  SUBCASE("quantized already") {
+    Model model = quantize_weights(shop.model()).model;
+    model.metadata = shop.model().metadata;
+    save_model(shop.path("pruned.safetensors"), model);
+  }
+  CHECK(error_of([&] { run_quantize(options); }) == expected);
+  CHECK(!shop.has("quantized.safetensors"));
+  CHECK(!shop.has("quantize.json"));
+}
+
+TEST_CASE("images are found by option, by the run's configuration, by the checkpoint") {
+  const Workshop shop;
+  const std::string checkpoint = shop.path("pruned.safetensors");
+  const DataSource by_option = find_data("cifar10:/some/where", checkpoint, shop.model());
+  CHECK(by_option.data.format == "cifar10");
+  CHECK(by_option.data.path == "/some/where");
+
+  const DataSource by_checkpoint = find_data("", checkpoint, shop.model());
+  CHECK(by_checkpoint.data.format == "idx");
+  CHECK(by_checkpoint.data.path == shop.folder());
+
+  std::ofstream(shop.path("config.yaml"))
+      << "name: a\nseed: 7\ndata: {format: idx, path: gone/since, limit: 40, validation: 6}\n"
+      << "model: {architecture: lenet5}\n";
+  const DataSource by_config = find_data("", checkpoint, shop.model());
+  CHECK(by_config.seed == 7);
+  CHECK(by_config.data.limit == 40);
+  CHECK(by_config.data.path == shop.folder());  // where prune found it
+
+  Model silent = shop.model();
+  silent.metadata.clear();
+  std::filesystem::remove(shop.path("config.yaml"));
+  CHECK(error_of([&] { find_data("", checkpoint, silent); }) == ErrorCode::usage);
+}
+
+}  // namespace
+}  // namespace winnow
