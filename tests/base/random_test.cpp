@@ -77,7 +77,7 @@ TEST_CASE("between reaches both ends, of the whole range too") {
   CHECK((negative && positive));
 }
 
-TEST_CASE("uniform lies in [0, 1) and chance of 0 and 1 is certain") {
+TEST_CASE("uniform lies between 0 and 1 and chance of 0 and 1 is certain") {
   Random random(6);
   double sum = 0;
   for (int i = 0; i < 10000; ++i) {

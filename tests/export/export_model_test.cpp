@@ -124,7 +124,7 @@ TEST_CASE("a vector mask loses whole groups only") {
   CHECK(removed[0] == RemovedChannels{"conv1", 8, 0});
 }
 
-TEST_CASE("a concat shifts columns; an add and the output keep their channels") {
+TEST_CASE("a concat shifts columns, an add and the output keep their channels") {
   Graph graph{"merge",
               {{"x", Input{{2, 6, 6}}, {}},
                conv_node("a", "x", 2, 3, 1, 0),
