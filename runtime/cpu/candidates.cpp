@@ -50,13 +50,13 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Layers& l
 }
 
 void add_dense(const ConvWork& work, const CandidateOptions& options, Layers& layers) {
-  // A copy of the weights that is not worth its memory where oneDNN runs the layer.
-  constexpr std::int64_t kLargeWeights = 16 << 20;
-  const std::size_t before = layers.size();
-  for (auto& layer : make_onednn_layers(work, options.threads)) layers.push_back(std::move(layer));
-  const bool is_baseline = options.choice == KernelChoice::dense && options.family.empty();
-  const bool is_large = work.units.channels * work.units.cols > kLargeWeights;
-  if (layers.size() == before || (!is_baseline && !is_large)) {
+  bool needs_own = true;
+  for (auto& layer : make_onednn_layers(work, options.threads)) {
+    // Ours may be the better one beside layers of ours that the library's threads would disturb.
+    needs_own = layer->uses_own_threads && options.choice == KernelChoice::measured;
+    layers.push_back(std::move(layer));
+  }
+  if (needs_own) {
     layers.push_back(make_own_dense(work, micro_kernels(options.isa), options.threads));
   }
 }

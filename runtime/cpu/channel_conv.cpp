@@ -47,16 +47,13 @@ class ChannelConv final : public CpuLayer {
       return;
     }
     if (is_packed_) {
-      pool.run_ranges(packed_.items(), [&](std::int64_t begin, std::int64_t end) {
-        packed_.pack(call.inputs[0], call.scratch, begin, end);
-      });
+      pool.run_ranges(packed_.items(), packed_.item_floats(),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        packed_.pack(call.inputs[0], call.scratch, begin, end);
+                      });
     }
-    pool.run([&](int part) {
-      const float* input = is_packed_ ? call.scratch : call.inputs[0];
-      for (std::int64_t i = plan_.shares[part]; i < plan_.shares[part + 1]; ++i) {
-        run_one(plan_.items[i], input, call.output);
-      }
-    });
+    const float* input = is_packed_ ? call.scratch : call.inputs[0];
+    plan_.for_items(pool, [&](const TileItem& item, int) { run_one(item, input, call.output); });
   }
 
  private:

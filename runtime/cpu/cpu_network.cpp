@@ -13,8 +13,8 @@ constexpr std::int64_t kFloatBytes = sizeof(float);
 
 PlainStep plain_step(const Program& program, const Step& step, std::span<const float> table) {
   const Shape& first = program.values[step.inputs[0]].shape;
-  PlainStep plain{
-      step.op, step.has_relu, {}, extent_of(program.values[step.output].shape), first.back(), table};
+  PlainStep plain{step.op,      step.has_relu, {}, extent_of(program.values[step.output].shape),
+                  first.back(), table};
   for (const std::size_t input : step.inputs) {
     plain.inputs.push_back(extent_of(program.values[input].shape));
   }

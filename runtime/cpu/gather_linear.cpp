@@ -18,25 +18,33 @@ class GatherLinear final : public CpuLayer {
     bias_ = padded_bias(work.bias, blocks_, kernels.lanes);
     std::vector<std::int64_t> costs;
     for (std::int64_t b = 0; b < blocks_; ++b) costs.push_back(begin_[b + 1] - begin_[b] + 1);
-    shares_ = balanced_shares(costs, threads);
+    constexpr std::int64_t kSmallWork = 4000;  // gathers: as long as waking a thread
+    const bool is_small = begin_.back() * work.shape.in.n < kSmallWork;
+    shares_ = balanced_shares(costs, is_small ? 1 : threads);
     family = "direct";
     kernel = "direct gather " + std::string(to_string(kernels.isa));
   }
 
   void run(const LayerCall& call, ThreadPool& pool) override {
-    pool.run([&](int part) {
-      const std::int64_t first = shares_[part], last = shares_[part + 1];
-      if (first == last) return;
-      for (std::int64_t image = 0; image < shape_.in.n;) {
-        const std::int64_t left = shape_.in.n - image;
-        const std::int64_t images = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-        run_images(call, image, images, first, last);
-        image += images;
-      }
-    });
+    if (shares_.size() == 2) {
+      run_share(call, 0);
+    } else {
+      pool.run([&](int part) { run_share(call, part); });
+    }
   }
 
  private:
+  void run_share(const LayerCall& call, int part) const {
+    const std::int64_t first = shares_[part], last = shares_[part + 1];
+    if (first == last) return;
+    for (std::int64_t image = 0; image < shape_.in.n;) {
+      const std::int64_t left = shape_.in.n - image;
+      const std::int64_t images = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      run_images(call, image, images, first, last);
+      image += images;
+    }
+  }
+
   // Rows of a block take turns; a shorter row ends in zeros times its block's first input.
   void interleave(const KeptUnits& rows) {
     const int lanes = kernels_.lanes;

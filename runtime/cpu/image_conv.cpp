@@ -104,11 +104,7 @@ class ImageConv final : public CpuLayer {
   }
 
   void run(const LayerCall& call, ThreadPool& pool) override {
-    pool.run([&](int part) {
-      for (std::int64_t i = plan_.shares[part]; i < plan_.shares[part + 1]; ++i) {
-        run_one(plan_.items[i], call);
-      }
-    });
+    plan_.for_items(pool, [&](const TileItem& item, int) { run_one(item, call); });
   }
 
  private:

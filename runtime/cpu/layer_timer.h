@@ -21,8 +21,8 @@ class LayerTimer {
  public:
   explicit LayerTimer(ThreadPool& pool) : pool_(pool) {}
 
-  // Median milliseconds.
-  double time(CpuLayer& layer, const ConvShape& shape);
+  // Median milliseconds; of a layer that takes several times `best_ms`, of its first run only.
+  double time(CpuLayer& layer, const ConvShape& shape, double best_ms);
 
   // Measured once for each extent and pair of layouts.
   double time(const Conversion& conversion);

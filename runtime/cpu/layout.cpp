@@ -175,7 +175,7 @@ Layout simplest(const Layout& layout, const Extent& x) {
 
 void convert(const Conversion& conversion, const float* from, float* to, ThreadPool& pool) {
   if (conversion.from == conversion.to) {
-    pool.run_ranges(planes_of(conversion.to, conversion.extent).count(),
+    pool.run_ranges(planes_of(conversion.to, conversion.extent).count(), 1,
                     [&](std::int64_t begin, std::int64_t end) {
                       std::copy(from + begin, from + end, to + begin);
                     });
@@ -184,6 +184,7 @@ void convert(const Conversion& conversion, const float* from, float* to, ThreadP
   clear_tail(conversion, to);
   const Lanes lanes = lanes_of(conversion);
   pool.run_ranges(ceil_div(lanes.count, lanes.width) * lanes.others,
+                  lanes.width * conversion.extent.h * conversion.extent.w,
                   [&](std::int64_t begin, std::int64_t end) {
                     for (std::int64_t item = begin; item < end; ++item) {
                       convert_lanes(conversion, lanes, item, from, to);

@@ -89,8 +89,10 @@ class Planner {
         step.ms.assign(step.layers.size(), 0);
         continue;
       }
+      double best = std::numeric_limits<double>::infinity();
       for (const LayerPointer& layer : step.layers) {
-        step.ms.push_back(timer_.time(*layer, step.shape));
+        step.ms.push_back(timer_.time(*layer, step.shape, best));
+        best = std::min(best, step.ms.back());
       }
     }
   }

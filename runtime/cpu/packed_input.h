@@ -51,6 +51,7 @@ class PackedPixels {
   // Packs items begin .. end - 1 of the N * ceil(C / 16) of a value.
   std::int64_t items() const { return shape_.in.n * groups_; }
   std::int64_t items_of_image() const { return groups_; }
+  std::int64_t item_floats() const { return plane_floats_; }
   void pack(const float* input, float* packed, std::int64_t begin, std::int64_t end) const;
 
  private:

@@ -27,7 +27,7 @@ inline float activated(float x, bool has_relu) {
 
 Work add_work(std::int64_t count, bool has_relu) {
   return [=](const LayerCall& call, ThreadPool& pool) {
-    pool.run_ranges(count, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(count, 1, [&](std::int64_t begin, std::int64_t end) {
       const float* a = call.inputs[0];
       for (std::size_t i = 1; i < std::max<std::size_t>(call.inputs.size(), 2); ++i) {
         const float* b = i < call.inputs.size() ? call.inputs[i] : nullptr;
@@ -43,7 +43,7 @@ Work add_work(std::int64_t count, bool has_relu) {
 
 Work relu_work(std::int64_t count) {
   return [=](const LayerCall& call, ThreadPool& pool) {
-    pool.run_ranges(count, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(count, 1, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
         call.output[i] = activated(call.inputs[0][i], true);
     });
@@ -69,7 +69,7 @@ Work concat_work(const PlainStep& step, const Layout& layout) {
   std::int64_t total = 0;
   for (const std::int64_t share : shares) total += share;
   return [=](const LayerCall& call, ThreadPool& pool) {
-    pool.run_ranges(outer, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(outer, total, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t item = begin; item < end; ++item) {
         float* to = call.output + item * total;
         for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -83,7 +83,7 @@ Work concat_work(const PlainStep& step, const Layout& layout) {
 
 Work flatten_work(const Planes& planes) {
   return [=](const LayerCall& call, ThreadPool& pool) {
-    pool.run_ranges(planes.planes, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(planes.planes, planes.stride, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t plane = begin; plane < end; ++plane) {
         const float* from = call.inputs[0] + plane * planes.stride;
         std::copy(from, from + planes.plane_floats(), call.output + plane * planes.plane_floats());
@@ -94,7 +94,7 @@ Work flatten_work(const Planes& planes) {
 
 Work softmax_work(std::int64_t rows, std::int64_t size) {
   return [=](const LayerCall& call, ThreadPool& pool) {
-    pool.run_ranges(rows, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(rows, 8 * size, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         const float* x = call.inputs[0] + row * size;
         float* y = call.output + row * size;
@@ -112,7 +112,7 @@ Work embedding_work(const Embedding& op, const PlainStep& step) {
   const std::vector<float> table(step.table.begin(), step.table.end());
   const std::int64_t length = step.inputs[0].c;
   return [=, images = step.inputs[0].n](const LayerCall& call, ThreadPool& pool) {
-    pool.run_ranges(images * length, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(images * length, op.width, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const float token = call.inputs[0][i];
         if (!(token >= 0 && token < static_cast<float>(op.rows))) {

@@ -34,14 +34,11 @@ class PlanarConv final : public CpuLayer {
   std::int64_t scratch_floats() const override { return packed_floats_ + threads_ * sums_floats_; }
 
   void run(const LayerCall& call, ThreadPool& pool) override {
-    pool.run_ranges(planes_, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(planes_, packed_floats_ / planes_, [&](std::int64_t begin, std::int64_t end) {
       packed_.pack(call.inputs[0], call.scratch, begin, end);
     });
-    pool.run([&](int part) {
-      float* sums = call.scratch + packed_floats_ + part * sums_floats_;
-      for (std::int64_t i = plan_.shares[part]; i < plan_.shares[part + 1]; ++i) {
-        run_one(plan_.items[i], call, sums);
-      }
+    plan_.for_items(pool, [&](const TileItem& item, int part) {
+      run_one(item, call, call.scratch + packed_floats_ + part * sums_floats_);
     });
   }
 

@@ -82,7 +82,8 @@ void pool_planes(const PlanePooling& p, const float* in, float* out, ThreadPool&
   const bool is_inner =
       p.in.lanes == 1 && p.op.padding[1] == 0 && (p.op.rank == 1 || p.op.padding[0] == 0);
   const std::int64_t step = p.op.rank == 1 ? 1 : p.op.stride[0];
-  pool.run_ranges(p.out.planes * p.out.h, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t row_floats = p.in.plane_floats() / std::max<std::int64_t>(p.out.h, 1);
+  pool.run_ranges(p.out.planes * p.out.h, row_floats, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       const float* plane = in + row / p.out.h * p.in.stride;
       const std::int64_t y = row % p.out.h;

@@ -8,6 +8,7 @@ namespace {
 constexpr int kPowers[] = {1, 2, 4, 8};
 constexpr int kFew[] = {1, 2, 3};
 constexpr int kItemsPerThread = 4;
+constexpr std::int64_t kSmallWork = 20000;  // vector instructions: as long as waking a thread
 
 // Measured: reading from the second-level cache costs less than loading and storing the sums more
 // often, so a chunk fills a fair part of that cache and its lists are long.
@@ -44,6 +45,9 @@ TileLimits position_limits(const MicroKernels& kernels, int vector) {
 }
 
 void finish_plan(PositionPlan& plan, int threads) {
+  std::int64_t total = 0;
+  for (const TileItem& item : plan.items) total += cost_of(plan, item);
+  if (total < kSmallWork) threads = 1;
   const std::int64_t wanted = std::int64_t{kItemsPerThread} * threads;
   const auto tiles = static_cast<std::int64_t>(plan.items.size());
   if (threads > 1 && tiles > 0 && tiles < wanted) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/cpu/micro_kernels.h"
+#include "runtime/cpu/thread_pool.h"
 #include "runtime/cpu/tiles.h"
 #include "runtime/cpu/unit_lists.h"
 
@@ -28,14 +29,27 @@ struct PositionPlan {
   std::vector<TileItem> items;
   std::vector<std::int64_t> in_address;   // in floats from the input's begin
   std::vector<std::int64_t> out_address;  // in floats from the output's begin
-  std::vector<std::int64_t> shares;       // [threads + 1] into items
+  std::vector<std::int64_t> shares;       // [parts + 1] into items
+
+  // Calls run(item) for every item, each part's on its own thread.
+  template <typename Run>
+  void for_items(ThreadPool& pool, Run run_one) const {
+    const auto run_part = [&](int part) {
+      for (std::int64_t i = shares[part]; i < shares[part + 1]; ++i) run_one(items[i], part);
+    };
+    if (shares.size() == 2) {
+      run_part(0);
+    } else {
+      pool.run(run_part);
+    }
+  }
 };
 
 // The tiles that `kernels` has for units of `vector` channels (1 or unit_channels).
 TileLimits position_limits(const MicroKernels& kernels, int vector);
 
 // Cuts every tile's units so that there are several items for each thread, then the items into
-// shares of equal cost.
+// shares of equal cost: one for each thread, or a single one for work that is not worth sharing.
 void finish_plan(PositionPlan& plan, int threads);
 
 // Where one item's kernel calls read and write.

@@ -70,8 +70,13 @@ void ThreadPool::run(const std::function<void(int)>& job) {
   }
 }
 
-void ThreadPool::run_ranges(std::int64_t count,
+void ThreadPool::run_ranges(std::int64_t count, std::int64_t item_floats,
                             const std::function<void(std::int64_t, std::int64_t)>& job) {
+  constexpr std::int64_t kSmallWork = 16384;  // floats; a few microseconds
+  if (count * item_floats < kSmallWork) {
+    if (count > 0) job(0, count);
+    return;
+  }
   const std::int64_t parts = threads();
   run([&](int part) {
     const std::int64_t share = count / parts, rest = count % parts;

@@ -27,8 +27,9 @@ class ThreadPool {
   // all have returned. Rethrows the exception of the lowest part that threw.
   void run(const std::function<void(int part)>& job);
 
-  // The same for count items in contiguous ranges of nearly equal length.
-  void run_ranges(std::int64_t count,
+  // The same for count items in contiguous ranges of nearly equal length. `item_floats` is what
+  // an item reads or writes: work that takes less than waking a thread stays on the caller's.
+  void run_ranges(std::int64_t count, std::int64_t item_floats,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& job);
 
  private:

@@ -96,6 +96,16 @@ TEST_CASE("convolution with channels in the lanes agrees with the reference") {
   CHECK(compare({random_conv, 200, 3}, channel_layers) >= 200);
 }
 
+TEST_CASE("work for several threads agrees with the reference in every kernel") {
+  const MakeLayers make = [](const ConvWork& work, const MicroKernels& kernels, int threads) {
+    Layers layers = channel_layers(work, kernels, threads);
+    layers.push_back(make_image_conv(work, kernels, threads));
+    layers.push_back(make_planar_conv(work, kernels, threads));
+    return layers;
+  };
+  CHECK(compare({random_large_conv, 15, 8}, make) >= 30);
+}
+
 TEST_CASE("dense convolution agrees with the reference") {
   const MakeLayers own = [](const auto&... args) { return one(make_own_dense(args...)); };
   CHECK(compare({random_conv, 80, 4}, own) >= 80);
@@ -126,7 +136,9 @@ TEST_CASE("sparse kernels give equal bits for any number of threads") {
   Random random(7);
   ThreadPool pools[] = {ThreadPool(1), ThreadPool(2), ThreadPool(5)};
   for (int i = 0; i < 60; ++i) {
-    const RandomWork work = i % 4 == 0 ? random_linear(random) : random_conv(random);
+    const RandomWork work = i % 4 == 0   ? random_linear(random)
+                            : i % 4 == 1 ? random_large_conv(random)
+                                         : random_conv(random);
     const ConvWork cpu = conv_work(work);
     const std::vector<float> input = random_input(work, random);
     const MicroKernels& kernels = micro_kernels(available_isas().back());

@@ -73,10 +73,8 @@ double product_of(const Conv& op, const std::array<std::int64_t, 2>& sides, std:
          static_cast<double>(op.stride[0] * op.stride[1]);
 }
 
-}  // namespace
-
-RandomWork random_conv(Random& random) {
-  constexpr double kLargest = 1.5e6;  // multiply-accumulates
+// `smallest` and `largest` count multiply-accumulates.
+RandomWork sized_conv(Random& random, double smallest, double largest) {
   for (;;) {
     RandomWork work;
     Conv op;
@@ -89,7 +87,8 @@ RandomWork random_conv(Random& random) {
                                          random_side(random, 33)};
     set_geometry(op, random, sides);
     work.batch = pick(random, kBatches);
-    if (product_of(op, sides, work.batch) > kLargest) continue;
+    const double product = product_of(op, sides, work.batch);
+    if (product < smallest || product > largest) continue;
     work.vector = pick(random, kVectors);
     work.input = {work.batch, op.in_channels, sides[1]};
     if (op.rank == 2) work.input.insert(work.input.begin() + 2, sides[0]);
@@ -103,6 +102,16 @@ RandomWork random_conv(Random& random) {
     work.text = text_of(work);
     return work;
   }
+}
+
+}  // namespace
+
+RandomWork random_conv(Random& random) {
+  return sized_conv(random, 0, 1.5e6);
+}
+
+RandomWork random_large_conv(Random& random) {
+  return sized_conv(random, 5e6, 1e7);
 }
 
 RandomWork random_linear(Random& random) {

@@ -26,7 +26,7 @@ TEST_CASE("ranges cover all items without overlap") {
   ThreadPool pool(3);
   for (const std::int64_t count : {0, 1, 2, 3, 100}) {
     std::vector<int> seen(static_cast<std::size_t>(count));
-    pool.run_ranges(count, [&](std::int64_t begin, std::int64_t end) {
+    pool.run_ranges(count, 1 << 20, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) ++seen[i];
     });
     CHECK(std::accumulate(seen.begin(), seen.end(), 0) == count);
