@@ -91,7 +91,7 @@ TEST_CASE("images go through prune, quantize, export and runtime") {
 TEST_CASE("a run that is stopped and resumed ends with the same bytes") {
   const Workshop shop, other;
   require_success(shop.prune());
-  const Outcome stopped = shell("timeout --signal=INT 3 " + program("prune") + " --config " +
+  const Outcome stopped = shell("timeout --preserve-status --signal=INT 3 " + program("prune") + " --config " +
                                 other.config() + " prune.iter_nr=8");
   INFO(stopped.output);
   if (stopped.status == 130) {
@@ -116,7 +116,7 @@ TEST_CASE("kill -9 leaves a checkpoint that can be resumed") {
 
 TEST_CASE("mistakes in a configuration are named with their place") {
   const Workshop shop("pruen: {}\n");
-  check_refusal(shop.prune(), 2, {"tiny.yaml:9:", "pruen", "did you mean 'prune'"});
+  check_refusal(shop.prune(), 2, {"tiny.yaml:11:1:", "pruen", "did you mean 'prune'"});
   CHECK(!std::ifstream(shop.file("config.yaml")).good());
 }
 
