@@ -12,6 +12,7 @@ namespace {
 struct Arguments {
   QuantizeOptions options;
   std::string scheme = "4b/16b";
+  std::string first_layer = "16b";
   std::string json;
   double max_drop = -1;  // points; negative: no gate
   bool skips_accuracy = false;
@@ -36,6 +37,10 @@ void declare_quantization(CLI::App& app, Arguments& arguments) {
   app.add_option("--scheme", arguments.scheme,
                  "WEIGHTS/ACTIVATIONS: 4b (16 centroids), 8b-codebook (256), 8b or 16b (fixed "
                  "point), 32b (as is) / 16b, 8b, 32b")
+      ->capture_default_str();
+  app.add_option("--first-layer", arguments.first_layer,
+                 "Form of layers that read the input, if weights are 4b and the layer is small: "
+                 "16b, 8b, 8b-codebook, 32b or 4b")
       ->capture_default_str();
   app.add_option("--activation-range", options.range_name,
                  "How activations' range is chosen from their histogram: mse (least squared "
@@ -71,6 +76,7 @@ void declare_measurement(CLI::App& app, Arguments& arguments) {
 int run(Arguments& arguments) {
   QuantizeOptions& options = arguments.options;
   options.scheme = scheme_from(arguments.scheme);
+  options.first_layer = weight_form_from(arguments.first_layer);
   options.range = range_rule_from(options.range_name);
   options.measures_accuracy = !arguments.skips_accuracy;
   options.refine = !arguments.skips_refinement;

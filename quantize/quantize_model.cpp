@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "quantize/fixed_point.h"
 #include "runtime/base/error.h"
@@ -64,8 +65,13 @@ Codes codebook_codes(const Tensor& weight, std::span<const std::uint8_t> kept,
           Tensor::from<Half>({options.centroids}, clustering.codebook), 0, 0};
 }
 
+struct CodeOptions {
+  WeightForm form;
+  bool refine;
+};
+
 Codes make_codes(const Tensor& weight, std::span<const std::uint8_t> kept, const std::string& name,
-                 const WeightQuantization& options) {
+                 const CodeOptions& options) {
   switch (options.form) {
     case WeightForm::fixed16:
       return fixed_point_codes<std::int16_t>(weight, name);
@@ -96,13 +102,54 @@ void measure(LayerQuantization& layer, std::span<const float> before, const Tens
       noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
 }
 
-LayerQuantization quantize_layer(Model& model, const Node& node,
-                                 const WeightQuantization& options) {
-  const WeightParts parts = weight_parts(model, node, model.graph.name);
-  if (parts.codes) {
-    fail(ErrorCode::usage, model.graph.name, ": node ", in_quotes(node.name),
-         " is quantized already");
+// The nodes with weights that see the network's input before any other weights do.
+std::vector<std::string> first_layers(const Graph& graph) {
+  std::vector<std::string> raw = {graph.nodes.front().name};  // values without weights in them
+  std::vector<std::string> layers;
+  for (const Node& node : graph.nodes) {
+    const bool reads_raw = std::any_of(
+        node.inputs.begin(), node.inputs.end(),
+        [&](const auto& name) { return std::find(raw.begin(), raw.end(), name) != raw.end(); });
+    if (reads_raw) (has_prunable_weight(node) ? layers : raw).push_back(node.name);
   }
+  return layers;
+}
+
+// Kept weights of every conv and linear node. Refuses a model that has codes.
+std::map<std::string, std::int64_t> kept_counts(const Model& model) {
+  std::map<std::string, std::int64_t> counts;
+  for (const Node& node : model.graph.nodes) {
+    if (!has_prunable_weight(node)) continue;
+    const WeightParts parts = weight_parts(model, node, model.graph.name);
+    if (parts.codes) {
+      fail(ErrorCode::usage, model.graph.name, ": node ", in_quotes(node.name),
+           " is quantized already");
+    }
+    const std::vector<std::uint8_t> kept = kept_weights(parts);
+    counts[node.name] = std::count(kept.begin(), kept.end(), 1);
+  }
+  return counts;
+}
+
+// What each conv and linear node becomes, small layers aside.
+std::map<std::string, WeightForm> planned_forms(const Model& model,
+                                                const WeightQuantization& options) {
+  const std::map<std::string, std::int64_t> counts = kept_counts(model);
+  std::int64_t all = 0;
+  std::map<std::string, WeightForm> forms;
+  for (const auto& [name, count] : counts) {
+    forms[name] = options.form;
+    all += count;
+  }
+  if (options.form != WeightForm::codebook4) return forms;
+  for (const std::string& name : first_layers(model.graph)) {
+    if (counts.at(name) <= all / 20) forms[name] = options.first_layer;
+  }
+  return forms;
+}
+
+LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form, bool refine) {
+  const WeightParts parts = weight_parts(model, node, model.graph.name);
   const std::vector<std::uint8_t> kept = kept_weights(parts);
   LayerQuantization layer;
   layer.name = node.name;
@@ -111,15 +158,15 @@ LayerQuantization quantize_layer(Model& model, const Node& node,
   layer.f32_bytes = 4 * layer.kept;
   layer.code_bytes = layer.f32_bytes;
   layer.signal_to_noise = std::numeric_limits<double>::infinity();
-  if (options.form == WeightForm::f32 || layer.kept <= parts.shape[0]) return layer;
+  if (form == WeightForm::f32 || layer.kept <= parts.shape[0]) return layer;
 
   const Tensor weight = *parts.dense;
-  Codes codes = make_codes(weight, kept, parts.name, options);
-  layer.form = options.form;
+  Codes codes = make_codes(weight, kept, parts.name, {form, refine});
+  layer.form = form;
   layer.frac_bits = codes.frac_bits;
   layer.saturated = codes.saturated;
-  layer.code_bytes = (layer.kept * bits_of(options.form) + 7) / 8 +
-                     static_cast<std::int64_t>(codes.side.bytes().size());
+  layer.code_bytes =
+      (layer.kept * bits_of(form) + 7) / 8 + static_cast<std::int64_t>(codes.side.bytes().size());
   const std::string name = parts.name;
   model.tensors.erase(name);
   model.tensors[name + ".codes"] = std::move(codes.codes);
@@ -134,10 +181,12 @@ QuantizedModel quantize_weights(const Model& model, const WeightQuantization& op
   QuantizedModel result{fold_batch_norm(model), {}};
   result.model.activation_bits = 0;
   result.model.activation_frac.clear();
+  const std::map<std::string, WeightForm> forms = planned_forms(result.model, options);
   for (const Node& node : result.model.graph.nodes) {
     if (!has_prunable_weight(node)) continue;
     if (options.on_layer) options.on_layer(node.name);
-    result.layers.push_back(quantize_layer(result.model, node, options));
+    result.layers.push_back(
+        quantize_layer(result.model, node, forms.at(node.name), options.refine));
   }
   return result;
 }

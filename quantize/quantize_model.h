@@ -34,7 +34,8 @@ struct QuantizedModel {
 
 struct WeightQuantization {
   WeightForm form = WeightForm::codebook4;
-  bool refine = true;                                      // see ClusteringOptions
+  WeightForm first_layer = WeightForm::fixed16;  // of layers that read the input; see below
+  bool refine = true;                            // see ClusteringOptions
   std::function<void(const std::string& layer)> on_layer = {};  // told before each layer
 };
 
@@ -43,6 +44,11 @@ struct WeightQuantization {
 // format or codebook per node. Biases and embeddings stay f32. So do nodes that keep no more
 // weights than they have output channels: they cost no more than their bias, and what is left of a
 // batch norm that nothing could take in is one of them.
+//
+// Of 16 centroids, layers that read the network's input take the form `first_layer` instead, if
+// they hold at most a twentieth of the kept weights: on a LeNet-5 for Fashion-MNIST (93 % sparse)
+// 16 centroids in the first layer, 2 % of the weights, cost 1.2 points of accuracy, in all others
+// together nothing.
 //
 // Masks do not change; a masked weight has code 0. activation_bits and activation_frac are cleared.
 // Throws Error{bad_file} for a model that does not pass check_model, Error{usage} if a node is

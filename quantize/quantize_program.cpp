@@ -62,7 +62,7 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   Progress progress("quantize: layer", layers, options.is_quiet);
   std::int64_t done = 0;
   return quantize_weights(model,
-                          {options.scheme.weights, options.refine,
+                          {options.scheme.weights, options.first_layer, options.refine,
                            [&](const std::string& layer) { progress.update(done++, layer); }});
 }
 

@@ -14,6 +14,7 @@ struct QuantizeOptions {
   std::string in;
   std::string out;  // empty: quantized.safetensors beside `in`
   Scheme scheme;
+  WeightForm first_layer = WeightForm::fixed16;
   RangeRule range = RangeRule::least_error;
   std::string range_name = "mse";
   bool refine = true;

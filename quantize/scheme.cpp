@@ -68,6 +68,10 @@ std::string_view to_string(WeightForm form) {
   return entry_of(form).name;
 }
 
+WeightForm weight_form_from(std::string_view name) {
+  return find(kForms, name, name, "weights").form;
+}
+
 int bits_of(WeightForm form) {
   return entry_of(form).bits;
 }

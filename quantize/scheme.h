@@ -26,7 +26,8 @@ struct Scheme {
 Scheme scheme_from(std::string_view text);
 std::string to_string(const Scheme& scheme);
 
-std::string_view to_string(WeightForm form);  // "4b"
+std::string_view to_string(WeightForm form);         // "4b"
+WeightForm weight_form_from(std::string_view name);  // Throws Error{usage} with a did-you-mean
 
 // Bits that one kept weight takes, scale and codebook aside.
 int bits_of(WeightForm form);

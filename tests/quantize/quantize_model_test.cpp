@@ -110,6 +110,31 @@ TEST_CASE("layers with no more weights than channels stay f32, and so do all for
   CHECK(std::isinf(untouched.layers[0].signal_to_noise));
 }
 
+TEST_CASE("a small layer that reads the input is finer than 16 centroids") {
+  const auto forms = [](const Model& model, const WeightQuantization& options) {
+    std::vector<std::string> names;
+    for (const LayerQuantization& layer : quantize_weights(model, options).layers) {
+      names.emplace_back(to_string(layer.form));
+    }
+    return names;
+  };
+  // conv1 reads the input through a pool; it holds 54 of 1,356 weights, in `large` 54 of 558.
+  const auto network = [](std::int64_t second, std::int64_t inputs) {
+    return random_network(graph_of({3, 8, 8}, {{"pool", Pool{}, {}},
+                                               {"conv1", conv(3, 2, 3, 1), {}},
+                                               {"flat", Flatten{}, {}},
+                                               {"fc1", Linear{inputs, second, true}, {}},
+                                               {"fc2", Linear{second, 10, true}, {}}}),
+                          9);
+  };
+  const Model small = network(31, 32), large = network(12, 32);
+  CHECK(forms(small, {}) == std::vector<std::string>{"16b", "4b", "4b"});
+  CHECK(forms(large, {}) == std::vector<std::string>{"4b", "4b", "4b"});
+  CHECK(forms(small, {WeightForm::codebook4, WeightForm::codebook4}) ==
+        std::vector<std::string>{"4b", "4b", "4b"});
+  CHECK(forms(small, {WeightForm::fixed8}) == std::vector<std::string>{"8b", "8b", "8b"});
+}
+
 TEST_CASE("quantized checkpoints come back from their file as they were") {
   const TemporaryDirectory directory;
   for (const auto& [form, bound] : kForms) {
