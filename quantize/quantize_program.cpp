@@ -8,6 +8,7 @@
 #include "prune/training/accuracy.h"
 #include "quantize/activation_range.h"
 #include "quantize/data_source.h"
+#include "quantize/device_name.h"
 #include "quantize/quantize_model.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -126,6 +127,8 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   report.requested = report.done = options.scheme;
   report.activation_range = options.range_name;
 
+  // Before any other use of LibTorch (prune/training/device.h), and before minutes of reading.
+  if (options.measures_accuracy) report.device = device_name(options.device);
   std::optional<Stages> stages;
   if (options.measures_accuracy) stages.emplace(options, before, load_images(options, before));
   QuantizedModel quantized = quantize_layers(before, options);
@@ -134,7 +137,6 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
     stages->run(quantized.model);
     report.accuracy = stages->accuracy();
     report.calibration = stages->calibration();
-    report.device = options.device;
   } else {
     report.done.activation_bits = 0;
   }

@@ -69,6 +69,7 @@ TEST_CASE("a checkpoint is quantized, measured and written with its summary") {
   CHECK(report.accuracy->samples == kTestImages);
   CHECK(std::abs(report.accuracy->drop_points()) <= 4);  // two images
   CHECK(report.calibration == 32);
+  CHECK(report.device.starts_with("cpu ("));
 
   const Model quantized = load_model(shop.path("quantized.safetensors"));
   CHECK(quantized.activation_bits == 16);
