@@ -25,7 +25,8 @@ struct Preprocessing {
 //
 // tensors holds, for a node `n`:
 //   n.weight, n.bias, n.running_mean, n.running_var   f32, as parameters_of(n)
-//   n.weight.mask      u8 [ceil(K / vector), C / groups, R, S] or [ceil(out / vector), in]; 1 keeps.
+//   n.weight.mask      u8 [ceil(K / vector), C / groups, R, S] or [ceil(out / vector), in]; 1
+//   keeps.
 //                      Absent: dense. vector is mask_vector[n]. A masked weight is exactly 0.
 // and after quantization, in place of n.weight, one of
 //   n.weight.codes i16 or i8 (shape of the weight) and n.weight.scale f32 [1]
@@ -33,9 +34,10 @@ struct Preprocessing {
 struct Model {
   Graph graph;
   std::map<std::string, Tensor> tensors;
-  std::map<std::string, int> mask_vector;      // node -> 1, 8, 16 or 32, for nodes with a mask
-  std::map<std::string, int> activation_frac;  // node -> fractional bits of its output's fixed point
-  int activation_bits = 0;                     // 0: activations are not quantized
+  std::map<std::string, int> mask_vector;  // node -> 1, 8, 16 or 32, for nodes with a mask
+  std::map<std::string, int>
+      activation_frac;      // node -> fractional bits of its output's fixed point
+  int activation_bits = 0;  // 0: activations are not quantized
   Preprocessing preprocessing;
   std::vector<std::string> classes;             // names, may be empty
   std::map<std::string, std::string> metadata;  // free: seed, versions, accuracies, data set

@@ -91,8 +91,8 @@ TEST_CASE("images go through prune, quantize, export and runtime") {
 TEST_CASE("a run that is stopped and resumed ends with the same bytes") {
   const Workshop shop, other;
   require_success(shop.prune());
-  const Outcome stopped = shell("timeout --preserve-status --signal=INT 3 " + program("prune") + " --config " +
-                                other.config() + " prune.iter_nr=8");
+  const Outcome stopped = shell("timeout --preserve-status --signal=INT 3 " + program("prune") +
+                                " --config " + other.config() + " prune.iter_nr=8");
   INFO(stopped.output);
   if (stopped.status == 130) {
     CHECK(stopped.output.find("checkpoint") != std::string::npos);
