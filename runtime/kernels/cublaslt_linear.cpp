@@ -118,9 +118,9 @@ std::vector<NamedLayer> cublaslt_layers(const LinearProblem& problem, std::span<
   return layers;
 }
 
-std::string cublaslt_missing_reason() {
+std::string cublaslt_missing_reason(GpuContext& gpu) {
   try {
-    CublasLt::get();
+    cublaslt_handle(gpu);
     return "";
   } catch (const std::exception& error) {
     return error.what();

@@ -26,7 +26,7 @@ std::vector<NamedLayer> cublaslt_layers(const LinearProblem& problem, std::span<
                                         std::span<const float> bias, GpuContext& gpu,
                                         std::size_t most);
 
-// Why cuBLASLt cannot be used here; empty if it can.
-std::string cublaslt_missing_reason();
+// Why cuBLASLt cannot be used on this GPU; empty if it can.
+std::string cublaslt_missing_reason(GpuContext& gpu);
 
 }  // namespace winnow

@@ -31,9 +31,9 @@ std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<cons
   return layers;
 }
 
-std::string cudnn_missing_reason() {
+std::string cudnn_missing_reason(GpuContext& gpu) {
   try {
-    Cudnn::get();
+    cudnn_handle(gpu);
     return "";
   } catch (const std::exception& error) {
     return error.what();

@@ -38,7 +38,7 @@ struct NamedLayer {
 std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<const float> weight,
                                      std::span<const float> bias, GpuContext& gpu);
 
-// Why cuDNN cannot be used here; empty if it can.
-std::string cudnn_missing_reason();
+// Why cuDNN cannot be used on this GPU; empty if it can.
+std::string cudnn_missing_reason(GpuContext& gpu);
 
 }  // namespace winnow

@@ -39,9 +39,9 @@ class DenseFamily : public Family {
   std::string name() const override { return "dense"; }
   bool is_sparse() const override { return false; }
 
-  std::string why_not(const LayerProblem& problem, GpuContext&) const override {
-    if (std::holds_alternative<Conv>(problem.step.op)) return cudnn_missing_reason();
-    if (std::holds_alternative<Linear>(problem.step.op)) return cublaslt_missing_reason();
+  std::string why_not(const LayerProblem& problem, GpuContext& gpu) const override {
+    if (std::holds_alternative<Conv>(problem.step.op)) return cudnn_missing_reason(gpu);
+    if (std::holds_alternative<Linear>(problem.step.op)) return cublaslt_missing_reason(gpu);
     return "runs conv and linear layers only";
   }
 

@@ -32,9 +32,10 @@ class LinearFamily : public Family {
   std::string name() const override { return "sparse_linear"; }
   bool is_sparse() const override { return true; }
 
-  std::string why_not(const LayerProblem& problem, GpuContext&) const override {
+  std::string why_not(const LayerProblem& problem, GpuContext& gpu) const override {
     if (!std::holds_alternative<Linear>(problem.step.op)) return "runs linear layers only";
-    const bool is_wanted = problem.options.family == name() || !cublaslt_missing_reason().empty();
+    const bool is_wanted =
+        problem.options.family == name() || !cublaslt_missing_reason(gpu).empty();
     if (sparse_weight(problem.model, problem.step.name) == nullptr && !is_wanted) {
       return "the weight is dense";
     }

@@ -5,11 +5,11 @@
 namespace winnow {
 
 std::vector<NamedLayer> cudnn_layers(const CudnnProblem&, std::span<const float>,
-                                     std::span<const float>, GpuContext&) {
-  fail(ErrorCode::device, cudnn_missing_reason());
+                                     std::span<const float>, GpuContext& gpu) {
+  fail(ErrorCode::device, cudnn_missing_reason(gpu));
 }
 
-std::string cudnn_missing_reason() {
+std::string cudnn_missing_reason(GpuContext&) {
   return "built without cuDNN headers";
 }
 

@@ -54,11 +54,11 @@ void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool ha
 
 TEST_CASE("cuDNN's convolutions equal the reference") {
   if (lacks_gpu()) return;
-  if (const std::string reason = cudnn_missing_reason(); !reason.empty()) {
+  GpuContext gpu(0);
+  if (const std::string reason = cudnn_missing_reason(gpu); !reason.empty()) {
     std::printf("skipped: %s\n", reason.c_str());
     return;
   }
-  GpuContext gpu(0);
   const Conv plain{.in_channels = 16, .out_channels = 24, .kernel = {3, 3}, .padding = {1, 1}};
   const Conv strided{.in_channels = 8,
                      .out_channels = 16,

@@ -110,7 +110,8 @@ TEST_CASE("sparse_linear refuses a sub-batch that it does not have") {
 
 TEST_CASE("cuBLASLt's linear layers equal the reference") {
   if (lacks_gpu()) return;
-  if (const std::string reason = cublaslt_missing_reason(); !reason.empty()) {
+  GpuContext gpu(0);
+  if (const std::string reason = cublaslt_missing_reason(gpu); !reason.empty()) {
     std::printf("skipped: %s\n", reason.c_str());
     return;
   }
