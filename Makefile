@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: deps build demo test bench format lint clean
+.PHONY: deps build demo test bench format clean
 
 deps:
 	@.ci/setup
@@ -27,9 +27,6 @@ bench: build
 
 format:
 	git ls-files '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format -i
-
-lint: build
-	@.ci/lint $(BUILD)
 
 clean:
 	rm -rf build build-asan build-gpu
