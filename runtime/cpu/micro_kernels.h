@@ -2,9 +2,8 @@
 // set. Plain structs of pointers; the callers have checked everything.
 //
 // A tile is a set of output points held in registers: `rows` x `cols`, where the points of a row
-// lie side by side in memory and the rows anywhere. Every sum starts at the bias and adds the
-// units in list order, so tiles, threads and (but for fused multiply-adds) instruction sets give
-// equal bits.
+// lie side by side in memory and the rows anywhere. The order of a sum depends on its tile's shape
+// and its list only, so any number of threads gives equal bits.
 #pragma once
 
 #include <cstdint>

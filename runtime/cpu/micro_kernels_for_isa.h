@@ -36,6 +36,31 @@ inline void store_some(float* to, Vector value, std::int64_t count) {
 
 #define WINNOW_UNROLL _Pragma("GCC unroll 64")
 
+// Small tiles of single channels: `kParts` sums that take turns hide the latency of an addition.
+// Leaves their total in sum[0] and returns how many entries of the unit it has done.
+template <int kParts, int kRows, int kCols>
+inline std::int64_t add_in_turns(const PositionArgs& args, std::int64_t first, std::int64_t end,
+                                 Vector (&sum)[kRows][kCols]) {
+  Vector parts[kParts][kRows][kCols] = {};
+  std::int64_t i = first;
+  for (; i + kParts <= end; i += kParts) {
+    WINNOW_UNROLL for (int p = 0; p < kParts; ++p) {
+      const std::int64_t offset = args.offset[i + p];
+      const Vector w = splat(args.value[i + p]);
+      WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+        const float* in = args.in[r] + offset;
+        WINNOW_UNROLL for (int c = 0; c < kCols; ++c) parts[p][r][c] += w * load(in + c * kLanes);
+      }
+    }
+  }
+  WINNOW_UNROLL for (int p = 0; p < kParts; ++p) {
+    WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
+      WINNOW_UNROLL for (int c = 0; c < kCols; ++c) sum[r][c] += parts[p][r][c];
+    }
+  }
+  return i - first;
+}
+
 template <int kUnit, int kRows, int kCols>
 void run_positions(const PositionArgs& args) {
   for (std::int64_t unit = 0; unit < args.units; ++unit) {
@@ -58,7 +83,12 @@ void run_positions(const PositionArgs& args) {
     }
     const float* in[kRows];
     WINNOW_UNROLL for (int r = 0; r < kRows; ++r) in[r] = args.in[r];
-    for (std::int64_t i = first; i < end; ++i) {
+    constexpr int kPoints = kRows * kCols;
+    std::int64_t i = first;
+    if constexpr (kUnit == 1 && kPoints <= 4) {
+      i += add_in_turns < kPoints <= 2 ? 4 : 2, kRows, kCols > (args, first, end, sum[0]);
+    }
+    for (; i < end; ++i) {
       const std::int64_t offset = args.offset[i];
       const float* weight = args.value + i * kUnit;
       if constexpr (kUnit == 1) {

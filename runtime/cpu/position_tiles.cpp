@@ -10,10 +10,7 @@ constexpr int kFew[] = {1, 2, 3};
 constexpr int kItemsPerThread = 4;
 constexpr std::int64_t kSmallWork = 20000;  // vector instructions: as long as waking a thread
 
-// Measured: reading from the second-level cache costs less than loading and storing the sums more
-// often, so a chunk fills a fair part of that cache and its lists are long.
-constexpr std::int64_t kChunkBytes = 160 * 1024;
-constexpr std::int64_t kEntriesPerList = 20;
+constexpr std::int64_t kEntriesPerList = 20;  // loading and storing sums must not weigh
 
 std::int64_t cost_of(const PositionPlan& plan, const TileItem& item) {
   const std::int64_t units = item.last_unit - item.first_unit;
@@ -83,14 +80,15 @@ void run_item(const MicroKernels& kernels, const PositionPlan& plan, const TileI
   }
 }
 
-std::int64_t chunk_channels(const KeptUnits& units, const ConvShape& shape, std::int64_t bytes) {
+std::int64_t chunk_channels(const KeptUnits& units, const ConvShape& shape, std::int64_t bytes,
+                            std::int64_t budget) {
   const std::int64_t channels = shape.group_channels();
   // A blocked unit reuses what it loads, and a group's channels differ from unit to unit.
   if (units.vector > 1 || shape.groups > 1 || channels == 0) return 0;
   const auto entries = static_cast<std::int64_t>(units.column.size());
   const std::int64_t lists = channels * std::max<std::int64_t>(units.rows(), 1);
   const std::int64_t worthwhile = kEntriesPerList * lists / std::max<std::int64_t>(entries, 1) + 1;
-  const std::int64_t fitting = kChunkBytes / std::max<std::int64_t>(bytes, 1);
+  const std::int64_t fitting = budget / std::max<std::int64_t>(bytes, 1);
   const std::int64_t chunk = std::max({fitting, worthwhile, std::int64_t{1}});
   return chunk >= channels ? 0 : chunk;
 }
