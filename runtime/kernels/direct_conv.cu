@@ -1,6 +1,5 @@
 #include "runtime/kernels/direct_conv.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "runtime/kernels/direct_conv_kernel.cuh"
@@ -71,6 +70,7 @@ DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& wei
   a.width = FastDivisor(out.size.width);
   a.plane = FastDivisor(out.size.height * out.size.width);
   a.parts = FastDivisor(weights.vector / weights.thread_channels);
+  a.row_parts = FastDivisor(weights.rows * (weights.vector / weights.thread_channels));
   a.images = static_cast<std::uint32_t>(in.size.images);
   a.channels = static_cast<std::int32_t>(weights.channels);
   a.channels_per_group = static_cast<std::int32_t>(conv.out_channels / conv.groups);
@@ -84,15 +84,6 @@ std::int64_t position_count(const DirectTile& tile, const ActivationView& out) {
   const std::int64_t packed = out.format.layout == Layout::nchw8 ? kPackedImages : tile.sub_batch;
   const std::int64_t groups = (out.size.images + packed - 1) / packed;
   return groups * (packed / tile.sub_batch) * out.size.height * out.size.width;
-}
-
-// Units in one of the two buffers of each row: small enough to leave most of the multiprocessor's
-// memory to the L1 cache, large enough that barriers are rare.
-std::int32_t chunk_units(const DirectTile& tile) {
-  constexpr int kSharedBytes = 16384;
-  const int unit_bytes = (tile.channels + 1) * static_cast<int>(sizeof(float));
-  const int units = kSharedBytes / (2 * tile.rows * unit_bytes);
-  return std::min(512, units / kDirectUnroll * kDirectUnroll);
 }
 
 std::uint32_t checked_31_bits(std::int64_t value, const char* what) {
@@ -133,14 +124,9 @@ void direct_conv(const DirectLayer& layer, const DirectWeights& weights, const A
   arguments.positions = checked_31_bits(positions, "output positions");
   const std::int64_t tiles = (positions + layer.tile.positions - 1) / layer.tile.positions;
   const std::int64_t row_parts = weights.rows * (weights.vector / weights.thread_channels);
-  const std::int64_t row_groups = (row_parts + layer.tile.rows - 1) / layer.tile.rows;
-  arguments.row_parts = checked_31_bits(row_parts, "rows");
-  arguments.row_groups = FastDivisor(row_groups);
-  arguments.chunk = chunk_units(layer.tile);
-  const DirectLaunch launch{.grid = dim3(checked_31_bits(tiles * row_groups, "thread blocks")),
+  const DirectLaunch launch{.grid = dim3(checked_31_bits(tiles * row_parts, "thread blocks")),
                             .block = dim3(static_cast<unsigned>(layer.tile.positions),
-                                          static_cast<unsigned>(layer.tile.slices),
-                                          static_cast<unsigned>(layer.tile.rows)),
+                                          static_cast<unsigned>(layer.tile.slices)),
                             .stream = stream};
   const bool is_packed = in.format.layout == Layout::nchw8;
   if (in.format.precision == Precision::f32) {

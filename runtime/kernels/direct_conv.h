@@ -20,15 +20,13 @@ namespace winnow {
 struct DirectTile {
   int channels = 1;     // output channels per thread: 1, 8 or 16; divides the weight's vector
   int sub_batch = 1;    // images per thread: 1, 2, 4 or 8 (paper 003: subBatchSize)
-  int positions = 128;  // threads of one slice; positions * slices * rows <= 256, a multiple of 32
+  int positions = 128;  // threads of one slice; positions * slices <= 256, a multiple of 32
   int slices = 1;       // 1, 2, 4 or 8; more than 1 only where channels * sub_batch <= 32
-  int rows = 1;         // rows of units (or parts of them) per block: 1, 2, 4 or 8; 1 with slices
 
   friend bool operator==(const DirectTile&, const DirectTile&) = default;
 };
 
-std::string to_string(
-    const DirectTile& tile);  // "channels=16 sub_batch=4 positions=128 slices=1 rows=2"
+std::string to_string(const DirectTile& tile);  // "channels=16 sub_batch=4 positions=128 slices=1"
 
 // Whether the kernel exists for this tile, layout and weight vector.
 bool is_valid(const DirectTile& tile, Layout layout, int vector);

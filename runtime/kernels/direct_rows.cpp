@@ -29,8 +29,8 @@ void append_row(DirectRows& rows, std::span<const Unit> units) {
   }
   while (rows.column.size() % kDirectUnroll != 0) rows.column.push_back(rows.column.back());
   rows.values.resize(rows.column.size() * static_cast<std::size_t>(rows.vector), 0.0f);
-  if (rows.values.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    fail(ErrorCode::usage, "a weight has ", rows.values.size(), " values, more than 31 bits");
+  if (rows.column.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    fail(ErrorCode::usage, "a sparse weight has ", rows.column.size(), " units, more than 31 bits");
   }
   rows.begin.push_back(static_cast<std::int32_t>(rows.column.size()));
 }

@@ -29,7 +29,7 @@ struct DirectRows {
 
 // Units whose values are all zero are dropped. Where a unit would reach over the border of two
 // groups of channels (K / groups is no multiple of vector) the rows are taken apart to vector 1.
-// Throws Error{usage} if the number of values does not fit 31 bits.
+// Throws Error{usage} if the units do not fit 31 bits.
 DirectRows direct_rows(const CsrWeight& weight, std::int64_t groups);
 
 // The same for a dense weight [channels, cols]: 16 or 8 channels share a row where groups allow.

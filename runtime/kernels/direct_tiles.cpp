@@ -38,8 +38,7 @@ std::int64_t block_count(const DirectWork& work, const DirectTile& tile) {
 std::string to_string(const DirectTile& tile) {
   return "channels=" + std::to_string(tile.channels) +
          " sub_batch=" + std::to_string(tile.sub_batch) +
-         " positions=" + std::to_string(tile.positions) + " slices=" + std::to_string(tile.slices) +
-         " rows=" + std::to_string(tile.rows);
+         " positions=" + std::to_string(tile.positions) + " slices=" + std::to_string(tile.slices);
 }
 
 bool is_valid(const DirectTile& tile, Layout layout, int vector) {
@@ -51,9 +50,8 @@ bool is_valid(const DirectTile& tile, Layout layout, int vector) {
   if (!is_one_of(tile.slices, {1, 2, 4, 8}) || (tile.slices > 1 && sums > kMaxSlicedSums)) {
     return false;
   }
-  if (!is_one_of(tile.rows, {1, 2, 4, 8}) || (tile.rows > 1 && tile.slices > 1)) return false;
   return tile.positions >= 32 && tile.positions % 32 == 0 &&
-         tile.positions * tile.slices * tile.rows <= kMaxThreads;
+         tile.positions * tile.slices <= kMaxThreads;
 }
 
 std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch) {
@@ -70,12 +68,8 @@ std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch) {
     DirectTile tile{.channels = channels, .sub_batch = images};
     add(tile);
     if (block_count(work, tile) >= 4 * std::int64_t{work.processors}) {
-      // Enough work for blocks of 256 threads. Rows side by side share inputs in the L1 cache,
-      // which matters most where a load serves one channel.
-      for (const int rows : {1, 2, 4, 8}) {
-        if (rows == 8 && channels > 1) continue;
-        add({.channels = channels, .sub_batch = images, .positions = 256 / rows, .rows = rows});
-      }
+      tile.positions = 256;
+      add(tile);
       continue;
     }
     tile.positions = 64;

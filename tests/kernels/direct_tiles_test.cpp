@@ -58,9 +58,6 @@ TEST_CASE("is_valid refuses tiles without a kernel") {
   CHECK_FALSE(is_valid({.channels = 8, .sub_batch = 8, .slices = 2}, Layout::nchw, 8));
   CHECK_FALSE(is_valid({.positions = 48}, Layout::nchw, 1));
   CHECK_FALSE(is_valid({.positions = 256, .slices = 2}, Layout::nchw, 1));
-  CHECK(is_valid({.positions = 32, .rows = 8}, Layout::nchw, 1));
-  CHECK_FALSE(is_valid({.positions = 64, .rows = 8}, Layout::nchw, 1));
-  CHECK_FALSE(is_valid({.positions = 32, .slices = 2, .rows = 2}, Layout::nchw, 1));
 }
 
 }  // namespace winnow
