@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: deps build demo test bench format clean
+.PHONY: deps build demo test bench format asan clean
 
 deps:
 	@.ci/setup
@@ -17,6 +17,8 @@ demo: build
 test: build
 	@.ci/check-format
 	ctest --preset cpu -j $(JOBS)
+
+asan: deps
 	@.ci/configure asan
 	cmake --build build-asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
