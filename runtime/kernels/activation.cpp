@@ -31,6 +31,7 @@ std::string to_string(const ActivationFormat& format) {
   if (format.halo_h > 0 || format.halo_w > 0) {
     text += " halo " + std::to_string(format.halo_h) + "x" + std::to_string(format.halo_w);
   }
+  if (format.channel_padding > 0) text += " padded " + std::to_string(format.channel_padding);
   return text + " " + to_string(format.precision);
 }
 
@@ -54,17 +55,18 @@ ActivationStrides strides_of(const ActivationFormat& format, const ActivationSiz
   const std::int64_t columns = size.width + 2 * format.halo_w;
   const std::int64_t packed = format.layout == Layout::nchw8 ? kPackedImages : 1;
   const std::int64_t groups = (size.images + packed - 1) / packed;
+  const std::int64_t channels = size.channels + format.channel_padding;
 
   ActivationStrides strides;
   if (format.layout == Layout::nhwc) {
     strides.channel = 1;
-    strides.column = size.channels;
+    strides.column = channels;
   } else {
     strides.column = packed;
     strides.channel = rows * columns * packed;
   }
   strides.row = columns * strides.column;
-  strides.image = element_count({rows, columns, size.channels, packed});
+  strides.image = element_count({rows, columns, channels, packed});
   strides.origin = format.halo_h * strides.row + format.halo_w * strides.column;
   strides.total = element_count({groups, strides.image});
   return strides;
@@ -78,6 +80,7 @@ bool is_same_memory(const ActivationFormat& a, const ActivationFormat& b,
                     const ActivationSize& size) {
   if (a == b) return true;
   if (a.precision != b.precision || a.halo_h != b.halo_h || a.halo_w != b.halo_w) return false;
+  if (a.channel_padding != b.channel_padding) return false;
   const bool is_unpacked = a.layout != Layout::nchw8 && b.layout != Layout::nchw8;
   const bool is_point = size.height == 1 && size.width == 1;
   return is_unpacked && (is_point || size.channels == 1) && a.halo_h == 0 && a.halo_w == 0;

@@ -21,17 +21,19 @@ inline constexpr int kPackedImages = 8;  // of Layout::nchw8: 16 bytes of half f
 
 // A halo is a frame of zeros around each plane, `halo_h` rows above and below and `halo_w` columns
 // left and right, which a convolution reads as its padding. Kernels write the interior only; the
-// frame is zeroed once, when the memory is made. NHWC has none.
+// frame is zeroed once, when the memory is made. NHWC has none; it may have `channel_padding` zero
+// channels after the last one instead, because tensor cores want channels in multiples of 8.
 struct ActivationFormat {
   Layout layout = Layout::nchw;
   Precision precision = Precision::f32;
   int halo_h = 0;
   int halo_w = 0;
+  int channel_padding = 0;
 
   friend bool operator==(const ActivationFormat&, const ActivationFormat&) = default;
 };
 
-// "nchw f16", "nchw halo 1x1 f32", "nchw8 halo 1x1 f16"
+// "nchw f16", "nchw halo 1x1 f32", "nchw8 halo 1x1 f16", "nhwc padded 5 f16"
 std::string to_string(const ActivationFormat& format);
 std::string to_string(Layout layout);
 std::string to_string(Precision precision);

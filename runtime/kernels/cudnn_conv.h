@@ -17,6 +17,8 @@ struct CudnnProblem {
   ActivationSize in, out;
   Layout layout = Layout::nhwc;  // of both, without halo: nchw or nhwc
   Precision precision = Precision::f16;
+  int in_padding = 0;   // zero channels after the input's last; with groups = 1 only
+  int out_padding = 0;  // likewise of the output: written as zeros
 };
 
 struct NamedLayer {

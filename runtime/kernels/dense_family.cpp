@@ -34,6 +34,52 @@ void append(std::vector<Candidate>& candidates, std::vector<NamedLayer> layers, 
   }
 }
 
+struct ConvFormats {
+  ActivationFormat in, out;
+};
+
+// fp16 on tensor cores wants channels last and in multiples of 8, if need be by channels of zeros;
+// where there are few channels the other layouts may do better.
+std::vector<ConvFormats> conv_formats(const LayerProblem& problem, const Conv& conv) {
+  const Precision precision = problem.options.precision;
+  const auto format = [&](Layout layout, std::int64_t channels) {
+    const std::int64_t padding = layout == Layout::nhwc ? -channels & 7 : 0;
+    return ActivationFormat{
+        .layout = layout, .precision = precision, .channel_padding = static_cast<int>(padding)};
+  };
+  std::vector<ConvFormats> formats;
+  if (precision == Precision::f16 && conv.groups == 1) {
+    formats.push_back(
+        {format(Layout::nhwc, conv.in_channels), format(Layout::nhwc, conv.out_channels)});
+    if (conv.in_channels % 8 == 0 && conv.out_channels % 8 == 0) return formats;
+  }
+  for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+    formats.push_back({format(layout, 0), format(layout, 0)});
+  }
+  return formats;
+}
+
+void append_conv(std::vector<Candidate>& found, const LayerProblem& problem, const Conv& conv,
+                 const ConvFormats& formats, std::span<const float> weight,
+                 std::span<const float> bias, GpuContext& gpu) {
+  const std::size_t reads = format_index(problem.input_formats[0], formats.in);
+  const std::size_t writes = format_index(problem.output_formats, formats.out);
+  if (reads == problem.input_formats[0].size() || writes == problem.output_formats.size()) return;
+  std::vector<NamedLayer> layers = cudnn_layers({.conv = conv,
+                                                 .has_relu = problem.step.has_relu,
+                                                 .in = problem.input_size(0),
+                                                 .out = problem.output_size(),
+                                                 .layout = formats.in.layout,
+                                                 .precision = problem.options.precision,
+                                                 .in_padding = formats.in.channel_padding,
+                                                 .out_padding = formats.out.channel_padding},
+                                                weight, bias, gpu);
+  if (formats.in.channel_padding > 0 || formats.out.channel_padding > 0) {
+    for (NamedLayer& layer : layers) layer.name += " padded";
+  }
+  append(found, std::move(layers), reads, writes);
+}
+
 class DenseFamily : public Family {
  public:
   std::string name() const override { return "dense"; }
@@ -51,8 +97,8 @@ class DenseFamily : public Family {
     if (const auto* conv = std::get_if<Conv>(&problem.step.op)) {
       const std::vector<float> weight = dense_weight(problem.model, name);
       const std::vector<float> bias = bias_or_zeros(problem.model, name, conv->out_channels);
-      for (const Layout layout : layouts(*conv, problem.options.precision)) {
-        append_conv(found, problem, *conv, layout, weight, bias, gpu);
+      for (const ConvFormats& formats : conv_formats(problem, *conv)) {
+        append_conv(found, problem, *conv, formats, weight, bias, gpu);
       }
     } else if (const auto* linear = std::get_if<Linear>(&problem.step.op)) {
       const ActivationFormat format = plain(problem.options.precision);
@@ -64,32 +110,6 @@ class DenseFamily : public Family {
              format_index(problem.output_formats, format));
     }
     return found;
-  }
-
- private:
-  // fp16 on tensor cores wants channels last; with few channels the other layout may do better.
-  static std::vector<Layout> layouts(const Conv& conv, Precision precision) {
-    const bool is_aligned = conv.in_channels % 8 == 0 && conv.out_channels % 8 == 0;
-    if (precision == Precision::f16 && is_aligned) return {Layout::nhwc};
-    return {Layout::nhwc, Layout::nchw};
-  }
-
-  static void append_conv(std::vector<Candidate>& found, const LayerProblem& problem,
-                          const Conv& conv, Layout layout, std::span<const float> weight,
-                          std::span<const float> bias, GpuContext& gpu) {
-    const ActivationFormat format{.layout = layout, .precision = problem.options.precision};
-    const std::size_t reads = format_index(problem.input_formats[0], format);
-    const std::size_t writes = format_index(problem.output_formats, format);
-    if (reads == problem.input_formats[0].size() || writes == problem.output_formats.size()) return;
-    append(found,
-           cudnn_layers({.conv = conv,
-                         .has_relu = problem.step.has_relu,
-                         .in = problem.input_size(0),
-                         .out = problem.output_size(),
-                         .layout = layout,
-                         .precision = problem.options.precision},
-                        weight, bias, gpu),
-           reads, writes);
   }
 };
 

@@ -10,15 +10,17 @@
 namespace winnow {
 namespace {
 
-// Values may share memory with others of the same key. All values without halo have one key.
-using ArenaKey = std::tuple<int, int, int, int, std::int64_t, std::int64_t, std::int64_t>;
+// Values may share memory with others of the same key. All values without zeros around
+// them have one key.
+using ArenaKey = std::tuple<int, int, int, int, int, std::int64_t, std::int64_t, std::int64_t>;
 
 ArenaKey arena_key(const ActivationFormat& format, const ActivationSize& size) {
-  if (format.halo_h == 0 && format.halo_w == 0) return {};
+  if (format.halo_h == 0 && format.halo_w == 0 && format.channel_padding == 0) return {};
   return {static_cast<int>(format.layout) + 1,
           static_cast<int>(format.precision),
           format.halo_h,
           format.halo_w,
+          format.channel_padding,
           size.channels,
           size.height,
           size.width};
@@ -126,7 +128,7 @@ void NetworkExecutor::place_arena(const std::vector<std::size_t>& slots, cudaStr
   const MemoryPlan memory = plan_memory(lifetimes);
   arenas_.emplace_back(static_cast<std::size_t>(memory.total_bytes));
   std::byte* base = arenas_.back().get();
-  // Zeros make halos, and lanes of nchw8 beyond the last image that are no NaN.
+  // Zeros make halos, padding channels, and lanes of nchw8 beyond the last image that are no NaN.
   if (base != nullptr) CUDA_CHECK(cudaMemsetAsync(base, 0, arenas_.back().bytes(), stream));
   for (std::size_t i = 0; i < slots.size(); ++i) slots_[slots[i]].data = base + memory.offsets[i];
 }

@@ -13,9 +13,9 @@ namespace winnow {
 
 // Kernels, conversions and the activations between them.
 //
-// Values without halo share one arena by their lifetimes. Values with a halo share memory only with
-// values of the same geometry: kernels write interiors only, so the frames of zeros, written once,
-// stay zeros.
+// Values without halo share one arena by their lifetimes. Values with a halo or padding channels
+// share memory only with values of the same geometry: kernels write interiors only, so the frames
+// of zeros, written once, stay zeros.
 class NetworkExecutor {
  public:
   // `program` must outlive it. Zeroes its memory on the context's stream.

@@ -83,7 +83,11 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
       format.layout = Layout::nchw8;
       if (program.batch >= kFewestPackedImages) add_new(formats[v], format);
     }
-    add_new(formats[v], {.layout = Layout::nhwc, .precision = options.precision});
+    format = {.layout = Layout::nhwc, .precision = options.precision};
+    add_new(formats[v], format);
+    if (options.precision != Precision::f16) continue;
+    format.channel_padding = static_cast<int>(-program.values[v].shape[1] & 7);
+    add_new(formats[v], format);
   }
   return formats;
 }

@@ -13,6 +13,11 @@ namespace {
 // FFT and Winograd round more than a plain sum does.
 constexpr double kLooser = 20;
 
+// Formats of the cases mark with a padding of 1 that channels are to be filled up to 8.
+int padding_of(const ActivationFormat& format, std::int64_t channels) {
+  return format.channel_padding > 0 ? static_cast<int>(-channels & 7) : 0;
+}
+
 void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool has_relu,
                 const ActivationFormat& format, GpuContext& gpu) {
   RandomValues random(17);
@@ -23,17 +28,22 @@ void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool ha
   const reference::Array input = random.array({batch, conv.in_channels, side, side});
   reference::Array expected = reference::conv(conv, input, weight, bias);
   if (has_relu) expected = reference::relu(expected);
-  const DeviceTensor in(format, input);
+  ActivationFormat in_format = format, out_format = format;
+  in_format.channel_padding = padding_of(format, conv.in_channels);
+  out_format.channel_padding = padding_of(format, conv.out_channels);
+  const DeviceTensor in(in_format, input);
   int ran = 0;
   for (const NamedLayer& named : cudnn_layers({.conv = conv,
                                  .has_relu = has_relu,
                                  .in = activation_size(input.shape),
                                  .out = activation_size(expected.shape),
                                  .layout = format.layout,
-                                 .precision = format.precision},
+                                 .precision = format.precision,
+                                 .in_padding = padding_of(format, conv.in_channels),
+                                 .out_padding = padding_of(format, conv.out_channels)},
                                               weight, bias, gpu)) {
     const DeviceBuffer<std::byte> workspace(named.layer->workspace_bytes());
-    const DeviceTensor out(format, expected.shape);
+    const DeviceTensor out(out_format, expected.shape);
     const ActivationView view = in.view();
     try {
       named.layer->launch(std::span(&view, 1), out.view(), {workspace.get(), workspace.bytes()},
@@ -69,6 +79,7 @@ TEST_CASE("cuDNN's convolutions equal the reference") {
   const Conv grouped{
       .in_channels = 16, .out_channels = 32, .kernel = {3, 3}, .padding = {1, 1}, .groups = 2};
   const Conv first{.in_channels = 3, .out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}};
+  const Conv ragged{.in_channels = 16, .out_channels = 13, .kernel = {3, 3}, .padding = {1, 1}};
   for (const Precision precision : {Precision::f32, Precision::f16}) {
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
       const ActivationFormat format{.layout = layout, .precision = precision};
@@ -79,6 +90,10 @@ TEST_CASE("cuDNN's convolutions equal the reference") {
     check_conv(strided, 3, 11, true, nchw, gpu);
     check_conv(grouped, 2, 6, true, nchw, gpu);
     check_conv(first, 2, 12, true, nchw, gpu);
+    ActivationFormat padded{.layout = Layout::nhwc, .precision = precision};
+    padded.channel_padding = 1;
+    check_conv(first, 2, 12, true, padded, gpu);
+    check_conv(ragged, 3, 5, false, padded, gpu);
   }
 }
 

@@ -54,6 +54,7 @@ DeviceTensor::DeviceTensor(const ActivationFormat& format, const reference::Arra
   ActivationSize framed = size_;
   framed.height += 2 * format.halo_h;
   framed.width += 2 * format.halo_w;
+  framed.channels += format.channel_padding;
   for_each_position(framed, [&](std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) {
     store(host, byte_offset(n, c, y - format.halo_h, x - format.halo_w), format.precision, 0.0f);
   });

@@ -22,6 +22,7 @@ std::vector<ActivationFormat> all_formats(Precision precision) {
   return {{.layout = Layout::nchw, .precision = precision},
           {.layout = Layout::nchw, .precision = precision, .halo_h = 1, .halo_w = 2},
           {.layout = Layout::nhwc, .precision = precision},
+          {.layout = Layout::nhwc, .precision = precision, .channel_padding = 5},
           {.layout = Layout::nchw8, .precision = precision},
           {.layout = Layout::nchw8, .precision = precision, .halo_h = 2, .halo_w = 1}};
 }
