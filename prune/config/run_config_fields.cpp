@@ -14,8 +14,9 @@ constexpr Range kBelowOne = {.lowest = 0, .highest = 1, .excludes_highest = true
 
 constexpr Named<Decay> kDecays[] = {
     {"cosine", Decay::cosine}, {"step", Decay::step}, {"constant", Decay::constant}};
-constexpr Named<Precision> kPrecisions[] = {
-    {"auto", Precision::automatic}, {"fp32", Precision::fp32}, {"bf16", Precision::bf16}};
+constexpr Named<TrainingPrecision> kPrecisions[] = {{"auto", TrainingPrecision::automatic},
+                                                    {"fp32", TrainingPrecision::fp32},
+                                                    {"bf16", TrainingPrecision::bf16}};
 constexpr Named<Start> kStarts[] = {{"scratch", Start::scratch}, {"dense", Start::dense}};
 constexpr Named<Budget> kBudgets[] = {{"parameters", Budget::parameters}, {"macs", Budget::macs}};
 constexpr Named<std::int64_t> kGranularities[] = {

@@ -101,9 +101,9 @@ const Model& checked(const Model& model, const DataSet& data) {
 
 }  // namespace
 
-bool uses_bf16(Precision precision, const torch::Device& device) {
-  if (precision == Precision::automatic) return device.is_cuda();
-  return precision == Precision::bf16;
+bool uses_bf16(TrainingPrecision precision, const torch::Device& device) {
+  if (precision == TrainingPrecision::automatic) return device.is_cuda();
+  return precision == TrainingPrecision::bf16;
 }
 
 Learner::Learner(const Model& model, const DataSet& data, const torch::Device& device,

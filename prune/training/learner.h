@@ -16,7 +16,7 @@
 namespace winnow {
 
 // bf16 if asked for, or if left open and `device` is a GPU.
-bool uses_bf16(Precision precision, const torch::Device& device);
+bool uses_bf16(TrainingPrecision precision, const torch::Device& device);
 
 class Learner {
  public:

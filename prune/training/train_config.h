@@ -8,7 +8,7 @@
 namespace winnow {
 
 // Number formats of activations and gradients; weights and their updates are always fp32.
-enum class Precision { automatic, fp32, bf16 };  // automatic: bf16 on a GPU, else fp32
+enum class TrainingPrecision { automatic, fp32, bf16 };  // automatic: bf16 on a GPU, else fp32
 
 struct TrainConfig {
   std::int64_t epochs = 60;  // of the dense baseline; 0: none
@@ -20,7 +20,7 @@ struct TrainConfig {
   bool decays_norms_and_biases = false;
   double label_smoothing = 0.0;
   double clip_norm = 0.0;  // gradients are scaled down to this norm; 0: never
-  Precision precision = Precision::automatic;
+  TrainingPrecision precision = TrainingPrecision::automatic;
   bool is_channels_last = true;
   std::int64_t validate_every = 10;  // epochs between measurements
 };
