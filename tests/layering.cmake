@@ -24,6 +24,7 @@ allow(runtime/device runtime/base)
 allow(runtime/kernels ${model} runtime/plan runtime/device runtime/reference)
 allow(runtime/bench runtime)  # measures backends and their parts; only programs include it
 allow(runtime/report runtime/base)
+allow(runtime/challenge runtime/base runtime/device)
 allow(runtime/cli runtime/base)
 allow(runtime/commands runtime)
 allow(prune ${model} runtime/cli runtime/report)
@@ -40,7 +41,7 @@ set(top_level runtime prune quantize export)
 set(torch_headers "^(torch|ATen|c10)/")
 set(torch_places "^(prune/training/|quantize/accuracy\\.cpp$)")
 set(cuda_headers "^(cuda|cudnn|cublas|cusparse|nvrtc|mma\\.h)")
-set(cuda_places "^runtime/(device|kernels)/")
+set(cuda_places "^runtime/(device|kernels|challenge/gpu)/")
 
 # The folder whose line counts for `file`, or "" if there is none.
 function(find_line file result)

@@ -1,0 +1,57 @@
+// What runs a network over images. Every engine gives the same categories.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/challenge/images.h"
+#include "runtime/challenge/network.h"
+
+namespace winnow::challenge {
+
+struct EngineOptions {
+  int threads = 0;       // CPU engines; 0 takes all cores
+  int blocks = 64;       // `cpu`: parts that a layer is divided into (paper 002)
+  int gpu = 0;           // CUDA device number
+  bool fold = false;     // compute outputs that are equal as a whole once
+  bool use_half = true;  // `fused`, `shared`: activations as fp16 after the fp32 prefix
+  // Called between layers or blocks of layers with (layers done, layers in all). May throw to stop.
+  std::function<void(std::uint32_t, std::uint32_t)> progress;
+};
+
+// Images that are not zero everywhere after the last layer, from 0, ascending.
+using Categories = std::vector<std::uint32_t>;
+
+struct RunTimes {
+  double inference_ms = 0;  // from the first layer to the categories in host memory
+  double transfer_ms = 0;   // images (and streamed weights) to the device, not in inference_ms
+};
+
+// A network made ready on a device.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual std::string device() const = 0;  // "cpu (...)", "cuda:0 (NVIDIA H200)"
+  virtual std::string kernel() const = 0;  // the kernels and storage forms that run, in one line
+
+  // Moves the images to the device. Throws Error{usage} if their neurons are not the network's.
+  virtual void set_images(const SparseImages& images) = 0;
+
+  // Runs all layers over all images; repeatable. Throws Error{device}.
+  virtual Categories run(RunTimes& times) = 0;
+
+  // Images that are alive before each layer and after the last one: [layers + 1], of the last run;
+  // empty if the engine does not count.
+  virtual std::vector<std::uint32_t> live() const { return {}; }
+
+  // What was discovered or reordered at load time ("groups of 16 outputs share 32 inputs"), and
+  // how long that took, upload not included.
+  virtual std::string discovery() const { return ""; }
+  virtual double prepare_ms() const { return 0; }
+};
+
+}  // namespace winnow::challenge

@@ -1,0 +1,95 @@
+#include "runtime/challenge/network.h"
+
+#include <cmath>
+
+#include "runtime/base/error.h"
+
+namespace winnow::challenge {
+namespace {
+
+void check_row(const SparseLayer& layer, std::uint32_t row, const std::string& where) {
+  const std::uint32_t begin = layer.row_begin[row], end = layer.row_begin[row + 1];
+  if (begin > end || end > layer.connections()) {
+    fail(ErrorCode::usage, where, ": output ", row, ": its connections begin at ", begin,
+         " and end at ", end, " of ", layer.connections());
+  }
+  for (std::uint32_t k = begin; k < end; ++k) {
+    const bool is_ascending = k == begin || layer.input[k - 1] < layer.input[k];
+    if (layer.input[k] >= layer.inputs || !is_ascending) {
+      fail(ErrorCode::usage, where, ": output ", row, ": input ", layer.input[k],
+           " is out of order or not below ", layer.inputs);
+    }
+    if (!std::isfinite(layer.value[k])) {
+      fail(ErrorCode::usage, where, ": output ", row, ": a weight is not finite");
+    }
+  }
+}
+
+}  // namespace
+
+void check_layer(const SparseLayer& layer, const std::string& where) {
+  if (layer.row_begin.size() != layer.bias.size() + 1 || layer.row_begin.front() != 0 ||
+      layer.row_begin.back() != layer.connections() || layer.value.size() != layer.input.size()) {
+    fail(ErrorCode::usage, where, ": ", layer.row_begin.size(), " row bounds, ", layer.bias.size(),
+         " biases, ", layer.input.size(), " inputs and ", layer.value.size(),
+         " weights do not fit each other");
+  }
+  for (std::uint32_t row = 0; row < layer.outputs(); ++row) {
+    check_row(layer, row, where);
+    if (!std::isfinite(layer.bias[row])) {
+      fail(ErrorCode::usage, where, ": output ", row, ": the bias is not finite");
+    }
+  }
+}
+
+MemoryNetwork::MemoryNetwork(std::string name, std::vector<SparseLayer> layers)
+    : name_(std::move(name)), layers_(std::move(layers)) {
+  if (layers_.empty()) fail(ErrorCode::usage, name_, ": a network needs at least one layer");
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    check_layer(layers_[l], name_ + ": layer " + std::to_string(l));
+    if (l > 0 && layers_[l].inputs != layers_[l - 1].outputs()) {
+      fail(ErrorCode::usage, name_, ": layer ", l, " takes ", layers_[l].inputs,
+           " inputs, the one before has ", layers_[l - 1].outputs(), " outputs");
+    }
+  }
+}
+
+std::uint64_t MemoryNetwork::connections() const {
+  std::uint64_t sum = 0;
+  for (const SparseLayer& layer : layers_) sum += layer.connections();
+  return sum;
+}
+
+SparseLayer MemoryNetwork::layer(std::uint32_t l) const {
+  if (l >= layers_.size()) fail(ErrorCode::usage, name_, ": there is no layer ", l);
+  return layers_[l];
+}
+
+LayerRange::LayerRange(const Network& whole, std::uint32_t first, std::uint32_t last)
+    : whole_(whole), first_(first), last_(last) {
+  if (first >= last || last > whole.layers()) {
+    fail(ErrorCode::usage, "layers ", first, " to ", last, " of ", whole.name(),
+         ": expected first < last <= ", whole.layers());
+  }
+  if (first == 0 && last == whole.layers()) {
+    neurons_ = whole.neurons();
+    connections_ = whole.connections();
+    return;
+  }
+  for (std::uint32_t l = first; l < last; ++l) {
+    const SparseLayer layer = whole.layer(l);
+    if (l == first) neurons_ = layer.inputs;
+    connections_ += layer.connections();
+  }
+}
+
+std::string LayerRange::name() const {
+  return whole_.name() + ", layers " + std::to_string(first_) + " to " + std::to_string(last_);
+}
+
+SparseLayer LayerRange::layer(std::uint32_t l) const {
+  if (l >= layers()) fail(ErrorCode::usage, name(), ": there is no layer ", l);
+  return whole_.layer(first_ + l);
+}
+
+}  // namespace winnow::challenge
