@@ -10,8 +10,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/gzip.h"
 #include "runtime/images/class_names.h"
-#include "runtime/images/gzip.h"
 #include "runtime/images/picture.h"
 
 namespace winnow {
