@@ -1,4 +1,4 @@
-#include "runtime/cpu/aligned_buffer.h"
+#include "runtime/base/aligned_buffer.h"
 
 #include <sys/mman.h>
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/base/random.h"
-#include "runtime/cpu/aligned_buffer.h"
 #include "runtime/cpu/channel_conv.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/cpu/aligned_buffer.h"
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/layer.h"
 #include "runtime/cpu/layout_plan.h"
 #include "runtime/cpu/plain_layer.h"

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/base/error.h"
+#include "runtime/base/processor.h"
 #include "runtime/base/suggest.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/cpu_session_for_isa.h"

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/thread_pool.h"
 #include "runtime/cpu/conv_shape.h"
 #include "runtime/cpu/kept_units.h"
 #include "runtime/cpu/layout.h"
 #include "runtime/cpu/micro_kernels.h"
-#include "runtime/cpu/thread_pool.h"
 
 namespace winnow {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cpu/aligned_buffer.h"
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/layer.h"
 
 namespace winnow {

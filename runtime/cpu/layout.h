@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/cpu/thread_pool.h"
+#include "runtime/base/thread_pool.h"
 #include "runtime/model/shape.h"
 
 namespace winnow {

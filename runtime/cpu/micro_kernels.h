@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-namespace winnow {
+#include "runtime/base/isa.h"
 
-enum class Isa { baseline, avx2, avx512 };
+namespace winnow {
 
 // Lanes are positions (images, or neighbours in a plane): an input vector times one weight.
 struct PositionArgs {

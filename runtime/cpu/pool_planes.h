@@ -1,8 +1,8 @@
 // Pooling in any layout.
 #pragma once
 
+#include "runtime/base/thread_pool.h"
 #include "runtime/cpu/layout.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/model/graph.h"
 
 namespace winnow {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/thread_pool.h"
 #include "runtime/cpu/micro_kernels.h"
-#include "runtime/cpu/thread_pool.h"
 #include "runtime/cpu/tiles.h"
 #include "runtime/cpu/unit_lists.h"
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "runtime/cpu/aligned_buffer.h"
+#include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/channel_conv.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"

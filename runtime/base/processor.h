@@ -1,0 +1,20 @@
+// What this machine's processor is and can do.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runtime/base/isa.h"
+
+namespace winnow {
+
+std::string_view to_string(Isa isa);  // "baseline", "avx2", "avx512"
+
+// Whether this machine runs all that kernels for `isa` are compiled with: AVX2 and FMA; AVX-512 F,
+// BW, DQ and VL.
+bool processor_has(Isa isa);
+
+// "Intel(R) Xeon(R) Processor", from /proc/cpuinfo; "unknown processor" where that has no name.
+std::string cpu_model_name();
+
+}  // namespace winnow
