@@ -59,12 +59,14 @@ DeviceBuffer<T> upload(const std::vector<T>& values) {
   return buffer;
 }
 
-// Floats in page-locked host memory, so that copies to and from the device run at full speed.
+// `count` elements of T in page-locked host memory, not initialised, so that copies to and from the
+// device run at full speed and beside kernels. T is trivially copyable.
+template <typename T>
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
   explicit PinnedBuffer(std::size_t count) : count_(count) {
-    if (count > 0) CUDA_CHECK(cudaMallocHost(&data_, count * sizeof(float)));
+    if (count > 0) CUDA_CHECK(cudaMallocHost(&data_, count * sizeof(T)));
   }
   ~PinnedBuffer() {
     if (data_ != nullptr) cudaFreeHost(data_);
@@ -77,7 +79,7 @@ class PinnedBuffer {
     return *this;
   }
 
-  std::span<float> values() const { return {static_cast<float*>(data_), count_}; }
+  std::span<T> values() const { return {static_cast<T*>(data_), count_}; }
 
  private:
   void* data_ = nullptr;

@@ -1,12 +1,27 @@
 #include "runtime/device/dynamic_library.h"
 
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "runtime/base/error.h"
 
 namespace winnow {
+namespace {
+
+// Appends the parts of "a:b".
+void append_folders(std::string_view list, std::vector<std::string>& folders) {
+  while (!list.empty()) {
+    const std::size_t colon = list.find(':');
+    if (colon != 0) folders.emplace_back(list.substr(0, colon));
+    if (colon == std::string_view::npos) break;
+    list.remove_prefix(colon + 1);
+  }
+}
+
+}  // namespace
 
 DynamicLibrary DynamicLibrary::open(const std::vector<std::string>& names,
                                     const std::vector<std::string>& folders) {
@@ -37,21 +52,17 @@ void* DynamicLibrary::address(const char* name) const {
   return found;
 }
 
-std::vector<std::string> library_folders(const char* variable,
-                                         const std::vector<std::string>& package_folders,
-                                         const std::vector<std::string>& build_folders) {
+std::vector<std::string> library_folders(const char* variable, const std::string& package) {
   std::vector<std::string> folders;
   if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0') {
     folders.push_back(folder);
   }
   if (const char* root = std::getenv("WINNOW_SITE_PACKAGES"); root != nullptr && *root != '\0') {
-    for (const std::string& below : package_folders) {
-      folders.push_back(std::string(root) + "/" + below);
-    }
+    const std::string packages = std::string(root) + "/nvidia/";
+    folders.push_back(packages + "cu" + std::to_string(CUDART_VERSION / 1000) + "/lib");
+    folders.push_back(packages + package + "/lib");
   }
-  for (const std::string& folder : build_folders) {
-    if (!folder.empty()) folders.push_back(folder);
-  }
+  append_folders(WINNOW_LIBRARY_FOLDERS, folders);
   return folders;
 }
 

@@ -31,10 +31,8 @@ class DynamicLibrary {
 };
 
 // Folders for a library of NVIDIA's, in this order: the environment variable `variable`;
-// WINNOW_SITE_PACKAGES (a Python site-packages folder) with each of `package_folders` below it; the
-// folders known when this was built.
-std::vector<std::string> library_folders(const char* variable,
-                                         const std::vector<std::string>& package_folders,
-                                         const std::vector<std::string>& build_folders);
+// WINNOW_SITE_PACKAGES (a Python site-packages folder) with nvidia/cuN/lib, N being CUDA's version,
+// and nvidia/`package`/lib below it; the folders known when this was built.
+std::vector<std::string> library_folders(const char* variable, const std::string& package);
 
 }  // namespace winnow

@@ -4,18 +4,14 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/dynamic_library.h"
-#include "runtime/kernels/library_places.h"
 
 namespace winnow {
 namespace {
 
 CublasLt load() {
   const std::string name = "libcublasLt.so." + std::to_string(CUDART_VERSION / 1000);
-  const DynamicLibrary library = DynamicLibrary::open(
-      {name}, library_folders("WINNOW_CUBLAS_DIR",
-                              {"nvidia/cu" + std::to_string(CUDART_VERSION / 1000) + "/lib",
-                               "nvidia/cublas/lib"},
-                              split_folders(WINNOW_LIBRARY_FOLDERS)));
+  const DynamicLibrary library =
+      DynamicLibrary::open({name}, library_folders("WINNOW_CUBLAS_DIR", "cublas"));
   CublasLt cublaslt;
 #define WINNOW_LOAD(name) cublaslt.name = library.function<decltype(cublaslt.name)>(#name);
   WINNOW_CUBLASLT_FUNCTIONS(WINNOW_LOAD)

@@ -7,9 +7,8 @@ namespace winnow {
 namespace {
 
 Cudnn load() {
-  const DynamicLibrary library = DynamicLibrary::open(
-      {"libcudnn.so.9"}, library_folders("WINNOW_CUDNN_DIR", {"nvidia/cudnn/lib"},
-                                         split_folders(WINNOW_LIBRARY_FOLDERS)));
+  const DynamicLibrary library =
+      DynamicLibrary::open({"libcudnn.so.9"}, library_folders("WINNOW_CUDNN_DIR", "cudnn"));
   Cudnn cudnn;
   cudnn.path = library.path();
 #define WINNOW_LOAD(name) cudnn.name = library.function<decltype(cudnn.name)>(#name);

@@ -1,6 +1,7 @@
 #include "runtime/kernels/gpu_context.h"
 
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/gpu.h"
 #include "runtime/kernels/library_handles.h"
 
 namespace winnow {
@@ -8,12 +9,7 @@ namespace {
 
 // The stream of a context is made on its device, so this runs before the members.
 int selected(int gpu) {
-  int count = 0;
-  CUDA_CHECK(cudaGetDeviceCount(&count));
-  if (gpu < 0 || gpu >= count) {
-    fail(ErrorCode::device, "there is no GPU ", gpu, ": this machine has ", count);
-  }
-  CUDA_CHECK(cudaSetDevice(gpu));
+  select_gpu(gpu);
   return gpu;
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/gpu.h"
 #include "runtime/kernels/gpu_session.h"
 #include "runtime/kernels/library_places.h"
 
@@ -15,12 +16,7 @@ std::string version(int number) {
 }  // namespace
 
 std::string gpu_unavailable_reason() {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess) return count > 0 ? "" : "no device";
-  cudaGetLastError();  // clears it
-  if (status == cudaErrorNoDevice) return "no device";
-  return std::string("no driver: ") + cudaGetErrorString(status);
+  return missing_gpu_reason();
 }
 
 bool gpu_is_available() {
@@ -28,13 +24,7 @@ bool gpu_is_available() {
 }
 
 std::string gpu_description(int gpu) {
-  const std::string reason = gpu_unavailable_reason();
-  if (!reason.empty()) fail(ErrorCode::device, "GPU ", gpu, ": ", reason);
-  int count = 0;
-  CUDA_CHECK(cudaGetDeviceCount(&count));
-  if (gpu < 0 || gpu >= count) {
-    fail(ErrorCode::device, "there is no GPU ", gpu, ": this machine has ", count);
-  }
+  check_gpu(gpu);
   cudaDeviceProp properties{};
   int driver = 0, runtime = 0;
   CUDA_CHECK(cudaGetDeviceProperties(&properties, gpu));

@@ -51,8 +51,8 @@ class GpuSession : public Session {
       layers_[i].family = executor_->plan().steps[i].family;
       layers_[i].kernel = executor_->plan().steps[i].kernel;
     }
-    input_ = PinnedBuffer(count_of(program_.input));
-    output_ = PinnedBuffer(count_of(program_.output));
+    input_ = PinnedBuffer<float>(count_of(program_.input));
+    output_ = PinnedBuffer<float>(count_of(program_.output));
     token_rows_ = token_rows(program_);
     std::fill(input_.values().begin(), input_.values().end(), 0.0f);
     copy_input();
@@ -226,7 +226,7 @@ class GpuSession : public Session {
   std::vector<LayerPlan> layers_;
   std::unique_ptr<NetworkExecutor> executor_;
   DeviceGraph graph_;
-  PinnedBuffer input_, output_;
+  PinnedBuffer<float> input_, output_;
   std::optional<std::int64_t> token_rows_;
 };
 

@@ -10,17 +10,6 @@
 
 namespace winnow {
 
-std::vector<std::string> split_folders(std::string_view list) {
-  std::vector<std::string> folders;
-  while (!list.empty()) {
-    const std::size_t colon = list.find(':');
-    if (colon != 0) folders.emplace_back(list.substr(0, colon));
-    if (colon == std::string_view::npos) break;
-    list.remove_prefix(colon + 1);
-  }
-  return folders;
-}
-
 bool preload_cublaslt() noexcept {
   try {
     CublasLt::get();

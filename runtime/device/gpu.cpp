@@ -1,0 +1,37 @@
+#include "runtime/device/gpu.h"
+
+#include "runtime/device/cuda_check.h"
+
+namespace winnow {
+std::string missing_gpu_reason() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess) return count > 0 ? "" : "no device";
+  cudaGetLastError();  // clears it
+  if (status == cudaErrorNoDevice) return "no device";
+  return std::string("no driver: ") + cudaGetErrorString(status);
+}
+
+void check_gpu(int gpu) {
+  const std::string reason = missing_gpu_reason();
+  if (!reason.empty()) fail(ErrorCode::device, "GPU ", gpu, ": ", reason);
+  int count = 0;
+  CUDA_CHECK(cudaGetDeviceCount(&count));
+  if (gpu < 0 || gpu >= count) {
+    fail(ErrorCode::device, "there is no GPU ", gpu, ": this machine has ", count);
+  }
+}
+
+void select_gpu(int gpu) {
+  check_gpu(gpu);
+  CUDA_CHECK(cudaSetDevice(gpu));
+}
+
+std::string gpu_name(int gpu) {
+  check_gpu(gpu);
+  cudaDeviceProp properties{};
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, gpu));
+  return "cuda:" + std::to_string(gpu) + " (" + properties.name + ")";
+}
+
+}  // namespace winnow

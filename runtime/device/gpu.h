@@ -1,0 +1,20 @@
+// Which GPUs there are.
+#pragma once
+
+#include <string>
+
+namespace winnow {
+
+// Why no GPU can be used: "no driver: ...", "no device". Empty if there is one. Never throws.
+std::string missing_gpu_reason();
+
+// Throws Error{device} unless there is a GPU of this number.
+void check_gpu(int gpu);
+
+// Makes `gpu` the calling thread's device. Throws Error{device} if there is no such GPU.
+void select_gpu(int gpu);
+
+// "cuda:0 (NVIDIA H200)". Throws Error{device} if there is no such GPU.
+std::string gpu_name(int gpu);
+
+}  // namespace winnow
