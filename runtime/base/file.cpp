@@ -126,6 +126,17 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto at = static_cast<off_t>(offset);
+    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) refuse(path_, "cannot write");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
 void AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) refuse(path_, "cannot sync");
   if (::close(std::exchange(descriptor_, -1)) != 0) refuse(path_, "cannot write");

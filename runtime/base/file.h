@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ class AtomicFile {
   ~AtomicFile();  // removes the temporary file unless commit() was called
 
   void write(std::span<const std::byte> bytes);
+  // Replaces bytes that were written before, for a header that is known last.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   void commit();  // sync, rename, sync the folder
 
  private:

@@ -105,6 +105,16 @@ TEST_CASE("until commit the old content stays, after it the new one is there") {
   CHECK(entries_in(directory) == 1);
 }
 
+TEST_CASE("bytes written before are replaced at their place") {
+  const TemporaryDirectory directory;
+  AtomicFile file(directory / "a");
+  file.write(bytes_of("....tail"));
+  file.write_at(0, bytes_of("head"));
+  file.write(bytes_of("!"));
+  file.commit();
+  CHECK(read_text_file(directory / "a") == "headtail!");
+}
+
 TEST_CASE("an abandoned write leaves nothing behind") {
   const TemporaryDirectory directory;
   write_file_atomically(directory / "a", std::string_view("old"));
