@@ -86,9 +86,9 @@ std::size_t payload_bytes(const std::string& path, std::span<const std::size_t> 
   return dims[0] * dims[1] * dims[2];
 }
 
-IdxData read_file(const std::string& directory, const std::string& stem, int rank) {
+IdxData read_file(const std::string& path, int rank) {
   IdxData data;
-  data.path = find_file(directory, stem, rank);
+  data.path = path;
   const MappedFile file(data.path);
   const auto header_bytes = static_cast<std::size_t>(4 * (rank + 1));
   data.dims = parse_header(data.path, static_cast<std::size_t>(rank),
@@ -119,22 +119,31 @@ std::vector<std::string> classes_of(const std::string& directory, const IdxData&
   return names;
 }
 
-}  // namespace
-
-ImageSet read_idx(const std::string& directory, Split split) {
-  const std::string stem = split == Split::train ? "train" : "t10k";
-  IdxData images = read_file(directory, stem + "-images", 3);
-  const IdxData labels = read_file(directory, stem + "-labels", 1);
-  if (images.dims[0] != labels.dims[0]) {
-    fail(ErrorCode::bad_file, labels.path, ": found ", labels.dims[0], " labels, expected ",
-         images.dims[0], " as in ", images.path);
-  }
+ImageSet without_labels(IdxData images) {
   ImageSet set;
   set.count = static_cast<std::int64_t>(images.dims[0]);
   set.channels = 1;
   set.height = static_cast<std::int64_t>(images.dims[1]);
   set.width = static_cast<std::int64_t>(images.dims[2]);
   set.pixels = std::move(images.values);
+  return set;
+}
+
+}  // namespace
+
+ImageSet read_idx_images(const std::string& path) {
+  return without_labels(read_file(path, 3));
+}
+
+ImageSet read_idx(const std::string& directory, Split split) {
+  const std::string stem = split == Split::train ? "train" : "t10k";
+  IdxData images = read_file(find_file(directory, stem + "-images", 3), 3);
+  const IdxData labels = read_file(find_file(directory, stem + "-labels", 1), 1);
+  if (images.dims[0] != labels.dims[0]) {
+    fail(ErrorCode::bad_file, labels.path, ": found ", labels.dims[0], " labels, expected ",
+         images.dims[0], " as in ", images.path);
+  }
+  ImageSet set = without_labels(std::move(images));
   set.labels.assign(labels.values.begin(), labels.values.end());
   set.classes = classes_of(directory, labels);
   return set;

@@ -13,4 +13,8 @@ namespace winnow {
 // there, else numbered up to the largest label of the split.
 ImageSet read_idx(const std::string& directory, Split split);
 
+// One file of images by its path, of the first form above, plain or packed; `labels` and `classes`
+// stay empty. Throws Error{bad_file}.
+ImageSet read_idx_images(const std::string& path);
+
 }  // namespace winnow

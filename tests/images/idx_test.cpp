@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "runtime/images/idx.h"
 #include "runtime/images/image_set.h"
 #include "tests/images/encode.h"
 #include "tests/images/write_files.h"
@@ -136,6 +137,20 @@ TEST_CASE("IDX headers that promise what cannot be are refused before memory is 
   CHECK(refuses(kLabels, kImages));
   CHECK(message_of([&] { read_train(directory); }) ==
         directory / "train-images-idx3-ubyte" + ": found 10 bytes, expected a header of 16");
+}
+
+TEST_CASE("IDX images are read alone by their path") {
+  const TemporaryDirectory directory;
+  write_bytes(directory / "digits.gz", gzip_bytes(kImages));
+  const ImageSet set = read_idx_images(directory / "digits.gz");
+  CHECK(set.count == 2);
+  CHECK(set.height == 2);
+  CHECK(set.width == 3);
+  CHECK(set.pixels == Bytes(kImages.begin() + 16, kImages.end()));
+  CHECK(set.labels.empty());
+  write_bytes(directory / "labels", kLabels);
+  CHECK(message_of([&] { read_idx_images(directory / "labels"); }) ==
+        directory / "labels" + ": found 10 bytes, expected a header of 16");
 }
 
 TEST_CASE("IDX names the magic number that it found") {
