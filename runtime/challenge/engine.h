@@ -13,11 +13,12 @@
 namespace winnow::challenge {
 
 struct EngineOptions {
-  int threads = 0;       // CPU engines; 0 takes all cores
-  int blocks = 64;       // `cpu`: parts that a layer is divided into (paper 002)
-  int gpu = 0;           // CUDA device number
-  bool fold = false;     // compute outputs that are equal as a whole once
-  bool use_half = true;  // `fused`, `shared`: activations as fp16 after the fp32 prefix
+  int threads = 0;                   // CPU engines; 0 takes all cores
+  int blocks = 64;                   // `cpu`: parts that a layer is divided into (paper 002)
+  int gpu = 0;                       // CUDA device number
+  std::uint32_t images_at_once = 0;  // GPU engines; 0: as many as memory holds
+  bool fold = false;                 // compute outputs that are equal as a whole once
+  bool use_half = true;              // `fused`, `shared`: activations as fp16 after the fp32 prefix
   // Called between layers or blocks of layers with (layers done, layers in all). May throw to stop.
   std::function<void(std::uint32_t, std::uint32_t)> progress;
 };

@@ -1,0 +1,28 @@
+// The engines that run on a GPU. In a build without CUDA they are known, but not made (no_gpu.cpp).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/challenge/engine.h"
+
+namespace winnow::challenge {
+
+//   tiled             dense tiles in shared memory, weights streamed through pinned memory (Gokhale
+//                     et al., "Optimization of Sparse Deep Neural Networks using GPU")
+//   cusparse          sparse x sparse by cuSPARSE, workspace of each product on its own
+//   cusparse-buffer   the same with one workspace that is kept
+//   cusparse-filter   the same, dead rows dropped before every product (all three: Wang et al.,
+//                     "Performance of Training Sparse Deep Neural Networks on GPUs", HPEC 2019)
+//   cusparse-spmm     sparse x dense by cuSPARSE, dead rows dropped
+inline constexpr std::array<std::string_view, 0> kGpuEngines = {};
+
+// `name` is one of kGpuEngines. Reads all layers of `network` and moves them to the GPU (`tiled`
+// keeps them in host memory); the network may go afterwards. Throws Error{device} if there is no
+// GPU `options.gpu`, if memory runs out or if a library is missing.
+std::unique_ptr<Engine> make_gpu_engine(const std::string& name, const Network& network,
+                                        const EngineOptions& options);
+
+}  // namespace winnow::challenge
