@@ -34,4 +34,10 @@ std::string gpu_name(int gpu) {
   return "cuda:" + std::to_string(gpu) + " (" + properties.name + ")";
 }
 
+std::size_t usable_gpu_bytes() {
+  std::size_t free = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return free - free / 20;
+}
+
 }  // namespace winnow

@@ -1,6 +1,7 @@
 // Which GPUs there are.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace winnow {
@@ -16,5 +17,9 @@ void select_gpu(int gpu);
 
 // "cuda:0 (NVIDIA H200)". Throws Error{device} if there is no such GPU.
 std::string gpu_name(int gpu);
+
+// Bytes of the calling thread's device that can be taken: what is free, less a twentieth that the
+// sizes of pages and libraries eat. Throws Error{device}.
+std::size_t usable_gpu_bytes();
 
 }  // namespace winnow

@@ -5,4 +5,8 @@
 
 #include "runtime/challenge/engine.h"
 
-namespace winnow::challenge {}  // namespace winnow::challenge
+namespace winnow::challenge {
+
+std::unique_ptr<Engine> make_tiled_engine(const Network& network, const EngineOptions& options);
+
+}  // namespace winnow::challenge

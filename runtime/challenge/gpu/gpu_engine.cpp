@@ -58,8 +58,11 @@ Categories GpuEngine::run(RunTimes& times) {
   return categories;
 }
 
-void GpuEngine::report_layers(std::uint32_t done) const {
-  if (options_.progress) options_.progress(done, layers_);
+void GpuEngine::report_layers(std::uint32_t done, std::uint32_t first, std::uint32_t last) const {
+  if (!options_.progress || images_ == 0) return;
+  const std::uint64_t row_layers =
+      std::uint64_t{first} * layers_ + std::uint64_t{last - first} * done;
+  options_.progress(static_cast<std::uint32_t>(row_layers / images_), layers_);
 }
 
 }  // namespace winnow::challenge

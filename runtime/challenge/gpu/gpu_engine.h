@@ -26,8 +26,9 @@ class GpuEngine : public Engine {
   // Runs all layers; the time that this takes is what counts.
   virtual Categories infer() = 0;
 
-  // Calls options.progress.
-  void report_layers(std::uint32_t done) const;
+  // Calls options.progress: images [first, last) are through the first `done` layers, images before
+  // them through all.
+  void report_layers(std::uint32_t done, std::uint32_t first, std::uint32_t last) const;
 
   cudaStream_t stream() const { return stream_.get(); }
   const EngineOptions& options() const { return options_; }

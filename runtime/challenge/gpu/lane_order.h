@@ -1,0 +1,48 @@
+// Which lane of a warp computes which output and in which order it reads its inputs, so that lanes
+// that are served together find their inputs in different banks of shared memory. Pure host code.
+//
+// Activations lie in shared memory as rows of R images, one row a neuron. A row has 16, 32 or 64
+// bytes; the 128 bytes of all banks hold `classes` = 8, 4 or 2 rows, and rows whose positions
+// differ modulo `classes` never meet in a bank. Lanes are served in groups of `classes`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/challenge/network.h"
+
+namespace winnow::challenge {
+
+inline constexpr std::uint32_t kLanes = 32;
+inline constexpr std::uint32_t kStep = 4;  // connections that are fetched at once
+inline constexpr std::uint32_t kNoOutput = 0xffffffffu;
+
+// A layer as the lanes read it. Slice s is what a warp computes at a time: its lane i computes
+// output[32 s + i], which it leaves in row 32 s + i.
+struct LaneOrder {
+  std::vector<std::uint32_t> output;       // [slices * 32]; kNoOutput fills the last slice
+  std::vector<std::uint32_t> steps;        // [slices]: each lane reads 4 * steps rows
+  std::vector<std::uint32_t> slice_begin;  // [slices + 1]: first entry of a slice in row and value
+
+  // Entry slice_begin[s] + 32 k + i is connection k of lane i: the row it reads and the weight, 0
+  // where it only keeps step with longer lanes.
+  std::vector<std::uint32_t> row;
+  std::vector<float> value;
+
+  std::uint64_t accesses = 0;  // groups of lanes times connections
+  std::uint64_t passes = 0;    // of shared memory that these take; equal to accesses at best
+
+  std::uint32_t slices() const { return static_cast<std::uint32_t>(steps.size()); }
+};
+
+// `position[i]` is the row of input i. Steps of a slice are a multiple of `unroll`. Sums keep their
+// terms but not the order of these, which depends on the arguments alone.
+// Requires a well-formed layer and classes in {1, 2, 4, 8}.
+LaneOrder order_lanes(const SparseLayer& layer, std::span<const std::uint32_t> position,
+                      std::uint32_t classes, std::uint32_t unroll);
+
+// The rows of the layer's outputs: what the next layer calls `position`.
+std::vector<std::uint32_t> positions_of(const LaneOrder& order, std::uint32_t outputs);
+
+}  // namespace winnow::challenge

@@ -1,0 +1,56 @@
+// Several layers in one launch: a block takes a few images through all of them without leaving
+// shared memory, and drops the dead ones on the way out.
+//
+// Between launches activations lie in global memory as [tile of R images][row][R], where R may
+// change from one launch to the next; the first launch reads the images as bits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/challenge/gpu/resident_weights.h"
+
+namespace winnow::challenge {
+
+// How a launch keeps activations: fp32 or fp16, so many images to a row.
+struct ResidentForm {
+  bool is_half = false;
+  int images = 16;  // 16, 8 or (fp32 only) 4
+
+  std::uint32_t row_bytes() const { return static_cast<std::uint32_t>(images) * (is_half ? 2 : 4); }
+  std::uint32_t classes() const { return 128 / row_bytes(); }  // lane_order.h
+
+  friend bool operator==(const ResidentForm&, const ResidentForm&) = default;
+};
+
+// Two buffers of `rows` rows.
+std::size_t resident_shared_bytes(const ResidentForm& form, std::uint32_t rows);
+
+// One launch; pointers to device memory.
+struct ResidentLaunch {
+  ResidentView weights;
+  std::uint32_t first_layer = 0;
+  std::uint32_t last_layer = 0;  // one beyond
+  std::uint32_t rows = 0;        // ResidentWeights::rows()
+  ResidentForm form;
+
+  const std::uint32_t* bits = nullptr;  // first launch: [image / 32][inputs], bit image % 32
+  std::uint32_t inputs = 0;
+  const void* in = nullptr;                 // other launches
+  const std::uint32_t* in_count = nullptr;  // [1] images
+  const std::uint32_t* in_id = nullptr;     // their names; null: their numbers
+
+  ResidentForm out_form;               // of the next launch; ignored if out is null
+  void* out = nullptr;                 // null: only the names are wanted
+  std::uint32_t* out_count = nullptr;  // [1], 0 before the launch
+  std::uint32_t* out_id = nullptr;     // or null
+  std::uint32_t* live_bits = nullptr;  // bit per name, 0 before the launch; null if not wanted
+};
+
+// Asynchronous; fit for a CUDA graph. Which live image comes to lie where differs from run to run,
+// its values do not. Throws Error{device} if the form needs more shared memory than there is.
+void launch_resident(const ResidentLaunch& launch, int processors, cudaStream_t stream);
+
+}  // namespace winnow::challenge

@@ -1,0 +1,119 @@
+#include "runtime/challenge/gpu/resident_weights.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "runtime/base/error.h"
+#include "runtime/challenge/gpu/lane_order.h"
+
+namespace winnow::challenge {
+namespace {
+
+// All layers in host memory, as they go to the device.
+struct Streams {
+  std::vector<uint2> row[kResidentWarps];
+  std::vector<float4> value[kResidentWarps];
+  std::vector<float> bias;
+  std::vector<std::uint16_t> steps;
+  std::vector<ResidentLayer> layer;
+  std::vector<std::uint32_t> begin;
+  std::uint64_t accesses = 0;
+  std::uint64_t passes = 0;
+};
+
+std::uint32_t whole_slices(std::uint32_t neurons) {
+  return (neurons + kLanes - 1) / kLanes * kLanes;
+}
+
+void append_slice(Streams& streams, const LaneOrder& order, std::uint32_t s) {
+  const std::uint32_t warp = s % kResidentWarps;
+  for (std::uint32_t step = 0; step < order.steps[s]; ++step) {
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t at = order.slice_begin[s] + std::size_t{step} * kStep * kLanes + lane;
+      const auto row = [&](std::uint32_t k) { return order.row[at + k * kLanes]; };
+      const auto value = [&](std::uint32_t k) { return order.value[at + k * kLanes]; };
+      streams.row[warp].push_back(make_uint2(row(0) | row(1) << 16, row(2) | row(3) << 16));
+      streams.value[warp].push_back(make_float4(value(0), value(1), value(2), value(3)));
+    }
+  }
+}
+
+void append_layer(Streams& streams, const SparseLayer& layer, const LaneOrder& order,
+                  std::uint32_t l) {
+  if (whole_slices(std::max(layer.inputs, layer.outputs())) > 65536) {
+    fail(ErrorCode::usage, "layer ", l, ": ", layer.inputs, " inputs and ", layer.outputs(),
+         " outputs, at most 65536 rows fit 16 bits");
+  }
+  streams.layer.push_back({order.slices(), static_cast<std::uint32_t>(streams.steps.size())});
+  for (std::uint32_t w = 0; w < kResidentWarps; ++w) {
+    streams.begin.push_back(static_cast<std::uint32_t>(streams.row[w].size() / kLanes));
+  }
+  for (std::uint32_t s = 0; s < order.slices(); ++s) {
+    if (order.steps[s] > std::numeric_limits<std::uint16_t>::max()) {
+      fail(ErrorCode::usage, "layer ", l, ": an output has more than 262140 connections");
+    }
+    streams.steps.push_back(static_cast<std::uint16_t>(order.steps[s]));
+    append_slice(streams, order, s);
+  }
+  for (const std::uint32_t output : order.output) {
+    streams.bias.push_back(output == kNoOutput ? 0.0f : layer.bias[output]);
+  }
+  streams.accesses += order.accesses;
+  streams.passes += order.passes;
+}
+
+template <typename T>
+DeviceBuffer<T> upload_streams(const std::vector<T> (&streams)[kResidentWarps],
+                               std::uint64_t length) {
+  DeviceBuffer<T> all(kResidentWarps * length * kLanes);
+  CUDA_CHECK(cudaMemset(all.get(), 0, all.bytes()));
+  for (std::uint32_t w = 0; w < kResidentWarps; ++w) {
+    copy_to_device(all.get() + w * length * kLanes, streams[w].data(),
+                   streams[w].size() * sizeof(T));
+  }
+  return all;
+}
+
+}  // namespace
+
+ResidentWeights::ResidentWeights(const Network& network,
+                                 const std::vector<std::uint32_t>& classes) {
+  Streams streams;
+  std::vector<std::uint32_t> position(network.neurons());
+  std::iota(position.begin(), position.end(), 0u);
+  rows_ = whole_slices(network.neurons());
+  for (std::uint32_t l = 0; l < network.layers(); ++l) {
+    const SparseLayer layer = network.layer(l);
+    const LaneOrder order = order_lanes(layer, position, classes[l], kResidentUnroll);
+    append_layer(streams, layer, order, l);
+    position = positions_of(order, layer.outputs());
+    rows_ = std::max(rows_, whole_slices(layer.outputs()));
+  }
+  // Threads fetch beyond the last step that they use.
+  for (const auto& stream : streams.row) {
+    stream_ = std::max<std::uint64_t>(stream_, stream.size() / kLanes + kResidentUnroll);
+  }
+  row_ = upload_streams(streams.row, stream_);
+  value_ = upload_streams(streams.value, stream_);
+  bias_ = upload(streams.bias);
+  steps_ = upload(streams.steps);
+  layer_ = upload(streams.layer);
+  begin_ = upload(streams.begin);
+  if (streams.accesses > 0) {
+    passes_per_access_ =
+        static_cast<double>(streams.passes) / static_cast<double>(streams.accesses);
+  }
+}
+
+ResidentView ResidentWeights::view() const {
+  return {.row = row_.get(),
+          .value = value_.get(),
+          .bias = bias_.get(),
+          .steps = steps_.get(),
+          .layer = layer_.get(),
+          .begin = begin_.get(),
+          .stream = stream_};
+}
+
+}  // namespace winnow::challenge

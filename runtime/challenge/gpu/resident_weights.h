@@ -1,0 +1,59 @@
+// A stack of layers as the resident kernel reads it: one stream of connections for every warp, so
+// that what a warp needs next, of this layer or the following, always lies next in memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/challenge/network.h"
+#include "runtime/device/buffer.h"
+
+namespace winnow::challenge {
+
+inline constexpr int kResidentThreads = 512;
+inline constexpr std::uint32_t kResidentWarps = kResidentThreads / 32;
+inline constexpr std::uint32_t kResidentUnroll = 2;  // steps that a thread fetches ahead
+
+// Where a layer's parts lie. Slice s belongs to warp s % kResidentWarps.
+struct ResidentLayer {
+  std::uint32_t slices = 0;
+  std::uint32_t first_slice = 0;  // of the layer, in `steps`; times 32 in `bias`
+};
+
+// What kernels read; device memory.
+struct ResidentView {
+  const uint2* row = nullptr;            // [warp][step][lane]: 4 rows of 16 bits
+  const float4* value = nullptr;         // [warp][step][lane]: their weights
+  const float* bias = nullptr;           // [slice][lane], in all layers' slices
+  const std::uint16_t* steps = nullptr;  // [slice]
+  const ResidentLayer* layer = nullptr;  // [layers]
+  const std::uint32_t* begin = nullptr;  // [layers][warp]: first step of the warp's stream
+  std::uint64_t stream = 0;              // steps of one warp's stream, of all layers, padded
+};
+
+class ResidentWeights {
+ public:
+  // Classes (lane_order.h) may differ from layer to layer: classes[l] for l < layers.
+  // Throws Error{usage} if a layer has more than 65536 rows or a row over 262,140 connections,
+  // Error{device} if memory runs out.
+  ResidentWeights(const Network& network, const std::vector<std::uint32_t>& classes);
+
+  ResidentView view() const;
+  std::uint32_t rows() const { return rows_; }  // of activations, at most; a multiple of 32
+  double passes_per_access() const { return passes_per_access_; }
+
+ private:
+  DeviceBuffer<uint2> row_;
+  DeviceBuffer<float4> value_;
+  DeviceBuffer<float> bias_;
+  DeviceBuffer<std::uint16_t> steps_;
+  DeviceBuffer<ResidentLayer> layer_;
+  DeviceBuffer<std::uint32_t> begin_;
+  std::uint64_t stream_ = 0;
+  std::uint32_t rows_ = 0;
+  double passes_per_access_ = 1;
+};
+
+}  // namespace winnow::challenge
