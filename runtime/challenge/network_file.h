@@ -33,6 +33,7 @@ class NetworkFileWriter {
  private:
   std::string path_;
   std::unique_ptr<PartFileWriter> file_;
+  std::uint32_t layers_;
   std::uint32_t outputs_;  // of the layer before
   std::uint64_t connections_ = 0;
 };
