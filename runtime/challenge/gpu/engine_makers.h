@@ -7,6 +7,7 @@
 
 namespace winnow::challenge {
 
+std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOptions& options);
 std::unique_ptr<Engine> make_tiled_engine(const Network& network, const EngineOptions& options);
 
 }  // namespace winnow::challenge

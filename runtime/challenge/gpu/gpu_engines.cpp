@@ -15,7 +15,10 @@ struct Entry {
 };
 
 // The makers of kGpuEngines, in its order.
-constexpr std::array<Entry, kGpuEngines.size()> kEntries = {{{"tiled", make_tiled_engine}}};
+constexpr std::array<Entry, kGpuEngines.size()> kEntries = {{
+    {"tiled", make_tiled_engine},
+    {"fused", make_fused_engine},
+}};
 
 constexpr bool all_are_there() {
   for (std::size_t i = 0; i < kEntries.size(); ++i) {

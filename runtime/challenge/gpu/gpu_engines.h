@@ -17,7 +17,8 @@ namespace winnow::challenge {
 //   cusparse-filter   the same, dead rows dropped before every product (all three: Wang et al.,
 //                     "Performance of Training Sparse Deep Neural Networks on GPUs", HPEC 2019)
 //   cusparse-spmm     sparse x dense by cuSPARSE, dead rows dropped
-inline constexpr std::array<std::string_view, 1> kGpuEngines = {"tiled"};
+//   fused             ours, for any connections and weights: several layers a launch
+inline constexpr std::array<std::string_view, 2> kGpuEngines = {"tiled", "fused"};
 
 // `name` is one of kGpuEngines. Reads all layers of `network` and moves them to the GPU (`tiled`
 // keeps them in host memory); the network may go afterwards. Throws Error{device} if there is no

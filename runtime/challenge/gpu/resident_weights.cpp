@@ -1,5 +1,7 @@
 #include "runtime/challenge/gpu/resident_weights.h"
 
+#include <vector_functions.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>

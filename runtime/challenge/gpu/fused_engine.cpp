@@ -1,0 +1,200 @@
+// `fused`: images stay in shared memory for several layers at a time; dead ones are dropped between
+// launches without a word to the host; the whole network is one CUDA graph.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "runtime/base/error.h"
+#include "runtime/challenge/gpu/engine_makers.h"
+#include "runtime/challenge/gpu/fused_plan.h"
+#include "runtime/challenge/gpu/gpu_engine.h"
+#include "runtime/challenge/gpu/image_bits.h"
+#include "runtime/challenge/gpu/image_parts.h"
+#include "runtime/challenge/gpu/resident_kernel.h"
+#include "runtime/device/graph.h"
+
+namespace winnow::challenge {
+namespace {
+
+constexpr std::size_t kSpareBytes = std::size_t{1} << 30;  // of GPU memory, left to others
+constexpr std::size_t kStaticShared = 1024;
+
+int attribute(cudaDeviceAttr which, int gpu) {
+  int value = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, gpu));
+  return value;
+}
+
+std::uint32_t widest_layer(const Network& network) {
+  std::uint32_t widest = network.neurons();
+  for (std::uint32_t l = 0; l < network.layers(); ++l) {
+    widest = std::max(widest, network.layer(l).outputs());
+  }
+  return (widest + 31) / 32 * 32;
+}
+
+// The form with the most images to a row that fits shared memory.
+std::optional<ResidentForm> fitting_form(bool is_half, std::uint32_t rows, std::size_t shared) {
+  for (const int images : {16, 8, 4}) {
+    const ResidentForm form{is_half, images};
+    if (is_half && images == 4) break;
+    if (resident_shared_bytes(form, rows) + kStaticShared <= shared) return form;
+  }
+  return std::nullopt;
+}
+
+class FusedEngine : public GpuEngine {
+ public:
+  FusedEngine(const Network& network, const EngineOptions& options)
+      : GpuEngine(network, options),
+        processors_(attribute(cudaDevAttrMultiProcessorCount, options.gpu)) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::uint32_t half_from =
+        options.use_half ? full_precision_layers(network.neurons()) : network.layers();
+    phases_ = plan_fused_phases(network.layers(), half_from);
+    choose_forms(widest_layer(network));
+    std::vector<std::uint32_t> classes;
+    for (const FusedPhase& phase : phases_) {
+      classes.insert(classes.end(), phase.last - phase.first, form_of(phase).classes());
+    }
+    weights_.emplace(network, classes);
+    counts_ = DeviceBuffer<std::uint32_t>(phases_.size() + 1);
+    prepare_ms_ =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  std::string kernel() const override {
+    std::string text = "resident fp32 x" + std::to_string(full_.images);
+    if (phases_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
+    return text + ", " + std::to_string(phases_.size()) + " launches in one graph";
+  }
+  std::string discovery() const override {
+    char text[96];
+    std::snprintf(text, sizeof(text), "lanes ordered: %.3f passes of shared memory per access",
+                  weights_->passes_per_access());
+    return text;
+  }
+  double prepare_ms() const override { return prepare_ms_; }
+
+ protected:
+  void upload(const SparseImages& images) override {
+    parts_.clear();
+    const std::uint32_t per_part = part_size(images.images());
+    const std::size_t words = std::size_t{weights_->rows()} * ((per_part + 31) / 32 * 32);
+    for (DeviceBuffer<float>& buffer : activations_) {
+      buffer = DeviceBuffer<float>();  // frees first
+      buffer = DeviceBuffer<float>(words);
+    }
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part);
+    live_ = DeviceBuffer<std::uint32_t>((per_part + 31) / 32);
+    live_on_host_ = PinnedBuffer<std::uint32_t>(live_.count());
+    for (std::uint32_t first = 0; first < images.images(); first += per_part) {
+      parts_.push_back(part(images, first, std::min(first + per_part, images.images())));
+    }
+  }
+
+  Categories infer() override {
+    Categories categories;
+    for (const Part& part : parts_) {
+      part.graph.launch(stream());
+      CUDA_CHECK(cudaStreamSynchronize(stream()));
+      const std::uint32_t* words = live_on_host_.values().data();
+      for (const std::uint32_t i : set_bits(words, (part.count + 31) / 32)) {
+        categories.push_back(part.first + i);
+      }
+      report_layers(layers(), part.first, part.first + part.count);
+    }
+    return categories;
+  }
+
+ private:
+  struct Part {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    DeviceBuffer<std::uint32_t> bits;
+    DeviceBuffer<std::uint32_t> size;  // [1] count
+    DeviceGraph graph;
+  };
+
+  void choose_forms(std::uint32_t rows) {
+    const auto shared =
+        static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, options().gpu));
+    const auto full = fitting_form(false, rows, shared);
+    const auto half = fitting_form(true, rows, shared);
+    if (!full.has_value() || !half.has_value()) {
+      fail(ErrorCode::device, "fused: ", rows, " neurons do not fit the ", shared,
+           " bytes of shared memory of a processor");
+    }
+    full_ = *full;
+    half_ = *half;
+  }
+
+  const ResidentForm& form_of(const FusedPhase& phase) const {
+    return phase.is_half ? half_ : full_;
+  }
+
+  std::uint32_t part_size(std::uint32_t images) const {
+    std::size_t free = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    free = free > kSpareBytes ? free - kSpareBytes : 0;
+    for (const auto& buffer : activations_) free += buffer.bytes();
+    const std::size_t per_image =
+        std::size_t{weights_->rows()} * 2 * sizeof(float) + neurons() / 8 + 16;
+    return (images_per_part(images, per_image, free, 0) + 31) / 32 * 32;
+  }
+
+  Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
+    Part part{.first = first, .count = last - first, .bits = {}, .size = {}, .graph = {}};
+    part.bits = winnow::upload(image_bits(images, first, last));
+    part.size = winnow::upload(std::vector<std::uint32_t>{part.count});
+    part.graph = DeviceGraph::capture(stream(), [&] { enqueue(part); });
+    return part;
+  }
+
+  void enqueue(const Part& part) {
+    CUDA_CHECK(cudaMemsetAsync(counts_.get(), 0, counts_.bytes(), stream()));
+    CUDA_CHECK(cudaMemsetAsync(live_.get(), 0, live_.bytes(), stream()));
+    for (std::size_t p = 0; p < phases_.size(); ++p) {
+      const bool is_first = p == 0, is_last = p + 1 == phases_.size();
+      ResidentLaunch launch;
+      launch.weights = weights_->view();
+      launch.first_layer = phases_[p].first;
+      launch.last_layer = phases_[p].last;
+      launch.rows = weights_->rows();
+      launch.form = form_of(phases_[p]);
+      launch.bits = is_first ? part.bits.get() : nullptr;
+      launch.inputs = neurons();
+      launch.in = activations_[p % 2].get();
+      launch.in_count = is_first ? part.size.get() : counts_.get() + p;
+      launch.in_id = is_first ? nullptr : ids_[p % 2].get();
+      launch.out_form = is_last ? launch.form : form_of(phases_[p + 1]);
+      launch.out = is_last ? nullptr : activations_[(p + 1) % 2].get();
+      launch.out_count = counts_.get() + p + 1;
+      launch.out_id = is_last ? nullptr : ids_[(p + 1) % 2].get();
+      launch.live_bits = is_last ? live_.get() : nullptr;
+      launch_resident(launch, processors_, stream());
+    }
+    CUDA_CHECK(cudaMemcpyAsync(live_on_host_.values().data(), live_.get(), live_.bytes(),
+                               cudaMemcpyDeviceToHost, stream()));
+  }
+
+  int processors_;
+  std::vector<FusedPhase> phases_;
+  ResidentForm full_, half_;
+  std::optional<ResidentWeights> weights_;
+  double prepare_ms_ = 0;
+  DeviceBuffer<float> activations_[2];  // wide enough for fp32
+  DeviceBuffer<std::uint32_t> ids_[2];
+  DeviceBuffer<std::uint32_t> counts_;  // [phase]: images that enter it
+  DeviceBuffer<std::uint32_t> live_;    // bit per image of the part
+  PinnedBuffer<std::uint32_t> live_on_host_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOptions& options) {
+  return std::make_unique<FusedEngine>(network, options);
+}
+
+}  // namespace winnow::challenge
