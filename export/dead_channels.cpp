@@ -186,7 +186,7 @@ class Removal {
   }
 
   void cut_outputs() {
-    for (const char* part : {".weight", ".weight.codes", ".bias"}) {
+    for (const char* part : {".weight", ".weight.codes", ".weight.channel_scale", ".bias"}) {
       const auto tensor = model_.tensors.find(node().name + part);
       if (tensor != model_.tensors.end()) {
         tensor->second = without_slices(tensor->second, 0, removed_);

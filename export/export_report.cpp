@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 void describe(const DenseWeight& weight, LayerExport& layer) {
   layer.form = "dense";
   layer.encoding = to_string(weight.values.encoding);
+  layer.channel_scales = static_cast<std::int64_t>(weight.values.channel_scale.size());
   const std::vector<float> values = decode(weight.values);
   const auto zeros = std::count(values.begin(), values.end(), 0.0f);
   layer.sparsity =
@@ -24,6 +25,7 @@ void describe(const DenseWeight& weight, LayerExport& layer) {
 void describe(const CsrWeight& weight, LayerExport& layer) {
   layer.form = "csr";
   layer.encoding = to_string(weight.values.encoding);
+  layer.channel_scales = static_cast<std::int64_t>(weight.values.channel_scale.size());
   layer.vector = weight.vector;
   layer.row_length = weight.row_length;
   double kept = 0;
@@ -56,6 +58,7 @@ Json layer_json(const LayerExport& layer) {
           {"shape", layer.shape},
           {"form", layer.form},
           {"encoding", layer.encoding},
+          {"channel_scales", layer.channel_scales},
           {"vector", layer.vector},
           {"sparsity", layer.sparsity},
           {"row_length", layer.row_length},
@@ -67,16 +70,16 @@ Json layer_json(const LayerExport& layer) {
 
 std::string row_text(const LayerExport& layer) {
   const auto stored = static_cast<double>(layer.index_bytes + layer.value_bytes);
+  const std::string values = layer.encoding + (layer.channel_scales > 0 ? " scaled" : "");
   char line[512];
-  std::snprintf(line, sizeof line,
-                "%-16s %-20s %-6s %-10s %6d %9.2f %8lld %7.1f %11lld %11lld %12lld %7.1f\n",
-                layer.name.c_str(), to_string(layer.shape).c_str(), layer.form.c_str(),
-                layer.encoding.c_str(), layer.vector, 100 * layer.sparsity,
-                static_cast<long long>(layer.row_length), 100 * layer.padding,
-                static_cast<long long>(layer.index_bytes),
-                static_cast<long long>(layer.value_bytes),
-                static_cast<long long>(layer.dense_f32_bytes),
-                stored > 0 ? static_cast<double>(layer.dense_f32_bytes) / stored : 0.0);
+  std::snprintf(
+      line, sizeof line,
+      "%-16s %-20s %-6s %-16s %6d %9.2f %8lld %7.1f %11lld %11lld %12lld %7.1f\n",
+      layer.name.c_str(), to_string(layer.shape).c_str(), layer.form.c_str(), values.c_str(),
+      layer.vector, 100 * layer.sparsity, static_cast<long long>(layer.row_length),
+      100 * layer.padding, static_cast<long long>(layer.index_bytes),
+      static_cast<long long>(layer.value_bytes), static_cast<long long>(layer.dense_f32_bytes),
+      stored > 0 ? static_cast<double>(layer.dense_f32_bytes) / stored : 0.0);
   return line;
 }
 
@@ -107,7 +110,7 @@ ExportReport make_report(const Model& original, const ExportedModel& exported,
 
 std::string report_table(const ExportReport& report) {
   char line[512];
-  std::snprintf(line, sizeof line, "%-16s %-20s %-6s %-10s %6s %9s %8s %7s %11s %11s %12s %7s\n",
+  std::snprintf(line, sizeof line, "%-16s %-20s %-6s %-16s %6s %9s %8s %7s %11s %11s %12s %7s\n",
                 "layer", "weight", "form", "values", "vector", "sparse %", "row", "pads %",
                 "index bytes", "value bytes", "dense fp32", "ratio");
   std::string table = line;

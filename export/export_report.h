@@ -15,6 +15,7 @@ struct LayerExport {
   Shape shape;
   std::string form;      // "csr" or "dense"
   std::string encoding;  // "codebook4", ...
+  std::int64_t channel_scales = 0;
   int vector = 1;
   double sparsity = 0;          // share of weights of `shape` that are 0
   std::int64_t row_length = 0;  // units per row, pads included; 0 for dense

@@ -22,19 +22,40 @@ std::vector<T> gather(std::span<const T> all, const std::vector<std::int64_t>& p
   return picked;
 }
 
-// A code whose entry is 0 becomes code 0, the code of pads.
-Values encode_codebook_codes(const WeightParts& parts, const std::vector<std::int64_t>& positions) {
+// Where the values to write lie in the dense weight; -1 writes a 0.
+struct Places {
+  std::vector<std::int64_t> positions;
+  int lanes = 1;  // neighbouring channels that alternate
+};
+
+// The codes of the dense weight. One whose value is 0 becomes code 0, the code of pads.
+std::vector<std::uint8_t> zeroed_codes(const WeightParts& parts) {
   const auto codebook = parts.codebook->values<Half>();
-  const Encoding encoding = codebook.size() <= 16 ? Encoding::codebook4 : Encoding::codebook8;
-  auto codes = gather(parts.codes->values<std::uint8_t>(), positions);
-  for (std::uint8_t& code : codes) {
-    if (to_float(codebook[code]) == 0) code = 0;
+  const auto stored = parts.codes->values<std::uint8_t>();
+  std::vector<std::uint8_t> codes(stored.begin(), stored.end());
+  const std::size_t inner = codes.size() / static_cast<std::size_t>(parts.shape[0]);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const bool is_dead =
+        parts.channel_scale && to_float(parts.channel_scale->values<Half>()[i / inner]) == 0;
+    if (is_dead || to_float(codebook[codes[i]]) == 0) codes[i] = 0;
   }
-  return encode_codebook(encoding, codes, {codebook.begin(), codebook.end()});
+  return codes;
 }
 
-Values encode_codes(const WeightParts& parts, const std::vector<std::int64_t>& positions) {
-  if (parts.codebook) return encode_codebook_codes(parts, positions);
+Values encode_codebook_codes(const WeightParts& parts, const Places& places) {
+  const auto codebook = parts.codebook->values<Half>();
+  const Encoding encoding = codebook.size() <= 16 ? Encoding::codebook4 : Encoding::codebook8;
+  const std::vector<std::uint8_t> codes =
+      gather(std::span<const std::uint8_t>(zeroed_codes(parts)), places.positions);
+  Values values = encode_codebook(encoding, codes, {codebook.begin(), codebook.end()});
+  if (!parts.channel_scale) return values;
+  const auto scale = parts.channel_scale->values<Half>();
+  return with_channel_scale(std::move(values), {scale.begin(), scale.end()}, places.lanes);
+}
+
+Values encode_codes(const WeightParts& parts, const Places& places) {
+  if (parts.codebook) return encode_codebook_codes(parts, places);
+  const std::vector<std::int64_t>& positions = places.positions;
   const float scale = parts.scale->values<float>()[0];
   if (parts.codes->type() == DataType::i16) {
     return encode_fixed16(gather(parts.codes->values<std::int16_t>(), positions), scale);
@@ -42,12 +63,12 @@ Values encode_codes(const WeightParts& parts, const std::vector<std::int64_t>& p
   return encode_fixed8(gather(parts.codes->values<std::int8_t>(), positions), scale);
 }
 
-// The weights at `positions` of the dense tensor, in the wanted form.
+// The weights at `places` of the dense tensor, in the wanted form.
 Values encode(const Model& model, const Node& node, const WeightParts& parts, ValueForm form,
-              const std::vector<std::int64_t>& positions) {
-  if (form == ValueForm::automatic && parts.codes) return encode_codes(parts, positions);
+              const Places& places) {
+  if (form == ValueForm::automatic && parts.codes) return encode_codes(parts, places);
   const Tensor dense = weight_of(model, node.name);
-  const std::vector<float> values = gather(dense.values<float>(), positions);
+  const std::vector<float> values = gather(dense.values<float>(), places.positions);
   return form == ValueForm::f16 ? encode_f16(values) : encode_f32(values);
 }
 
@@ -55,7 +76,7 @@ DenseWeight dense_weight(const Model& model, const Node& node, const WeightParts
                          ValueForm form) {
   std::vector<std::int64_t> positions(static_cast<std::size_t>(element_count(parts.shape)));
   for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int64_t>(i);
-  return {parts.shape, encode(model, node, parts, form, positions)};
+  return {parts.shape, encode(model, node, parts, form, {std::move(positions), 1})};
 }
 
 // The mask without units of which every value is 0, as small weights are in 8 bits: leaving them
@@ -81,7 +102,7 @@ CsrWeight csr_weight(const Model& model, const Node& node, const WeightParts& pa
   CsrPattern pattern = build_csr_pattern(nonzero_units(parts, values), channels,
                                          element_count(parts.shape) / channels, parts.vector);
   CsrWeight weight;
-  weight.values = encode(model, node, parts, form, dense_positions(pattern));
+  weight.values = encode(model, node, parts, form, {dense_positions(pattern), pattern.vector});
   weight.channels = pattern.channels;
   weight.cols = pattern.cols;
   weight.vector = pattern.vector;

@@ -13,13 +13,19 @@ using Json = nlohmann::ordered_json;
 struct WeightFacts {
   std::string form;  // "csr vector 16", "dense"
   std::string encoding;
+  std::size_t channel_scales = 0;
   Shape shape;
   double density = 1;
   double padding = 0;  // pads per stored unit
 };
 
 WeightFacts facts_of(const DenseWeight& weight) {
-  return {"dense", std::string(to_string(weight.values.encoding)), weight.shape, 1, 0};
+  return {"dense",
+          std::string(to_string(weight.values.encoding)),
+          weight.values.channel_scale.size(),
+          weight.shape,
+          1,
+          0};
 }
 
 WeightFacts facts_of(const CsrWeight& weight) {
@@ -28,6 +34,7 @@ WeightFacts facts_of(const CsrWeight& weight) {
   const auto stored = static_cast<double>(weight.rows * weight.row_length);
   return {"csr vector " + std::to_string(weight.vector),
           std::string(to_string(weight.values.encoding)),
+          weight.values.channel_scale.size(),
           {weight.channels, weight.cols},
           static_cast<double>(nonzero_count(weight)) /
               static_cast<double>(std::max<std::int64_t>(1, weight.channels * weight.cols)),
@@ -42,6 +49,7 @@ Json weight_json(const StoredSize& size, const WeightFacts& facts) {
   return {{"name", size.name},
           {"form", facts.form},
           {"encoding", facts.encoding},
+          {"channel_scales", facts.channel_scales},
           {"shape", facts.shape},
           {"density", facts.density},
           {"padding", facts.padding},
@@ -63,15 +71,15 @@ void print_nodes(const DeployedModel& model) {
 }
 
 void print_weights(const DeployedModel& model, const std::vector<StoredSize>& sizes) {
-  std::printf("\n%-18s %-14s %-10s %9s %8s %12s %12s %12s %7s\n", "weight", "form", "values",
+  std::printf("\n%-18s %-14s %-16s %9s %8s %12s %12s %12s %7s\n", "weight", "form", "values",
               "density %", "pads %", "index bytes", "value bytes", "dense fp32", "ratio");
   for (const StoredSize& size : sizes) {
     const WeightFacts facts = facts_of(model.weights.at(size.name));
+    const std::string values = facts.encoding + (facts.channel_scales > 0 ? " scaled" : "");
     const auto stored = static_cast<double>(size.index_bytes + size.value_bytes);
-    std::printf("%-18s %-14s %-10s %9.2f %8.2f %12lld %12lld %12lld %6.1fx\n", size.name.c_str(),
-                facts.form.c_str(), facts.encoding.c_str(), 100 * facts.density,
-                100 * facts.padding, static_cast<long long>(size.index_bytes),
-                static_cast<long long>(size.value_bytes),
+    std::printf("%-18s %-14s %-16s %9.2f %8.2f %12lld %12lld %12lld %6.1fx\n", size.name.c_str(),
+                facts.form.c_str(), values.c_str(), 100 * facts.density, 100 * facts.padding,
+                static_cast<long long>(size.index_bytes), static_cast<long long>(size.value_bytes),
                 static_cast<long long>(size.dense_f32_bytes),
                 stored > 0 ? static_cast<double>(size.dense_f32_bytes) / stored : 0);
   }

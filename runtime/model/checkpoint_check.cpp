@@ -53,7 +53,7 @@ void check_names(const Model& model, const Node& node, const std::string& place)
   std::vector<std::string> known;
   for (const Parameter& parameter : parameters_of(node)) known.push_back(parameter.name);
   if (has_prunable_weight(node)) {
-    for (const char* part : {".mask", ".codes", ".scale", ".codebook"}) {
+    for (const char* part : {".mask", ".codes", ".scale", ".codebook", ".channel_scale"}) {
       known.push_back(node.name + ".weight" + part);
     }
   }

@@ -73,8 +73,17 @@ std::string size_defect(const CsrWeight& w) {
   if (w.kept.size() != static_cast<std::uint64_t>(w.rows)) {
     return std::to_string(w.kept.size()) + " row counts, expected " + std::to_string(w.rows);
   }
-  if (w.values.count == count) return "";
-  return std::to_string(w.values.count) + " values, expected " + std::to_string(count);
+  if (w.values.count != count) {
+    return std::to_string(w.values.count) + " values, expected " + std::to_string(count);
+  }
+  const std::size_t scales = w.values.channel_scale.size();
+  if (scales == 0 ||
+      (scales == static_cast<std::uint64_t>(w.channels) && w.values.lanes == w.vector)) {
+    return "";
+  }
+  return std::to_string(scales) + " channel scales in rows of " + std::to_string(w.values.lanes) +
+         " channels, expected " + std::to_string(w.channels) + " in rows of " +
+         std::to_string(w.vector);
 }
 
 std::string row_defect(const CsrWeight& w, std::int64_t row) {

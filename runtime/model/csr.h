@@ -28,7 +28,7 @@ struct CsrWeight {
   std::int64_t row_length = 0;        // units per row, pads included
   std::vector<std::uint32_t> column;  // [rows, row_length] strictly increasing within a row
   std::vector<std::uint32_t> kept;    // [rows] units of the row that are no pads
-  Values values;                      // [rows, row_length, vector]
+  Values values;                      // [rows, row_length, vector]; lanes is vector
 
   friend bool operator==(const CsrWeight&, const CsrWeight&) = default;
 };

@@ -31,6 +31,13 @@ void check_form(const DenseWeight& weight, const Slot& slot) {
     refuse(slot, std::to_string(weight.values.count) + " values, expected " +
                      std::to_string(element_count(expected)));
   }
+  const std::size_t scales = weight.values.channel_scale.size();
+  if (scales != 0 && (weight.values.lanes != 1 || expected.empty() ||
+                      scales != static_cast<std::uint64_t>(expected[0]))) {
+    refuse(slot, std::to_string(scales) + " channel scales in rows of " +
+                     std::to_string(weight.values.lanes) + " channels, shape is " +
+                     to_string(expected));
+  }
   const bool is_bias = slot.parameter.name.ends_with(".bias");
   if (is_bias && weight.values.encoding != Encoding::f32) {
     refuse(slot, "a bias must be f32, found " + std::string(to_string(weight.values.encoding)));

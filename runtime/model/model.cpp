@@ -32,6 +32,10 @@ Tensor looked_up(const WeightParts& parts) {
   const auto codes = parts.codes->values<std::uint8_t>();
   std::transform(codes.begin(), codes.end(), weight.values<float>().begin(),
                  [&](std::uint8_t code) { return entries[code]; });
+  if (!parts.channel_scale) return weight;
+  const std::vector<float> scales = to_floats(*parts.channel_scale);
+  const std::size_t inner = codes.size() / scales.size();
+  for (std::size_t i = 0; i < codes.size(); ++i) weight.values<float>()[i] *= scales[i / inner];
   return weight;
 }
 

@@ -30,7 +30,9 @@ struct Preprocessing {
 //                      Absent: dense. vector is mask_vector[n]. A masked weight is exactly 0.
 // and after quantization, in place of n.weight, one of
 //   n.weight.codes i16 or i8 (shape of the weight) and n.weight.scale f32 [1]
-//   n.weight.codes u8 and n.weight.codebook f16 [16]; entry 0 is 0 and stands for masked weights
+//   n.weight.codes u8 and n.weight.codebook f16 [entries]; entry 0 is 0 and stands for masked
+//                      weights; with n.weight.channel_scale f16 [K], if it is there, a weight is
+//                      codebook[code] * channel_scale[output channel]
 struct Model {
   Graph graph;
   std::map<std::string, Tensor> tensors;

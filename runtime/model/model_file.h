@@ -36,7 +36,7 @@ DeployedModel read_model_file(const std::string& path, const ModelFileLimits& li
 struct StoredSize {
   std::string name;
   std::int64_t index_bytes = 0;
-  std::int64_t value_bytes = 0;  // codebook included
+  std::int64_t value_bytes = 0;  // codebook and channel scales included
   std::int64_t dense_f32_bytes = 0;
 };
 std::vector<StoredSize> stored_sizes(const DeployedModel& model);

@@ -26,8 +26,16 @@ std::uint64_t rows_of(const WeightRecord& record) {
   return (std::uint64_t{record.size[0]} + record.vector - 1) / record.vector;
 }
 
+std::uint32_t needed_features(const WeightRecord& record) {
+  return record.flags & kChannelScaleFlag ? kChannelScaleFeature : 0;
+}
+
+std::uint64_t channel_scales_of(const WeightRecord& record) {
+  return record.flags & kChannelScaleFlag ? record.size[0] : 0;
+}
+
 std::uint64_t decoded_bytes(const WeightRecord& record) {
-  const std::uint64_t codebook = 2 * std::uint64_t{record.codebook_entries};
+  const std::uint64_t codebook = 2 * (record.codebook_entries + channel_scales_of(record));
   if (record.form == static_cast<std::uint8_t>(WeightForm::dense)) {
     return saturating_sum({codebook, saturating_stored_bytes(record, dense_count(record))});
   }

@@ -12,7 +12,7 @@ namespace winnow {
 constexpr std::array<std::uint8_t, 8> kModelFileMagic = {0x89, 'W',  'N',  'W',
                                                          '\r', '\n', 0x1a, '\n'};
 constexpr std::uint16_t kFormatMajor = 1;
-constexpr std::uint16_t kFormatMinor = 0;
+constexpr std::uint16_t kFormatMinor = 1;  // of files that need a feature; others are 1.0
 constexpr std::uint32_t kEndianTag = 0x01020304;
 
 constexpr std::size_t kHeaderBytes = 64;
@@ -23,13 +23,14 @@ constexpr std::size_t kMaxJsonSection = std::size_t{1} << 20;
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMaxRank = 8;
 
-// Features that a reader must understand: version 1.0 defines none.
-constexpr std::uint32_t kKnownFeatures = 0;
+// Features that a reader must understand: version 1.0 defines none, 1.1 the first.
+constexpr std::uint32_t kChannelScaleFeature = 1;  // a weight has channel scales
+constexpr std::uint32_t kKnownFeatures = kChannelScaleFeature;
 
 struct FileHeader {
   std::array<std::uint8_t, 8> magic = kModelFileMagic;
   std::uint16_t major = kFormatMajor;
-  std::uint16_t minor = kFormatMinor;
+  std::uint16_t minor = 0;
   std::uint32_t endian_tag = kEndianTag;
   std::uint32_t section_count = 0;
   std::uint32_t weight_count = 0;
@@ -63,7 +64,8 @@ struct SectionEntry {
 };
 
 enum class WeightForm : std::uint8_t { dense = 1, csr = 2 };
-constexpr std::uint8_t kKeptCountsFlag = 1;  // kept counts follow the stored counts
+constexpr std::uint8_t kKeptCountsFlag = 1;    // kept counts follow the stored counts
+constexpr std::uint8_t kChannelScaleFlag = 2;  // channel scales follow the codebook's entries
 
 struct WeightRecord {
   std::uint32_t name_bytes = 0;
@@ -72,7 +74,7 @@ struct WeightRecord {
   std::uint8_t index_form = 0;   // IndexForm; 0 for dense
   std::uint8_t count_bytes = 0;  // 2 or 4, the size of a row's counts; 0 for dense
   std::uint8_t rank = 0;         // of `size` in use; 2 for CSR
-  std::uint8_t flags = 0;        // kKeptCountsFlag
+  std::uint8_t flags = 0;        // kKeptCountsFlag, kChannelScaleFlag
   std::uint16_t vector = 0;      // 0 for dense
   float scale = 1.0f;
   std::uint32_t codebook_entries = 0;
@@ -89,7 +91,14 @@ static_assert(sizeof(WeightRecord) == kWeightRecordBytes && offsetof(WeightRecor
 // Rows of units of a CSR record with vector > 0.
 std::uint64_t rows_of(const WeightRecord& record);
 
-// Bytes in memory of a decoded weight: values, codebook and, for CSR, columns and kept counts.
+// The features that a record asks of a reader.
+std::uint32_t needed_features(const WeightRecord& record);
+
+// Channel scales that a record announces: one per channel, or none.
+std::uint64_t channel_scales_of(const WeightRecord& record);
+
+// Bytes in memory of a decoded weight: values, codebook, channel scales and, for CSR, columns and
+// kept counts.
 // Saturates at the largest number. Requires a known form and encoding and, for CSR, vector > 0.
 std::uint64_t decoded_bytes(const WeightRecord& record);
 

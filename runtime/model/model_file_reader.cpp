@@ -129,6 +129,16 @@ void require_memory(const std::vector<NamedRecord>& records, std::uint64_t annou
   }
 }
 
+// A reader that knows no more than the announced features must be able to read all weights.
+void require_announced(const std::vector<NamedRecord>& records, std::uint32_t announced,
+                       const std::string& name) {
+  std::uint32_t needed = 0;
+  for (const NamedRecord& named : records) needed |= needed_features(named.record);
+  if (needed == announced) return;
+  fail(ErrorCode::bad_file, name, ": byte 40: announces features 0x", std::hex, announced,
+       ", the weights need 0x", needed);
+}
+
 Weight read_weight(SectionCursor& cursor, const NamedRecord& named, std::uint32_t owner) {
   WeightBytes bytes;
   WeightPlaces places;
@@ -158,6 +168,7 @@ DeployedModel parse_model_file(std::span<const std::byte> bytes, const std::stri
   read_deployed_state(text_of(meta), meta.place, model);
 
   const auto records = read_records(cursor.take(SectionKind::weights), file.summary.weight_count);
+  require_announced(records, file.summary.needed_features, name);
   require_memory(records, file.summary.decoded_bytes, limits, name);
   for (std::size_t i = 0; i < records.size(); ++i) {
     model.weights.emplace_hint(model.weights.end(), records[i].name,

@@ -42,6 +42,7 @@ void write_model(const DeployedModel& model, const std::string& place, const Wri
     append(records, encoded.record);
     append_bytes(names, std::as_bytes(std::span(name)));
     summary.decoded_bytes += decoded_bytes(encoded.record);
+    summary.needed_features |= needed_features(encoded.record);
     std::move(encoded.sections.begin(), encoded.sections.end(), std::back_inserter(sections));
   }
   append_bytes(records, names);

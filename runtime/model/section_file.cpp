@@ -39,6 +39,8 @@ std::vector<std::byte> head(const std::vector<SectionEntry>& table, const Sectio
   header.file_bytes = table.back().offset + table.back().bytes;
   header.weight_count = summary.weight_count;
   header.decoded_bytes = summary.decoded_bytes;
+  header.needed_features = summary.needed_features;
+  header.minor = summary.needed_features == 0 ? 0 : kFormatMinor;
   std::vector<std::byte> bytes;
   append(bytes, header);
   for (const SectionEntry& entry : table) append(bytes, entry);
@@ -99,6 +101,10 @@ FileHeader checked_header(std::span<const std::byte> file, const std::string& na
     fail(ErrorCode::bad_file, name, ": byte 40: the file needs features 0x", std::hex,
          header.needed_features, " that this program does not know");
   }
+  if (header.needed_features != 0 && header.minor == 0) {
+    fail(ErrorCode::bad_file, name, ": byte 40: the file needs features 0x", std::hex,
+         header.needed_features, " that format 1.0 does not have");
+  }
   if (header.reserved != 0) {
     fail(ErrorCode::bad_file, name, ": header: reserved bytes are not 0");
   }
@@ -142,7 +148,7 @@ void write_sections(const std::vector<SectionContent>& sections, const SectionSu
 SectionFile read_sections(std::span<const std::byte> file, const std::string& name) {
   const FileHeader header = checked_header(file, name);
   SectionFile result;
-  result.summary = {header.weight_count, header.decoded_bytes};
+  result.summary = {header.weight_count, header.decoded_bytes, header.needed_features};
   std::uint64_t end = kHeaderBytes + header.section_count * kTableEntryBytes;
   for (std::uint32_t i = 0; i < header.section_count; ++i) {
     const std::string place = name + ": section " + std::to_string(i);

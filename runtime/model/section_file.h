@@ -26,6 +26,7 @@ struct SectionContent {
 struct SectionSummary {
   std::uint32_t weight_count = 0;
   std::uint64_t decoded_bytes = 0;
+  std::uint32_t needed_features = 0;
 };
 
 // Gives the whole file to `write`, piece by piece.

@@ -88,6 +88,22 @@ Values packed(Encoding encoding, std::span<const T> items) {
   return values;
 }
 
+std::int64_t rows_of(const Values& values) {
+  const auto channels = static_cast<std::int64_t>(values.channel_scale.size());
+  return (channels + values.lanes - 1) / values.lanes;
+}
+
+void apply_channel_scale(const Values& values, std::vector<float>& floats) {
+  const auto& scale = values.channel_scale;
+  const auto lanes = static_cast<std::size_t>(values.lanes);
+  const std::size_t row_size = floats.size() / static_cast<std::size_t>(rows_of(values));
+  for (std::size_t channel = 0; channel < scale.size(); ++channel) {
+    const float factor = to_float(scale[channel]);
+    const std::size_t row = channel / lanes * row_size;
+    for (std::size_t i = channel % lanes; i < row_size; i += lanes) floats[row + i] *= factor;
+  }
+}
+
 // Nothing that the functions below make may break a rule of find_defect.
 Values checked(Values values) {
   const std::string defect = find_defect(values);
@@ -114,6 +130,28 @@ std::string codebook_defect(const Values& values) {
   for (std::size_t i = 0; i < values.codebook.size(); ++i) {
     if (!std::isfinite(to_float(values.codebook[i]))) {
       return "codebook entry " + std::to_string(i) + " is not finite";
+    }
+  }
+  return "";
+}
+
+std::string channel_scale_defect(const Values& values) {
+  const std::size_t channels = values.channel_scale.size();
+  const int lanes = values.lanes;
+  const bool is_size = lanes == 1 || lanes == 8 || lanes == 16 || lanes == 32;
+  if (!is_size || (channels == 0 && lanes != 1)) {
+    return std::to_string(lanes) + " channels alternate, expected " +
+           (channels == 0 ? "1" : "1, 8, 16 or 32");
+  }
+  if (channels == 0) return "";
+  if (!has_codebook(values.encoding)) return "channel scales without a codebook";
+  if (values.count % (rows_of(values) * lanes) != 0) {
+    return std::to_string(channels) + " channel scales do not fit " + std::to_string(values.count) +
+           " values in rows of " + std::to_string(lanes) + " channels";
+  }
+  for (std::size_t i = 0; i < channels; ++i) {
+    if (!std::isfinite(to_float(values.channel_scale[i]))) {
+      return "channel scale " + std::to_string(i) + " is not finite";
     }
   }
   return "";
@@ -199,6 +237,12 @@ Values encode_codebook(Encoding encoding, std::span<const std::uint8_t> codes,
   return checked(std::move(values));
 }
 
+Values with_channel_scale(Values values, std::vector<Half> channel_scale, int lanes) {
+  values.channel_scale = std::move(channel_scale);
+  values.lanes = lanes;
+  return checked(std::move(values));
+}
+
 std::vector<float> decode(const Values& values) {
   const std::string defect = find_defect(values);
   if (!defect.empty()) fail(ErrorCode::usage, to_string(values.encoding), " values: ", defect);
@@ -206,6 +250,7 @@ std::vector<float> decode(const Values& values) {
   for (std::int64_t i = 0; i < values.count; ++i) {
     floats[static_cast<std::size_t>(i)] = value_at(values, i);
   }
+  if (!values.channel_scale.empty()) apply_channel_scale(values, floats);
   return floats;
 }
 
@@ -221,7 +266,7 @@ std::string find_defect(const Values& values) {
     return std::to_string(values.data.size()) + " bytes of values, expected " +
            std::to_string(expected) + " for " + std::to_string(values.count);
   }
-  for (const auto& check : {scale_defect, codebook_defect, code_defect}) {
+  for (const auto& check : {scale_defect, codebook_defect, channel_scale_defect, code_defect}) {
     std::string defect = check(values);
     if (!defect.empty()) return defect;
   }

@@ -18,8 +18,8 @@ enum class Encoding : std::uint8_t {
   f16 = 2,
   fixed16 = 3,    // value = scale * int16, scale a power of two (paper 003, eqs 5-6)
   fixed8 = 4,     // value = scale * int8
-  codebook8 = 5,  // value = codebook[uint8]
-  codebook4 = 6,  // value = codebook[nibble]; the even index lies in the low nibble
+  codebook8 = 5,  // value = codebook[uint8], times the channel's scale if there are such
+  codebook4 = 6,  // the same with nibbles; the even index lies in the low one
 };
 
 std::string_view to_string(Encoding encoding);  // "f32", "codebook4", ...
@@ -31,10 +31,15 @@ struct Values {
   float scale = 1.0f;           // fixed16 and fixed8 only
   std::vector<Half> codebook;   // codebook8: up to 256, codebook4: up to 16 entries
 
+  // Codebooks only: a factor per output channel, or empty. Values then lie in rows of `lanes`
+  // neighbouring channels that alternate: [ceil(channels / lanes), values per channel, lanes].
+  std::vector<Half> channel_scale;
+  int lanes = 1;  // 1, 8, 16 or 32; 1 without channel scales
+
   friend bool operator==(const Values&, const Values&) = default;
 };
 
-// Bytes that `count` values take, without scale and codebook.
+// Bytes that `count` values take, without scales and codebook.
 std::int64_t stored_bytes(Encoding encoding, std::int64_t count);
 
 Values encode_f32(std::span<const float> values);
@@ -46,12 +51,18 @@ Values encode_fixed8(std::span<const std::int8_t> codes, float scale);
 Values encode_codebook(Encoding encoding, std::span<const std::uint8_t> codes,
                        std::vector<Half> codebook);
 
-// All values as floats, [count]. Throws Error{usage} if find_defect finds one.
+// `values`, which have a codebook, with a factor per channel. Throws Error{usage} if they do not
+// fit.
+Values with_channel_scale(Values values, std::vector<Half> channel_scale, int lanes);
+
+// All values as floats, [count]: a product of two half floats is exact. Throws Error{usage} if
+// find_defect finds one.
 std::vector<float> decode(const Values& values);
 
-// Names the first rule that `values` breaks (sizes, codes without entry, codebook entries not
-// finite, an unused nibble that is not 0, scale not finite and positive; an encoding without scale
-// has 1, one without codebook an empty one); empty if none. Safe on any input.
+// Names the first rule that `values` breaks (sizes, codes without entry, codebook entries or
+// channel scales not finite, channels that the values do not divide into, an unused nibble that is
+// not 0, scale not finite and positive; an encoding without scale has 1, one without codebook an
+// empty one and no channel scales); empty if none. Safe on any input.
 std::string find_defect(const Values& values);
 
 }  // namespace winnow

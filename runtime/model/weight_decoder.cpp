@@ -30,6 +30,7 @@ std::string encoding_defect(const WeightRecord& record) {
                          ("at most " + std::to_string(most)).c_str());
   }
   if (!std::isfinite(record.scale)) return "scale is not finite";
+  if ((record.flags & kChannelScaleFlag) && most == 0) return "channel scales without a codebook";
   return "";
 }
 
@@ -44,9 +45,12 @@ std::string size_defect(const WeightRecord& record) {
 
 std::string dense_defect(const WeightRecord& record) {
   if (record.rank > kMaxRank) return number_defect("rank", record.rank, "at most 8");
-  const bool has_csr_fields =
-      record.index_form || record.count_bytes || record.flags || record.vector || record.row_length;
-  return has_csr_fields ? "a field of sparse weights is not 0" : size_defect(record);
+  const bool has_csr_fields = record.index_form || record.count_bytes || record.vector ||
+                              record.row_length || (record.flags & kKeptCountsFlag);
+  if (has_csr_fields) return "a field of sparse weights is not 0";
+  if (record.flags > kChannelScaleFlag) return number_defect("flags", record.flags, "0 or 2");
+  if (record.flags != 0 && record.rank == 0) return "channel scales of a weight without channels";
+  return size_defect(record);
 }
 
 std::string csr_defect(const WeightRecord& record) {
@@ -65,7 +69,9 @@ std::string csr_defect(const WeightRecord& record) {
   if (record.count_bytes != count_bytes) {
     return number_defect("size of a count", record.count_bytes, count_bytes == 2 ? "2" : "4");
   }
-  if (record.flags > kKeptCountsFlag) return number_defect("flags", record.flags, "0 or 1");
+  if (record.flags > (kKeptCountsFlag | kChannelScaleFlag)) {
+    return number_defect("flags", record.flags, "0 to 3");
+  }
   if (record.row_length > cols) {
     return "rows of " + std::to_string(record.row_length) + " units in " + std::to_string(cols) +
            " columns";
@@ -73,19 +79,30 @@ std::string csr_defect(const WeightRecord& record) {
   return size_defect(record);
 }
 
+std::vector<Half> halves(std::span<const std::byte> bytes) {
+  std::vector<Half> values(bytes.size() / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i].bits = load<std::uint16_t>(bytes.data() + 2 * i);
+  }
+  return values;
+}
+
 Values empty_values(const WeightRecord& record, const WeightBytes& bytes,
                     const WeightPlaces& places) {
-  if (bytes.codebook.size() != 2 * std::size_t{record.codebook_entries}) {
+  const std::uint64_t scales = channel_scales_of(record);
+  const std::uint64_t expected = 2 * (record.codebook_entries + scales);
+  if (bytes.codebook.size() != expected) {
     fail(ErrorCode::bad_file, places.codebook, ": ", bytes.codebook.size(), " bytes, ",
-         record.codebook_entries, " entries take ", 2 * std::size_t{record.codebook_entries});
+         record.codebook_entries, " entries ",
+         scales == 0 ? "" : "and " + std::to_string(scales) + " channel scales ", "take ",
+         expected);
   }
   Values values;
   values.encoding = static_cast<Encoding>(record.encoding);
   values.scale = record.scale;
-  values.codebook.resize(record.codebook_entries);
-  for (std::size_t i = 0; i < values.codebook.size(); ++i) {
-    values.codebook[i].bits = load<std::uint16_t>(bytes.codebook.data() + 2 * i);
-  }
+  values.codebook = halves(bytes.codebook.first(2 * std::size_t{record.codebook_entries}));
+  values.channel_scale = halves(bytes.codebook.subspan(2 * values.codebook.size()));
+  values.lanes = scales != 0 && !is_dense(record) ? record.vector : 1;
   return values;
 }
 

@@ -25,6 +25,7 @@ WeightRecord record_of(const std::string& name, const Values& values) {
   record.encoding = static_cast<std::uint8_t>(values.encoding);
   record.scale = values.scale;
   record.codebook_entries = static_cast<std::uint32_t>(values.codebook.size());
+  if (!values.channel_scale.empty()) record.flags = kChannelScaleFlag;
   return record;
 }
 
@@ -55,8 +56,10 @@ SectionContent index_section(const WeightRecord& record, const CsrWeight& weight
 
 void add_codebook(EncodedWeight& encoded, const Values& values) {
   if (!has_codebook(encoded.record)) return;
-  const auto bytes = std::as_bytes(std::span(values.codebook));
-  encoded.sections.push_back({SectionKind::codebook, 0, {}, bytes});
+  SectionContent section{SectionKind::codebook, 0, {}, {}};
+  append_bytes(section.own, std::as_bytes(std::span(values.codebook)));
+  append_bytes(section.own, std::as_bytes(std::span(values.channel_scale)));
+  encoded.sections.push_back(std::move(section));
 }
 
 EncodedWeight encode(const std::string& name, const DenseWeight& weight) {
@@ -85,7 +88,7 @@ EncodedWeight encode(const std::string& name, const CsrWeight& weight) {
   record.count_bytes = weight.row_length <= kMaxU16 ? 2 : 4;
   record.rank = 2;
   record.size = {size32(weight.channels, name), size32(weight.cols, name)};
-  record.flags = rows.length == weight.kept ? 0 : kKeptCountsFlag;
+  if (rows.length != weight.kept) record.flags |= kKeptCountsFlag;
   record.vector = static_cast<std::uint16_t>(weight.vector);
   record.row_length = static_cast<std::uint32_t>(weight.row_length);
   record.value_count = rows.column.size() * static_cast<std::uint64_t>(weight.vector);

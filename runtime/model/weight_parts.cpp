@@ -57,6 +57,20 @@ void take_codebook(WeightParts& parts, const Model& model, const std::string& pl
        " of a codebook with ", entries.size(), " entries");
 }
 
+void take_channel_scale(WeightParts& parts, const Model& model, const std::string& place) {
+  const std::string name = parts.name + ".channel_scale";
+  parts.channel_scale = find(model, name);
+  if (!parts.channel_scale) return;
+  const std::string here = place + ": tensor '" + name + "'";
+  if (!parts.codebook) fail(ErrorCode::bad_file, here, ": scales a weight without a codebook");
+  require_form(*parts.channel_scale, DataType::f16, {parts.shape[0]}, here);
+  const std::vector<float> scales = to_floats(*parts.channel_scale);
+  const auto bad =
+      std::find_if(scales.begin(), scales.end(), [](float s) { return !std::isfinite(s); });
+  if (bad == scales.end()) return;
+  fail(ErrorCode::bad_file, here, ": scale ", bad - scales.begin(), " is not finite");
+}
+
 void take_codes(WeightParts& parts, const Model& model, const std::string& place) {
   const DataType type = parts.codes->type();
   const bool is_fixed = type == DataType::i16 || type == DataType::i8;
@@ -123,6 +137,7 @@ WeightParts weight_parts(const Model& model, const Node& node, const std::string
   } else {
     take_codes(parts, model, place);
   }
+  take_channel_scale(parts, model, place);
   if (has_prunable_weight(node)) take_mask(parts, model, node.name, place);
   return parts;
 }

@@ -9,16 +9,18 @@
 
 namespace winnow {
 
-// Either `dense` or `codes` is set; with codes either `scale` or `codebook`.
+// Either `dense` or `codes` is set; with codes either `scale` or `codebook`, which may come with
+// `channel_scale`.
 struct WeightParts {
   std::string name;  // "conv1.weight"
   Shape shape;
-  const Tensor* dense = nullptr;     // f32
-  const Tensor* codes = nullptr;     // i16 or i8 with scale, u8 with codebook
-  const Tensor* scale = nullptr;     // f32 [1]
-  const Tensor* codebook = nullptr;  // f16 [entries], entry 0 is 0
-  const Tensor* mask = nullptr;      // u8 0 or 1, may be missing
-  int vector = 1;                    // channels that share a unit of the mask
+  const Tensor* dense = nullptr;          // f32
+  const Tensor* codes = nullptr;          // i16 or i8 with scale, u8 with codebook
+  const Tensor* scale = nullptr;          // f32 [1]
+  const Tensor* codebook = nullptr;       // f16 [entries], entry 0 is 0
+  const Tensor* channel_scale = nullptr;  // f16 [K], may be missing
+  const Tensor* mask = nullptr;           // u8 0 or 1, may be missing
+  int vector = 1;                         // channels that share a unit of the mask
 
   const Tensor& stored() const { return dense ? *dense : *codes; }
 };

@@ -39,13 +39,30 @@ std::vector<float> masked(Random& random, const Shape& shape, int vector) {
   return values;
 }
 
+// The same units with codes of a codebook and a scale per channel.
+CsrWeight clustered(CsrWeight weight, Random& random) {
+  std::vector<std::uint8_t> codes;
+  for (const float value : decode(weight.values)) {
+    codes.push_back(value == 0 ? 0 : static_cast<std::uint8_t>(random.between(1, 15)));
+  }
+  std::vector<Half> codebook(16), scales(static_cast<std::size_t>(weight.channels));
+  for (std::size_t i = 1; i < codebook.size(); ++i)
+    codebook[i] = to_half(0.1f * static_cast<float>(i) - 0.75f);
+  for (Half& scale : scales) scale = to_half(static_cast<float>(random.normal()));
+  weight.values = with_channel_scale(encode_codebook(Encoding::codebook4, codes, codebook), scales,
+                                     weight.vector);
+  return weight;
+}
+
 void add_weights(DeployedModel& model, Random& random, int vector) {
   for (const Node& node : model.graph.nodes) {
     const std::vector<Parameter> parameters = parameters_of(node);
     const bool is_first = node.name == "first" || std::holds_alternative<Embedding>(node.op);
     for (const Parameter& p : parameters) {
       if (p.name.ends_with(".weight") && !is_first) {
-        model.weights[p.name] = csr_of(masked(random, p.shape, vector), p.shape[0], vector);
+        CsrWeight weight = csr_of(masked(random, p.shape, vector), p.shape[0], vector);
+        if (node.name == "third") weight = clustered(std::move(weight), random);
+        model.weights[p.name] = std::move(weight);
       } else {
         const std::vector<float> values = random_floats(random, element_count(p.shape), 1);
         model.weights[p.name] = DenseWeight{p.shape, encode_f32(values)};

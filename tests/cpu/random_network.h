@@ -7,7 +7,8 @@
 namespace winnow {
 
 // Two-dimensional: convolutions with a residual add and a concat, pools, a grouped and a strided
-// convolution, a linear head. The masked layers' units have `vector` channels.
+// convolution, a linear head. The masked layers' units have `vector` channels; one of them has a
+// codebook with channel scales.
 DeployedModel image_network(Random& random, int vector);
 
 // Tokens -> embedding -> conv1d of two widths -> global pool -> concat -> linear -> softmax.

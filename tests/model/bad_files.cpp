@@ -11,8 +11,8 @@
 
 namespace winnow {
 
-void check_refused(std::span<const BadFile> cases) {
-  const std::vector<std::byte> golden = serialize_model_file(golden_model());
+void check_refused(const DeployedModel& model, std::span<const BadFile> cases) {
+  const std::vector<std::byte> golden = serialize_model_file(model);
   for (const BadFile& bad : cases) {
     CAPTURE(bad.rule);
     FileSurgery surgery(golden);
@@ -23,6 +23,10 @@ void check_refused(std::span<const BadFile> cases) {
     CHECK_MESSAGE(message.starts_with("bad.wnw: "), message);
     CHECK_MESSAGE(message.find(bad.message) != std::string::npos, message);
   }
+}
+
+void check_refused(std::span<const BadFile> cases) {
+  check_refused(golden_model(), cases);
 }
 
 }  // namespace winnow

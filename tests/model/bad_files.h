@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "runtime/model/model.h"
 #include "tests/model/file_surgery.h"
 
 namespace winnow {
@@ -13,7 +14,10 @@ struct BadFile {
   void (*damage)(FileSurgery&);
 };
 
-// Damages the golden file in every way; each must be refused with its message.
+// Damages the file of a model in every way; each must be refused with its message.
+void check_refused(const DeployedModel& model, std::span<const BadFile> cases);
+
+// The same for golden_model().
 void check_refused(std::span<const BadFile> cases);
 
 }  // namespace winnow

@@ -35,7 +35,7 @@ FileSurgery& FileSurgery::rebuild(const std::function<void(std::vector<SectionCo
   }
   change(sections);
   std::vector<std::byte> file;
-  write_sections(sections, {header.weight_count, header.decoded_bytes},
+  write_sections(sections, {header.weight_count, header.decoded_bytes, header.needed_features},
                  [&](auto bytes) { append_bytes(file, bytes); });
   bytes_ = std::move(file);
   return *this;

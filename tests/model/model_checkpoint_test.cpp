@@ -151,6 +151,38 @@ TEST_CASE("weight_of gives floats whatever the form") {
   CHECK(error_of([&] { weight_of(model, "fc"); }) == ErrorCode::bad_file);
 }
 
+TEST_CASE("channel scales multiply the codebook's values and come back from a file") {
+  Model model = masked_model();
+  quantize_fc(model, true);
+  model.tensors["fc.weight.channel_scale"] = tensor<Half>({2}, {to_half(3), to_half(-0.25f)});
+  const Tensor weight = weight_of(model, "fc");
+  CHECK(weight.values<float>()[0] == -3.0f);
+  CHECK(weight.values<float>()[3] == 0.0f);
+  CHECK(weight.values<float>()[10] == 0.25f);
+  const TemporaryDirectory directory;
+  save_model(directory / "scaled", model);
+  CHECK(load_model(directory / "scaled") == model);
+}
+
+TEST_CASE("damaged channel scales are refused") {
+  const auto damaged = [](bool with_codebook, const Tensor& scales) {
+    return refusal([&](Model& m) {
+      quantize_fc(m, with_codebook);
+      m.tensors["fc.weight.channel_scale"] = scales;
+    });
+  };
+  const Tensor sound = tensor<Half>({2}, {to_half(1), to_half(1)});
+  CHECK(
+      has(damaged(false, sound), "'fc.weight.channel_scale': scales a weight without a codebook"));
+  CHECK(has(refusal([&](Model& m) { m.tensors["fc.weight.channel_scale"] = sound; }),
+            "scales a weight without a codebook"));
+  CHECK(has(damaged(true, Tensor(DataType::f16, {3})), "found F16 [3], expected F16 [2]"));
+  CHECK(has(damaged(true, Tensor(DataType::f32, {2})), "found F32 [2], expected F16 [2]"));
+  CHECK(has(damaged(true, tensor<Half>({2}, {to_half(1), Half{0x7c00}})), "scale 1 is not finite"));
+  CHECK(has(refusal([&](Model& m) { m.tensors["norm.weight.channel_scale"] = sound; }),
+            "unknown tensor 'norm.weight.channel_scale'"));
+}
+
 TEST_CASE("a masked weight of -0 counts as 0") {
   Model model = masked_model();
   model.tensors.at("fc.weight").values<float>()[3] = -0.0f;

@@ -15,8 +15,9 @@ TEST_CASE("randomly damaged files with right checksums are refused or give sound
   for (int round = 0; round < kRounds; ++round) {
     CAPTURE(round);
     Random random(static_cast<std::uint64_t>(round));
-    const DeployedModel model =
-        round % 3 == 0 ? golden_model() : random_deployed_model(random.below(60));
+    const DeployedModel model = round % 6 == 0   ? golden_model()
+                                : round % 6 == 3 ? golden_scaled_model()
+                                                 : random_deployed_model(random.below(60));
     const std::vector<std::byte> bytes = mutated(serialize_model_file(model), random);
     DeployedModel read;
     const auto code = error_of([&] { read = parse_model_file(bytes, "x", {1 << 24}); });

@@ -24,10 +24,12 @@ constexpr std::size_t kConvBias = 0, kConvWeight = 1, kFcWeight = 3;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST_CASE("an untouched file passes the surgery") {
-  const std::vector<std::byte> golden = serialize_model_file(golden_model());
-  FileSurgery surgery(golden);
-  surgery.rebuild([](auto&) {}).announce().seal();
-  CHECK(surgery.bytes() == golden);
+  for (const DeployedModel& model : {golden_model(), golden_scaled_model()}) {
+    const std::vector<std::byte> golden = serialize_model_file(model);
+    FileSurgery surgery(golden);
+    surgery.rebuild([](auto&) {}).announce().seal();
+    CHECK(surgery.bytes() == golden);
+  }
 }
 
 TEST_CASE("a damaged header is refused") {
@@ -131,7 +133,12 @@ TEST_CASE("a damaged weight record is refused") {
        [](auto& f) { f.put_record(kConvWeight, 8, u8{3}).seal(); }},
       {"rank of a dense weight", "rank is 9",
        [](auto& f) { f.put_record(kConvBias, 8, u8{9}).seal(); }},
-      {"flags", "flags is 2", [](auto& f) { f.put_record(kConvWeight, 9, u8{2}).seal(); }},
+      {"flags", "flags is 4, expected 0 to 3",
+       [](auto& f) { f.put_record(kConvWeight, 9, u8{4}).seal(); }},
+      {"flags of a dense weight", "flags is 4, expected 0 or 2",
+       [](auto& f) { f.put_record(kConvBias, 9, u8{4}).seal(); }},
+      {"kept counts of a dense weight", "field of sparse weights",
+       [](auto& f) { f.put_record(kConvBias, 9, u8{1}).seal(); }},
       {"vector", "vector is 3", [](auto& f) { f.put_record(kConvWeight, 10, u16{3}).seal(); }},
       {"vector 0", "vector is 0", [](auto& f) { f.put_record(kConvWeight, 10, u16{0}).seal(); }},
       {"sparse fields of a dense weight", "field of sparse weights",
@@ -248,6 +255,57 @@ TEST_CASE("damaged sparse rows are refused") {
   check_refused(kCases);
 }
 
+// Of golden_scaled_model: weight 0 is sparse, section 4 its codebook.
+TEST_CASE("damaged channel scales are refused") {
+  constexpr std::size_t kScaledCodebook = 4;
+  static constexpr BadFile kCases[] = {
+      {"feature not announced", "byte 40: announces features 0x0, the weights need 0x1",
+       [](auto& f) { f.put(40, u32{0}).seal(); }},
+      {"unknown feature beside it", "needs features 0x3 that this program does not know",
+       [](auto& f) { f.put(40, u32{3}).seal(); }},
+      {"feature of a later version", "needs features 0x1 that format 1.0 does not have",
+       [](auto& f) { f.put(10, u16{0}).seal(); }},
+      {"flag missing", "announces features 0x1, the weights need 0x0",
+       [](auto& f) { f.put_record(0, 9, u8{0}).seal(); }},
+      {"scales cut short", "codebook): 10 bytes, 4 entries and 2 channel scales take 12",
+       [](auto& f) { f.rebuild([](auto& s) { s[kScaledCodebook].own.resize(10); }); }},
+      {"scales too long", "codebook): 14 bytes, 4 entries and 2 channel scales take 12",
+       [](auto& f) { f.rebuild([](auto& s) { s[kScaledCodebook].own.resize(14); }); }},
+      {"memory not announced", "announces 34 bytes of decoded weights, the records add up to 38",
+       [](auto& f) { f.put(48, u64{34}).seal(); }},
+      {"infinite scale", "channel scale 0 is not finite",
+       [](auto& f) {
+         f.put_byte(kScaledCodebook, 8, 0x00).put_byte(kScaledCodebook, 9, 0x7c).seal();
+       }},
+      {"scale that is no number", "channel scale 1 is not finite",
+       [](auto& f) {
+         f.put_byte(kScaledCodebook, 11, 0x7e).put_byte(kScaledCodebook, 10, 1).seal();
+       }},
+      {"scales of floats", "channel scales without a codebook",
+       [](auto& f) { f.put_record(0, 5, u8{1}).put_record(0, 16, u32{0}).announce().seal(); }},
+      {"scales for more channels than there are", "4 entries and 3000 channel scales take 6008",
+       [](auto& f) { f.put_record(0, 32, u32{3000}).announce().seal(); }},
+      {"scales of a weight without channels", "channel scales of a weight without channels",
+       [](auto& f) {
+         f.put_record(0, 4, u8{1}).put_record(0, 6, u16{0}).put_record(0, 8, u8{0});
+         f.put_record(0, 10, u16{0}).put_record(0, 20, u32{0}).put_record(0, 32, u64{0}).seal();
+       }},
+  };
+  check_refused(golden_scaled_model(), kCases);
+}
+
+TEST_CASE("a file of 1.0 that claims a feature of 1.1 is refused") {
+  static constexpr BadFile kCases[] = {
+      {"announced, but no weight needs it", "announces features 0x1, the weights need 0x0",
+       [](auto& f) { f.put(10, u16{1}).put(40, u32{1}).seal(); }},
+      {"flag alone", "announces features 0x0, the weights need 0x1",
+       [](auto& f) { f.put_record(kConvWeight, 9, u8{2}).seal(); }},
+      {"flag of floats", "record 0: channel scales without a codebook",
+       [](auto& f) { f.put_record(kConvBias, 9, u8{2}).seal(); }},
+  };
+  check_refused(kCases);
+}
+
 TEST_CASE("optional features and sections of later versions are skipped") {
   FileSurgery surgery(serialize_model_file(golden_model()));
   surgery.rebuild([](auto& sections) {
@@ -255,6 +313,9 @@ TEST_CASE("optional features and sections of later versions are skipped") {
   });
   surgery.put(10, u16{3}).put(44, u32{1}).seal();
   CHECK(parse_model_file(surgery.bytes(), "later") == golden_model());
+  surgery = FileSurgery(serialize_model_file(golden_scaled_model()));
+  surgery.put(10, u16{3}).seal();
+  CHECK(parse_model_file(surgery.bytes(), "later") == golden_scaled_model());
 }
 
 }  // namespace

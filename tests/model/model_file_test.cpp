@@ -15,20 +15,24 @@ namespace {
 
 const std::string kRoot = WINNOW_SOURCE_DIR;
 const std::string kGolden = kRoot + "/tests/model/data/golden-1.0.wnw";
+const std::string kGoldenScaled = kRoot + "/tests/model/data/golden-1.1.wnw";
 
-// The bytes of all lines "00000040: 01 02 ..." of the document.
-std::vector<std::byte> dump_in(const std::string& path) {
+// The bytes of all lines "00000040: 01 02 ..." of the document; address 0 begins a file.
+std::vector<std::vector<std::byte>> dumps_in(const std::string& path) {
   std::istringstream text(read_text_file(path));
-  std::vector<std::byte> bytes;
+  std::vector<std::vector<std::byte>> files;
   for (std::string line; std::getline(text, line);) {
     const bool is_dump =
         line.size() > 10 && line.find(": ") == 8 && line.find_first_not_of("0123456789abcdef") == 8;
     if (!is_dump) continue;
-    CHECK(std::stoul(line.substr(0, 8), nullptr, 16) == bytes.size());
+    const unsigned long address = std::stoul(line.substr(0, 8), nullptr, 16);
+    if (address == 0) files.emplace_back();
+    REQUIRE(!files.empty());
+    CHECK(address == files.back().size());
     std::istringstream numbers(line.substr(10, 47));
-    for (unsigned number; numbers >> std::hex >> number;) bytes.push_back(std::byte(number));
+    for (unsigned number; numbers >> std::hex >> number;) files.back().push_back(std::byte(number));
   }
-  return bytes;
+  return files;
 }
 
 std::vector<std::byte> bytes_of(const std::string& path) {
@@ -61,27 +65,40 @@ TEST_CASE("the golden file of format 1.0 stays readable and is what we still wri
   CHECK(serialize_model_file(golden_model()) == golden);
 }
 
-TEST_CASE("the hex dump in docs/model-file.md is the golden file") {
-  CHECK(dump_in(kRoot + "/docs/model-file.md") == bytes_of(kGolden));
+TEST_CASE("the golden file of format 1.1 stays readable and is what we still write") {
+  const std::vector<std::byte> golden = bytes_of(kGoldenScaled);
+  CHECK(parse_model_file(golden, kGoldenScaled) == golden_scaled_model());
+  CHECK(serialize_model_file(golden_scaled_model()) == golden);
+  CHECK(dense_values(golden_scaled_model(), "fc.weight") ==
+        std::vector<float>{1, 0, 0, -2, 0, -0.5f, 0, 0});
+}
+
+TEST_CASE("the hex dumps in docs/model-file.md are the golden files") {
+  const std::vector<std::vector<std::byte>> expected = {bytes_of(kGolden), bytes_of(kGoldenScaled)};
+  CHECK(dumps_in(kRoot + "/docs/model-file.md") == expected);
 }
 
 TEST_CASE("a file cut short at any byte is refused") {
-  const std::vector<std::byte> golden = bytes_of(kGolden);
-  for (std::size_t size = 0; size < golden.size(); ++size) {
-    CAPTURE(size);
-    CHECK(error_of([&] { parse_model_file(std::span(golden).first(size), "cut"); }) ==
-          ErrorCode::bad_file);
+  for (const std::string& path : {kGolden, kGoldenScaled}) {
+    const std::vector<std::byte> golden = bytes_of(path);
+    for (std::size_t size = 0; size < golden.size(); ++size) {
+      CAPTURE(size);
+      CHECK(error_of([&] { parse_model_file(std::span(golden).first(size), "cut"); }) ==
+            ErrorCode::bad_file);
+    }
   }
 }
 
 TEST_CASE("a file with any bit flipped is refused") {
-  std::vector<std::byte> golden = bytes_of(kGolden);
-  for (std::size_t bit = 0; bit < golden.size() * 8; ++bit) {
-    CAPTURE(bit);
-    const std::byte mask{static_cast<unsigned char>(1u << bit % 8)};
-    golden[bit / 8] ^= mask;
-    CHECK(error_of([&] { parse_model_file(golden, "flipped"); }) == ErrorCode::bad_file);
-    golden[bit / 8] ^= mask;
+  for (const std::string& path : {kGolden, kGoldenScaled}) {
+    std::vector<std::byte> golden = bytes_of(path);
+    for (std::size_t bit = 0; bit < golden.size() * 8; ++bit) {
+      CAPTURE(bit);
+      const std::byte mask{static_cast<unsigned char>(1u << bit % 8)};
+      golden[bit / 8] ^= mask;
+      CHECK(error_of([&] { parse_model_file(golden, "flipped"); }) == ErrorCode::bad_file);
+      golden[bit / 8] ^= mask;
+    }
   }
 }
 
@@ -97,6 +114,24 @@ TEST_CASE("stored sizes are those of the file's sections") {
   CHECK(sizes[1].dense_f32_bytes == 32);
   CHECK(sizes[3].value_bytes == 16);
   CHECK(sizes[3].dense_f32_bytes == 64);
+  CHECK(stored_sizes(golden_scaled_model())[0].value_bytes == 14);  // and two channel scales
+}
+
+TEST_CASE("channel scales of a weight of another shape are not written") {
+  DeployedModel model = golden_scaled_model();
+  auto& sparse = std::get<CsrWeight>(model.weights.at("fc.weight"));
+  sparse.values.channel_scale.pop_back();
+  CHECK(message_of([&] {
+          serialize_model_file(model);
+        }).find("1 channel scales in rows of 1 channels, expected 2 in rows of 1") !=
+        std::string::npos);
+  const std::vector<std::uint8_t> codes(8, 1);
+  const std::vector<Half> halves(4, to_half(1));
+  model.weights["fc.weight"] = DenseWeight{
+      {2, 4}, with_channel_scale(encode_codebook(Encoding::codebook4, codes, halves), halves, 1)};
+  CHECK(message_of([&] {
+          serialize_model_file(model);
+        }).find("4 channel scales in rows of 1 channels, shape is [2, 4]") != std::string::npos);
 }
 
 TEST_CASE("a model that a reader would refuse is not written") {

@@ -41,17 +41,32 @@ CsrWeight from_pattern(CsrPattern pattern, Values values) {
           std::move(pattern.kept), std::move(values)};
 }
 
+// Half of the codebooks get a factor per channel, of any sign and now and then 0.
+void scale_some(Values& values, std::int64_t channels, int lanes, Random& random) {
+  if (values.codebook.empty() || random.chance(0.5)) return;
+  std::vector<Half> scales;
+  for (std::int64_t i = 0; i < channels; ++i) {
+    scales.push_back(to_half(random.chance(0.1) ? 0.0f : static_cast<float>(random.normal())));
+  }
+  values = with_channel_scale(std::move(values), std::move(scales), lanes);
+}
+
 DenseWeight dense(Shape shape, Encoding encoding, Random& random) {
   const std::vector<std::uint8_t> all(static_cast<std::size_t>(element_count(shape)), 1);
-  return {std::move(shape), random_values(encoding, all, random)};
+  const std::int64_t channels = shape[0];
+  DenseWeight weight{std::move(shape), random_values(encoding, all, random)};
+  scale_some(weight.values, channels, 1, random);
+  return weight;
 }
 
 Weight random_weight(const Shape& shape, Random& random) {
   const Encoding encoding = one_of(kEncodings, random);
   if (random.chance(0.25)) return dense(shape, encoding, random);
   const std::int64_t cols = element_count(shape) / shape[0];
-  return random_csr({shape[0], cols, one_of(kVectors, random)}, encoding, random.chance(0.3),
-                    random);
+  CsrWeight weight =
+      random_csr({shape[0], cols, one_of(kVectors, random)}, encoding, random.chance(0.3), random);
+  scale_some(weight.values, weight.channels, weight.vector, random);
+  return weight;
 }
 
 }  // namespace
@@ -80,6 +95,20 @@ DeployedModel golden_model() {
   model.preprocessing = {{0.5f}, {0.25f}};
   model.classes = {"no", "yes"};
   model.metadata = {{"seed", "7"}};
+  return model;
+}
+
+DeployedModel golden_scaled_model() {
+  DeployedModel model;
+  model.graph = graph_of({4}, {{"fc", Linear{4, 2, false}, {}}});
+  // As conv.weight of golden_model, times 2 and -0.25.
+  const std::vector<std::uint8_t> mask = {1, 0, 0, 1, 0, 1, 0, 0};
+  const std::vector<std::uint8_t> sparse_codes = {1, 2, 0, 3};
+  const std::vector<Half> entries = {to_half(0), to_half(0.5f), to_half(-1), to_half(2)};
+  Values values = encode_codebook(Encoding::codebook4, sparse_codes, entries);
+  model.weights["fc.weight"] =
+      from_pattern(build_csr_pattern(mask, 2, 4, 1),
+                   with_channel_scale(std::move(values), {to_half(2), to_half(-0.25f)}, 1));
   return model;
 }
 

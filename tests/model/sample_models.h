@@ -14,6 +14,9 @@ namespace winnow {
 // form of weight that fits a page.
 DeployedModel golden_model();
 
+// The model of tests/model/data/golden-1.1.wnw: a sparse weight with channel scales.
+DeployedModel golden_scaled_model();
+
 // Values of any encoding; value i is 0 exactly where nonzero[i] is 0.
 Values random_values(Encoding encoding, std::span<const std::uint8_t> nonzero, Random& random);
 
@@ -27,7 +30,8 @@ struct SparseShape {
 CsrWeight random_csr(const SparseShape& shape, Encoding encoding, bool has_kept_zeros,
                      Random& random);
 
-// A small network with random sizes, forms and encodings.
+// A small network with random sizes, forms and encodings; half of the codebooks have channel
+// scales.
 DeployedModel random_deployed_model(std::uint64_t seed);
 
 }  // namespace winnow

@@ -90,6 +90,51 @@ TEST_CASE("codebooks of every size decode what was encoded") {
   }
 }
 
+TEST_CASE("channel scales multiply the values of their channels") {
+  const Values rows = with_channel_scale(codes4({1, 2, 3, 1, 2, 3}), halves({2, -0.5f}), 1);
+  CHECK(find_defect(rows) == "");
+  CHECK(decode(rows) == std::vector<float>{1, -2, 4, -0.25f, 0.5f, -1});
+
+  // Two rows of two units of 8 channels, of which there are 9: the rest of the last row is 0.
+  std::vector<std::uint8_t> codes(32, 1);
+  std::vector<float> scales, expected(32, 0.0f);
+  for (int channel = 0; channel < 9; ++channel)
+    scales.push_back(0.25f * static_cast<float>(channel));
+  for (std::size_t i = 0; i < 32; ++i) {
+    const std::size_t channel = i / 16 * 8 + i % 8;
+    if (channel < 9) {
+      expected[i] = 0.5f * scales[channel];
+    } else {
+      codes[i] = 0;
+    }
+  }
+  std::vector<Half> nine;
+  for (const float scale : scales) nine.push_back(to_half(scale));
+  CHECK(decode(with_channel_scale(codes4(codes), nine, 8)) == expected);
+}
+
+TEST_CASE("channel scales that do not fit are named") {
+  const auto defect = [](const Values& values, std::vector<Half> scales, int lanes) {
+    CHECK(error_of([&] { with_channel_scale(values, scales, lanes); }) == ErrorCode::usage);
+    Values broken = values;
+    broken.channel_scale = std::move(scales);
+    broken.lanes = lanes;
+    return find_defect(broken);
+  };
+  const Values six = codes4({1, 2, 3, 1, 2, 3});
+  CHECK(defect(six, halves({1, 1, 1, 1}), 1) ==
+        "4 channel scales do not fit 6 values in rows of 1 channels");
+  CHECK(defect(six, halves({1, 1}), 8) ==
+        "2 channel scales do not fit 6 values in rows of 8 channels");
+  CHECK(defect(six, halves({1, 1}), 2) == "2 channels alternate, expected 1, 8, 16 or 32");
+  CHECK(defect(six, halves({1, 1}), 0) == "0 channels alternate, expected 1, 8, 16 or 32");
+  CHECK(defect(six, {}, 8) == "8 channels alternate, expected 1");
+  CHECK(defect(six, {to_half(1), Half{0x7c00}}, 1) == "channel scale 1 is not finite");
+  CHECK(defect(six, {Half{0x7e00}, to_half(1)}, 1) == "channel scale 0 is not finite");
+  CHECK(defect(encode_f32(std::vector<float>{1, 2}), halves({1, 1}), 1) ==
+        "channel scales without a codebook");
+}
+
 TEST_CASE("encoders refuse codes without entry, large codebooks and senseless scales") {
   const std::vector<std::uint8_t> codes = {0, 4};
   const std::vector<std::int8_t> fixed = {1};
