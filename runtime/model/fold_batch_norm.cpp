@@ -13,10 +13,13 @@ namespace {
 
 constexpr std::int64_t kLargestDiagonal = 4096;  // features; its dense weight takes 64 MiB
 
-// y = scale x + shift per channel.
+// y = scale (x - mean) + bias per channel.
 struct Affine {
   std::vector<double> scale;
-  std::vector<double> shift;
+  std::vector<double> mean;
+  std::vector<double> bias;
+
+  double shift(std::size_t channel) const { return bias[channel] - scale[channel] * mean[channel]; }
 };
 
 std::span<const float> floats(const Model& model, const std::string& name) {
@@ -25,15 +28,13 @@ std::span<const float> floats(const Model& model, const std::string& name) {
 
 Affine affine_of(const Model& model, const Node& node) {
   const auto weight = floats(model, node.name + ".weight");
-  const auto bias = floats(model, node.name + ".bias");
-  const auto mean = floats(model, node.name + ".running_mean");
   const auto variance = floats(model, node.name + ".running_var");
   const double epsilon = std::get<BatchNorm>(node.op).epsilon;
-  Affine affine;
+  const auto mean = floats(model, node.name + ".running_mean");
+  const auto bias = floats(model, node.name + ".bias");
+  Affine affine{{}, {mean.begin(), mean.end()}, {bias.begin(), bias.end()}};
   for (std::size_t c = 0; c < weight.size(); ++c) {
-    const double scale = weight[c] / std::sqrt(variance[c] + epsilon);
-    affine.scale.push_back(scale);
-    affine.shift.push_back(bias[c] - scale * mean[c]);
+    affine.scale.push_back(weight[c] / std::sqrt(variance[c] + epsilon));
   }
   return affine;
 }
@@ -65,21 +66,50 @@ std::span<float> bias_of(Model& model, Node& node) {
   return model.tensors.at(name).values<float>();
 }
 
-// scale (W x + b) + shift
-void fold_into_producer(Model& model, Node& node, const Affine& affine) {
-  require_floats(model, node);
+void scale_weights(Model& model, const Node& node, const Affine& affine) {
   const auto weight = model.tensors.at(node.name + ".weight").values<float>();
-  const auto bias = bias_of(model, node);
-  const std::size_t inner = weight.size() / bias.size();
-  for (std::size_t k = 0; k < bias.size(); ++k) {
-    for (float& w : weight.subspan(k * inner, inner)) {
-      if (w != 0) w = finite(model, node, w * affine.scale[k]);
-    }
-    bias[k] = finite(model, node, bias[k] * affine.scale[k] + affine.shift[k]);
+  const std::size_t inner = weight.size() / affine.scale.size();
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    if (weight[i] != 0) weight[i] = finite(model, node, weight[i] * affine.scale[i / inner]);
   }
 }
 
-// W (scale x + shift) + b
+// Codes and codebook stay: the factor goes into the scales of the channels, and `affine` becomes
+// what their rounding to fp16 makes of it.
+void scale_channels(Model& model, const Node& node, Affine& affine) {
+  Tensor& scales = model.tensors[node.name + ".weight.channel_scale"];
+  if (scales.count() == 0) {
+    const std::vector<Half> ones(affine.scale.size(), to_half(1.0f));
+    scales = Tensor::from<Half>({static_cast<std::int64_t>(ones.size())}, ones);
+  }
+  for (std::size_t k = 0; k < affine.scale.size(); ++k) {
+    Half& scale = scales.values<Half>()[k];
+    const double before = to_float(scale);
+    scale = to_half(finite(model, node, before * affine.scale[k]));
+    const double after = to_float(scale);
+    if (!std::isfinite(after)) {
+      fail(ErrorCode::bad_file, model.graph.name, ": node ", in_quotes(node.name),
+           ": folding its batch norm gives a channel scale beyond fp16");
+    }
+    if (before != 0) affine.scale[k] = after / before;
+  }
+}
+
+// scale (W x + b - mean) + bias
+void fold_into_producer(Model& model, Node& node, Affine affine) {
+  if (weight_parts(model, node, model.graph.name).codebook) {
+    scale_channels(model, node, affine);
+  } else {
+    require_floats(model, node);
+    scale_weights(model, node, affine);
+  }
+  const auto bias = bias_of(model, node);
+  for (std::size_t k = 0; k < bias.size(); ++k) {
+    bias[k] = finite(model, node, bias[k] * affine.scale[k] + affine.shift(k));
+  }
+}
+
+// W (scale (x - mean) + bias) + b
 void fold_into_reader(Model& model, Node& node, const Affine& affine) {
   require_floats(model, node);
   const auto weight = model.tensors.at(node.name + ".weight").values<float>();
@@ -90,7 +120,7 @@ void fold_into_reader(Model& model, Node& node, const Affine& affine) {
     for (std::size_t c = 0; c < inner; ++c) {
       float& w = weight[k * inner + c];
       if (w == 0) continue;
-      sum += w * affine.shift[c];
+      sum += w * affine.shift(c);
       w = finite(model, node, w * affine.scale[c]);
     }
     bias[k] = finite(model, node, sum);
@@ -134,7 +164,7 @@ void replace(Model& model, Node& node, const Affine& affine, std::size_t rank) {
   const std::size_t stride = is_flat ? affine.scale.size() + 1 : 1;
   for (std::size_t c = 0; c < bias.size(); ++c) {
     weight[c * stride] = finite(model, node, affine.scale[c]);
-    bias[c] = finite(model, node, affine.shift[c]);
+    bias[c] = finite(model, node, affine.shift(c));
   }
   if (is_flat) add_diagonal_mask(model, node.name, channels);
 }

@@ -140,6 +140,70 @@ TEST_CASE("the layer takes the batch norm's activation format") {
   CHECK(fold_batch_norm(model).activation_frac == std::map<std::string, int>{{"conv", 5}});
 }
 
+// A convolution with codes of a codebook and a batch norm behind it.
+Model clustered_network(std::uint64_t seed) {
+  Model model = random_network(graph_of({2, 4, 4}, {{"conv", conv(2, 6, 3), {}},
+                                                    {"bn", BatchNorm{6, 1e-12}, {}},
+                                                    {"relu", Relu{}, {}}}),
+                               seed);
+  Random random(seed);
+  Tensor codes(DataType::u8, {6, 2, 3, 3});
+  for (auto& code : codes.values<std::uint8_t>()) code = static_cast<std::uint8_t>(random.below(4));
+  const std::vector<Half> entries = {to_half(0), to_half(-0.7f), to_half(0.1f), to_half(1.3f)};
+  model.tensors.erase("conv.weight");
+  model.tensors["conv.weight.codes"] = std::move(codes);
+  model.tensors["conv.weight.codebook"] = Tensor::from<Half>({4}, entries);
+  return model;
+}
+
+TEST_CASE("a batch norm goes into the channel scales of a codebook, codes stay") {
+  for (std::uint64_t seed = 11; seed < 16; ++seed) {
+    Model model = clustered_network(seed);
+    if (seed % 2 == 0) {
+      const std::vector<Half> scales = {to_half(3),     to_half(-0.5f), to_half(0),
+                                        to_half(0.01f), to_half(7),     to_half(1)};
+      model.tensors["conv.weight.channel_scale"] = Tensor::from<Half>({6}, scales);
+    }
+    const Model folded = fold_batch_norm(model);
+    check_model(folded, "folded");
+    CHECK(!has_batch_norm_or_dropout(folded));
+    for (const char* name : {"conv.weight.codes", "conv.weight.codebook"}) {
+      CHECK(folded.tensors.at(name) == model.tensors.at(name));
+    }
+    // Scales are rounded to fp16: by 2^-11 at most.
+    CHECK(relative_difference(evaluate(model), evaluate(folded)) < 0x1p-11);
+  }
+}
+
+TEST_CASE("folding a power of two into a codebook changes no bit of the weights' digits") {
+  Model model = clustered_network(16);
+  const std::vector<float> factors = {2, -0.5f, 4, 1, 0.125f, 0};
+  std::copy(factors.begin(), factors.end(), model.tensors.at("bn.weight").values<float>().begin());
+  for (float& variance : model.tensors.at("bn.running_var").values<float>()) variance = 1;
+  const Model folded = fold_batch_norm(model);
+  const std::vector<float> before = to_floats(weight_of(model, "conv"));
+  const std::vector<float> after = to_floats(weight_of(folded, "conv"));
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK(after[i] == before[i] * factors[i / 18]);
+}
+
+TEST_CASE("channel scales beyond fp16 are refused") {
+  Model model = clustered_network(17);
+  model.tensors.at("bn.weight").values<float>()[2] = 1e9f;
+  CHECK(message_of([&] { fold_batch_norm(model); }).find("a channel scale beyond fp16") !=
+        std::string::npos);
+}
+
+TEST_CASE("a codebook that reads a batch norm cannot take it in") {
+  Model model = random_network(graph_of({3, 4, 4}, {{"pool", GlobalPool{}, {}},
+                                                    {"bn", BatchNorm{3}, {}},
+                                                    {"fc", Linear{3, 4, true}, {}}}),
+                               18);
+  model.tensors.erase("fc.weight");
+  model.tensors["fc.weight.codes"] = Tensor(DataType::u8, {4, 3});
+  model.tensors["fc.weight.codebook"] = Tensor(DataType::f16, {2});
+  CHECK(message_of([&] { fold_batch_norm(model); }).find("'fc' is quantized") != std::string::npos);
+}
+
 TEST_CASE("damaged, quantized and infinite layers are refused") {
   const Model sound = random_network(
       graph_of({1, 3, 3}, {{"conv", conv(1, 2, 3), {}}, {"bn", BatchNorm{2}, {}}}), 10);
