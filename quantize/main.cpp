@@ -13,6 +13,7 @@ struct Arguments {
   QuantizeOptions options;
   std::string scheme = "4b/16b";
   std::string first_layer = "16b";
+  std::string channel_scale = "auto";
   std::string json;
   double max_drop = -1;  // points; negative: no gate
   bool skips_accuracy = false;
@@ -46,6 +47,10 @@ void declare_quantization(CLI::App& app, Arguments& arguments) {
                  "How activations' range is chosen from their histogram: mse (least squared "
                  "error), max (eq 6) or percentile (99.99 %)")
       ->capture_default_str();
+  app.add_option("--channel-scale", arguments.channel_scale,
+                 "A scale per output channel for codebooks: auto (where it is worth its 2 bytes a "
+                 "channel) or off")
+      ->capture_default_str();
   app.add_flag("--no-refine", arguments.skips_refinement,
                "Keep the centroids of the weights rounded to fp16");
 }
@@ -77,6 +82,7 @@ int run(Arguments& arguments) {
   QuantizeOptions& options = arguments.options;
   options.scheme = scheme_from(arguments.scheme);
   options.first_layer = weight_form_from(arguments.first_layer);
+  options.channel_scale = channel_scale_from(arguments.channel_scale);
   options.range = range_rule_from(options.range_name);
   options.measures_accuracy = !arguments.skips_accuracy;
   options.refine = !arguments.skips_refinement;

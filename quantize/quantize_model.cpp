@@ -25,10 +25,10 @@ std::vector<std::uint8_t> kept_weights(const WeightParts& parts) {
 // The tensors that take the place of the weight, and what they cost.
 struct Codes {
   Tensor codes;
-  std::string side_name;  // ".scale" or ".codebook"
-  Tensor side;
+  std::map<std::string, Tensor> sides;  // ".scale", or ".codebook" and perhaps ".channel_scale"
   std::int64_t saturated = 0;
   int frac_bits = 0;
+  double scale_gain = 0;
 };
 
 double max_magnitude(std::span<const float> values, const std::string& name) {
@@ -46,7 +46,7 @@ Codes fixed_point_codes(const Tensor& weight, const std::string& name) {
   const int bits = 8 * static_cast<int>(sizeof(Code));
   FixedPoint format = format_for_range(max_magnitude(values, name), bits);
   format.frac_bits = std::min(format.frac_bits, kMaxFractionalBits);
-  Codes result{Tensor(data_type_of<Code>(), weight.shape()), ".scale", {}, 0, format.frac_bits};
+  Codes result{Tensor(data_type_of<Code>(), weight.shape()), {}, 0, format.frac_bits};
   const auto codes = result.codes.template values<Code>();
   const double top = (format.highest() + 0.5) * format.step();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -54,33 +54,49 @@ Codes fixed_point_codes(const Tensor& weight, const std::string& name) {
     if (values[i] > top) ++result.saturated;  // the negative end is one step longer and reached
   }
   const auto scale = static_cast<float>(format.step());
-  result.side = Tensor::from<float>({1}, std::span(&scale, 1));
+  result.sides[".scale"] = Tensor::from<float>({1}, std::span(&scale, 1));
   return result;
 }
 
-Codes codebook_codes(const Tensor& weight, std::span<const std::uint8_t> kept,
-                     const ClusteringOptions& options) {
-  const Clustering clustering = cluster_weights(weight.values<float>(), kept, options);
-  return {Tensor::from<std::uint8_t>(weight.shape(), clustering.codes), ".codebook",
-          Tensor::from<Half>({options.centroids}, clustering.codebook), 0, 0};
+// In dB.
+double gain_of(double error, double error_before) {
+  if (error == error_before) return 0;
+  return 10 * std::log10(error_before / error);
 }
 
-struct CodeOptions {
-  WeightForm form;
-  bool refine;
-};
+Codes codebook_codes(const Tensor& weight, std::span<const std::uint8_t> kept, ChannelScale scale,
+                     const ClusteringOptions& options) {
+  const auto values = weight.values<float>();
+  Clustering clustering = cluster_weights(values, kept, options);
+  double gain = 0;
+  if (scale == ChannelScale::automatic) {
+    const std::int64_t channels = weight.shape()[0];
+    Clustering scaled = cluster_channels(values, kept, channels, options);
+    gain = gain_of(scaled.error, clustering.error);
+    if (gain > worthwhile_gain(channels, std::count(kept.begin(), kept.end(), 1))) {
+      clustering = std::move(scaled);
+    }
+  }
+  Codes result{Tensor::from<std::uint8_t>(weight.shape(), clustering.codes), {}, 0, 0, gain};
+  result.sides[".codebook"] = Tensor::from<Half>({options.centroids}, clustering.codebook);
+  if (!clustering.channel_scale.empty()) {
+    result.sides[".channel_scale"] =
+        Tensor::from<Half>({weight.shape()[0]}, clustering.channel_scale);
+  }
+  return result;
+}
 
 Codes make_codes(const Tensor& weight, std::span<const std::uint8_t> kept, const std::string& name,
-                 const CodeOptions& options) {
-  switch (options.form) {
+                 WeightForm form, const WeightQuantization& options) {
+  switch (form) {
     case WeightForm::fixed16:
       return fixed_point_codes<std::int16_t>(weight, name);
     case WeightForm::fixed8:
       return fixed_point_codes<std::int8_t>(weight, name);
     case WeightForm::codebook8:
-      return codebook_codes(weight, kept, {256, options.refine});
+      return codebook_codes(weight, kept, options.channel_scale, {256, options.refine});
     case WeightForm::codebook4:
-      return codebook_codes(weight, kept, {16, options.refine});
+      return codebook_codes(weight, kept, options.channel_scale, {16, options.refine});
     case WeightForm::f32:
       break;
   }
@@ -148,7 +164,8 @@ std::map<std::string, WeightForm> planned_forms(const Model& model,
   return forms;
 }
 
-LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form, bool refine) {
+LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form,
+                                 const WeightQuantization& options) {
   const WeightParts parts = weight_parts(model, node, model.graph.name);
   const std::vector<std::uint8_t> kept = kept_weights(parts);
   LayerQuantization layer;
@@ -161,16 +178,20 @@ LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form
   if (form == WeightForm::f32 || layer.kept <= parts.shape[0]) return layer;
 
   const Tensor weight = *parts.dense;
-  Codes codes = make_codes(weight, kept, parts.name, {form, refine});
+  Codes codes = make_codes(weight, kept, parts.name, form, options);
   layer.form = form;
   layer.frac_bits = codes.frac_bits;
   layer.saturated = codes.saturated;
-  layer.code_bytes =
-      (layer.kept * bits_of(form) + 7) / 8 + static_cast<std::int64_t>(codes.side.bytes().size());
+  layer.has_channel_scale = codes.sides.contains(".channel_scale");
+  layer.scale_gain = codes.scale_gain;
+  layer.code_bytes = (layer.kept * bits_of(form) + 7) / 8;
   const std::string name = parts.name;
   model.tensors.erase(name);
   model.tensors[name + ".codes"] = std::move(codes.codes);
-  model.tensors[name + codes.side_name] = std::move(codes.side);
+  for (auto& [part, tensor] : codes.sides) {
+    layer.code_bytes += static_cast<std::int64_t>(tensor.bytes().size());
+    model.tensors[name + part] = std::move(tensor);
+  }
   measure(layer, weight.values<float>(), weight_of(model, node.name));
   return layer;
 }
@@ -185,8 +206,7 @@ QuantizedModel quantize_weights(const Model& model, const WeightQuantization& op
   for (const Node& node : result.model.graph.nodes) {
     if (!has_prunable_weight(node)) continue;
     if (options.on_layer) options.on_layer(node.name);
-    result.layers.push_back(
-        quantize_layer(result.model, node, forms.at(node.name), options.refine));
+    result.layers.push_back(quantize_layer(result.model, node, forms.at(node.name), options));
   }
   return result;
 }

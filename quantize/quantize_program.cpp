@@ -62,9 +62,9 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   }
   Progress progress("quantize: layer", layers, options.is_quiet);
   std::int64_t done = 0;
-  return quantize_weights(model,
-                          {options.scheme.weights, options.first_layer, options.refine,
-                           [&](const std::string& layer) { progress.update(done++, layer); }});
+  return quantize_weights(
+      model, {options.scheme.weights, options.first_layer, options.refine, options.channel_scale,
+              [&](const std::string& layer) { progress.update(done++, layer); }});
 }
 
 // Measures before, between and after, and gives the model its activation formats.

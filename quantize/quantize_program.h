@@ -18,6 +18,7 @@ struct QuantizeOptions {
   RangeRule range = RangeRule::least_error;
   std::string range_name = "mse";
   bool refine = true;
+  ChannelScale channel_scale = ChannelScale::automatic;
   std::string data;                 // FORMAT:DIRECTORY; empty: see find_data
   std::int64_t limit = 0;           // at most this many test images; 0: all
   std::int64_t calibration = 1024;  // training images to observe

@@ -1,5 +1,6 @@
 #include "quantize/quantize_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -46,13 +47,20 @@ Totals totals_of(const QuantizationReport& report) {
   return totals;
 }
 
+bool has_scales(const QuantizationReport& report) {
+  return std::any_of(report.layers.begin(), report.layers.end(),
+                     [](const auto& layer) { return layer.has_channel_scale; });
+}
+
 constexpr char kRow[] = "%-20s %-12s %12lld %12lld %9s %12.3g %12lld %12lld %6.1fx\n";
 
 void append_row(std::string& text, const LayerQuantization& layer) {
-  append(text, kRow, layer.name.c_str(), std::string(to_string(layer.form)).c_str(),
-         static_cast<long long>(layer.weights), static_cast<long long>(layer.kept),
-         decibels(layer.signal_to_noise).c_str(), layer.largest_error,
-         static_cast<long long>(layer.f32_bytes), static_cast<long long>(layer.code_bytes),
+  const std::string form =
+      std::string(to_string(layer.form)) + (layer.has_channel_scale ? " scaled" : "");
+  append(text, kRow, layer.name.c_str(), form.c_str(), static_cast<long long>(layer.weights),
+         static_cast<long long>(layer.kept), decibels(layer.signal_to_noise).c_str(),
+         layer.largest_error, static_cast<long long>(layer.f32_bytes),
+         static_cast<long long>(layer.code_bytes),
          layer.code_bytes > 0
              ? static_cast<double>(layer.f32_bytes) / static_cast<double>(layer.code_bytes)
              : 1.0);
@@ -87,6 +95,11 @@ Json layer_json(const LayerQuantization& layer) {
     json["frac_bits"] = layer.frac_bits;
     json["saturated"] = layer.saturated;
   }
+  if (layer.form == WeightForm::codebook8 || layer.form == WeightForm::codebook4) {
+    json["channel_scale"] = layer.has_channel_scale;
+    json["scale_gain_db"] = nullptr;
+    if (std::isfinite(layer.scale_gain)) json["scale_gain_db"] = layer.scale_gain;
+  }
   return json;
 }
 
@@ -113,7 +126,8 @@ std::string report_table(const QuantizationReport& report) {
          totals.code_bytes > 0
              ? static_cast<double>(totals.f32_bytes) / static_cast<double>(totals.code_bytes)
              : 1.0);
-  text += "(bytes of kept weights; export adds where they lie)\n";
+  text += "(bytes of kept weights; export adds where they lie";
+  text += has_scales(report) ? "; scaled: with a factor per output channel)\n" : ")\n";
   if (report.done.activation_bits > 0) {
     append(text, "activations: %d bits, range by %s over %lld training images\n",
            report.done.activation_bits, report.activation_range.c_str(),

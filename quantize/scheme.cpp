@@ -72,6 +72,14 @@ WeightForm weight_form_from(std::string_view name) {
   return find(kForms, name, name, "weights").form;
 }
 
+ChannelScale channel_scale_from(std::string_view name) {
+  if (name == "auto") return ChannelScale::automatic;
+  if (name == "off") return ChannelScale::off;
+  const std::vector<std::string> known = {"auto", "off"};
+  fail(ErrorCode::usage, "channel scale ", in_quotes(name), " is not known",
+       suggestion(name, known));
+}
+
 int bits_of(WeightForm form) {
   return entry_of(form).bits;
 }

@@ -14,6 +14,12 @@ enum class WeightForm {
   codebook4,  // "4b": 16 centroids
 };
 
+// Whether codebooks get a scale per output channel.
+enum class ChannelScale {
+  automatic,  // "auto": where it is worth its bytes
+  off,
+};
+
 struct Scheme {
   WeightForm weights = WeightForm::codebook4;
   int activation_bits = 16;  // linear; 0: not quantized ("32b")
@@ -28,6 +34,8 @@ std::string to_string(const Scheme& scheme);
 
 std::string_view to_string(WeightForm form);         // "4b"
 WeightForm weight_form_from(std::string_view name);  // Throws Error{usage} with a did-you-mean
+
+ChannelScale channel_scale_from(std::string_view name);  // Throws Error{usage} likewise
 
 // Bits that one kept weight takes, scale and codebook aside.
 int bits_of(WeightForm form);

@@ -159,6 +159,70 @@ TEST_CASE("every quantized form is deployed with the values of the checkpoint") 
   }
 }
 
+TEST_CASE("channel scales are deployed, and go with the channels that are removed") {
+  for (const int vector : {1, 8, 16}) {
+    CAPTURE(vector);
+    Model model = random_network(graph_of({4, 7, 7}, {{"conv1", conv(4, 24, 3, 1), {}},
+                                                      {"bn", BatchNorm{24}, {}},
+                                                      {"relu1", Relu{}, {}},
+                                                      {"conv2", conv(24, 40, 3), {}},
+                                                      {"bn2", BatchNorm{40}, {}},
+                                                      {"relu2", Relu{}, {}},
+                                                      {"pool", GlobalPool{}, {}},
+                                                      {"fc", Linear{40, 10, true}, {}}}),
+                                 31);
+    const auto gammas = model.tensors.at("bn2.weight").values<float>();
+    for (std::size_t k = 0; k < gammas.size(); ++k) gammas[k] = k % 3 == 0 ? 0.05f : 1.5f;
+    std::fill_n(gammas.begin() + 16, 16, 0.0f);  // filters of zeros
+    std::fill_n(model.tensors.at("bn2.bias").values<float>().begin() + 16, 16, -0.5f);
+    prune_node(model, "conv2", vector, 0.3, 32);
+    const WeightForm form = WeightForm::codebook4;
+    const Model quantized = quantize_weights(model, {form, form}).model;
+    REQUIRE(quantized.tensors.count("conv2.weight.channel_scale") == 1);
+    const ExportedModel all = exported_equal(quantized, {ValueForm::automatic, false});
+    const auto expected = to_floats(weight_of(quantized, "conv2"));
+    CHECK(dense_values(all.model, "conv2.weight") == expected);
+    const auto& sparse = std::get<CsrWeight>(all.model.weights.at("conv2.weight"));
+    CHECK(sparse.values.lanes == vector);
+    CHECK(sparse.values.channel_scale.size() == 40);
+    CHECK(sparse.kept[static_cast<std::size_t>(16 / vector)] == 0);
+
+    const ExportedModel cut = exported_equal(quantized);
+    REQUIRE(!cut.removed.empty());
+    const ExportReport report = make_report(quantized, cut, "m.wnw", 1);
+    CHECK(report.layers[1].channel_scales == 24);
+    CHECK(report_table(report).find("codebook4 scaled") != std::string::npos);
+    const auto& left = std::get<CsrWeight>(cut.model.weights.at("conv2.weight"));
+    CHECK(left.channels == 24);
+    CHECK(left.values.channel_scale.size() == 24);
+    for (const ValueForm decoded : {ValueForm::f32, ValueForm::f16}) {
+      const ExportedModel floats = export_model(quantized, {decoded, true});
+      const auto& weight = std::get<CsrWeight>(floats.model.weights.at("conv2.weight"));
+      CHECK(weight.values.channel_scale.empty());
+    }
+  }
+}
+
+TEST_CASE("export folds a batch norm into the scales of codes that are there already") {
+  Model model = random_network(
+      graph_of({3, 6, 6}, {{"conv", conv(3, 16, 3), {}}, {"bn", BatchNorm{16}, {}}}), 33);
+  Model inner = model;  // the convolution alone, to be quantized without the batch norm
+  inner.graph.nodes.pop_back();
+  for (const Parameter& parameter : parameters_of(model.graph.nodes.back())) {
+    inner.tensors.erase(parameter.name);
+  }
+  const WeightForm form = WeightForm::codebook4;
+  for (const auto& [name, tensor] : quantize_weights(inner, {form, form}).model.tensors) {
+    model.tensors[name] = tensor;
+  }
+  model.tensors.erase("conv.weight");
+  const DeployedModel deployed = export_model(model, {}).model;
+  const auto& weight = std::get<DenseWeight>(deployed.weights.at("conv.weight"));
+  CHECK(weight.values.encoding == Encoding::codebook4);
+  CHECK(weight.values.channel_scale.size() == 16);
+  CHECK(relative_difference(evaluate(model), evaluate(as_model(deployed))) < 0x1p-11);
+}
+
 // fc [2, 64] keeps columns 0 .. 7 of each row.
 Model eight_kept(const std::vector<float>& row) {
   Model model = random_network(graph_of({64}, {{"fc", Linear{64, 2, true}, {}}}), 16);

@@ -144,9 +144,119 @@ TEST_CASE("weights that fp16 cannot hold become 0 or its largest number") {
 }
 
 TEST_CASE("a layer without kept weights has codes 0 only") {
-  const std::vector<float> weights(7, 0.0f);
-  const std::vector<std::uint8_t> kept(7, 0);
-  CHECK(cluster_weights(weights, kept).codes == std::vector<std::uint8_t>(7, 0));
+  const std::vector<float> weights(8, 0.0f);
+  const std::vector<std::uint8_t> kept(8, 0);
+  CHECK(cluster_weights(weights, kept).codes == std::vector<std::uint8_t>(8, 0));
+  const Clustering scaled = cluster_channels(weights, kept, 2);
+  CHECK(scaled.codes == std::vector<std::uint8_t>(8, 0));
+  CHECK(scaled.channel_scale == std::vector<Half>(2, to_half(0)));
+}
+
+// What the weights become: codebook entry times scale of the channel.
+std::vector<float> decoded(const Clustering& clustering) {
+  std::vector<float> weights;
+  const std::size_t channels = std::max<std::size_t>(1, clustering.channel_scale.size());
+  const std::size_t inner = clustering.codes.size() / channels;
+  for (std::size_t i = 0; i < clustering.codes.size(); ++i) {
+    const float entry = to_float(clustering.codebook[clustering.codes[i]]);
+    const bool is_scaled = !clustering.channel_scale.empty();
+    weights.push_back(is_scaled ? entry * to_float(clustering.channel_scale[i / inner]) : entry);
+  }
+  return weights;
+}
+
+double decoded_error(std::span<const float> weights, const Clustering& clustering) {
+  const std::vector<float> after = decoded(clustering);
+  double error = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) error += std::pow(weights[i] - after[i], 2);
+  return error;
+}
+
+// [channels, inner] of normal numbers, each channel with a size of its own over `spread` octaves.
+std::vector<float> channels_of_sizes(Random& random, std::size_t channels, std::size_t inner,
+                                     double spread) {
+  std::vector<float> weights;
+  for (std::size_t channel = 0; channel < channels; ++channel) {
+    const double size = 0.05 * std::exp2(random.uniform(-spread / 2, spread / 2));
+    for (std::size_t i = 0; i < inner; ++i) {
+      weights.push_back(static_cast<float>(random.normal(0, size)));
+    }
+  }
+  return weights;
+}
+
+TEST_CASE("channels that differ by a factor share their centroids exactly") {
+  // Root mean squares 1, 4 and 0.25, so that weight / scale is 1 or -1 everywhere.
+  const std::vector<float> weights = {1, -1, 1, 1, -4, 4, 4, 0, 0.25f, 0, -0.25f, -0.25f};
+  const std::vector<std::uint8_t> kept = {1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1};
+  const Clustering result = cluster_channels(weights, kept, 3, {3});
+  CHECK(decoded(result) == weights);
+  CHECK(result.error == 0);
+  CHECK(result.channel_scale == std::vector<Half>{to_half(0.25f), to_half(1), to_half(0.0625f)});
+  CHECK(result.codebook == std::vector<Half>{to_half(0), to_half(-4), to_half(4)});
+  CHECK(result.codes == std::vector<std::uint8_t>{2, 1, 2, 2, 1, 2, 2, 0, 2, 0, 1, 1});
+  CHECK(cluster_weights(weights, kept, {3}).error > 5);
+}
+
+TEST_CASE("the error told is that of the weights, and channel scales lower it") {
+  Random random(11);
+  for (const double spread : {2.0, 4.0, 8.0}) {
+    CAPTURE(spread);
+    const std::vector<float> weights = channels_of_sizes(random, 40, 150, spread);
+    std::vector<std::uint8_t> kept(weights.size());
+    std::vector<float> masked = weights;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      kept[i] = random.chance(0.4);
+      if (kept[i] == 0) masked[i] = 0;
+    }
+    const Clustering plain = cluster_weights(masked, kept);
+    const Clustering scaled = cluster_channels(masked, kept, 40);
+    CHECK(decoded_error(masked, plain) == doctest::Approx(plain.error));
+    CHECK(decoded_error(masked, scaled) == doctest::Approx(scaled.error));
+    CHECK(scaled.error < plain.error * (spread < 3 ? 0.9 : 0.6));
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      REQUIRE((scaled.codes[i] != 0) == (kept[i] != 0));
+    }
+  }
+}
+
+TEST_CASE("neither another entry nor another scale lowers the error of scaled channels") {
+  Random random(12);
+  constexpr std::size_t kChannels = 12, kInner = 300;
+  const std::vector<float> weights = channels_of_sizes(random, kChannels, kInner, 4);
+  const Clustering result = cluster_channels(weights, {}, kChannels);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double scale = to_float(result.channel_scale[i / kInner]);
+    const double taken = std::abs(weights[i] - scale * to_float(result.codebook[result.codes[i]]));
+    for (std::size_t entry = 1; entry < result.codebook.size(); ++entry) {
+      REQUIRE(taken <= std::abs(weights[i] - scale * to_float(result.codebook[entry])));
+    }
+  }
+  const double least = decoded_error(weights, result);
+  for (std::size_t channel = 0; channel < kChannels; ++channel) {
+    for (const float factor : {0.96f, 1.04f}) {
+      Clustering other = result;
+      Half& scale = other.channel_scale[channel];
+      scale = to_half(factor * to_float(scale));
+      CHECK(decoded_error(weights, other) > least * 0.999);  // the search stops at a thousandth
+    }
+  }
+}
+
+TEST_CASE("channels of zeros and of single weights are exact") {
+  const std::vector<float> weights = {0, 0, 0, 0, 0, 0.3f, 0, 0, 0, 0, 0, -70};
+  const Clustering result = cluster_channels(weights, {}, 4, {4});
+  const std::vector<float> after = decoded(result);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    CHECK(after[i] == doctest::Approx(weights[i]).epsilon(0.001));
+  }
+  CHECK(to_float(result.channel_scale[0]) == 0);
+  CHECK(to_float(result.channel_scale[2]) == 0);
+}
+
+TEST_CASE("channel scales are worth it from 6 dB per bit and weight on") {
+  CHECK(worthwhile_gain(16, 256) == doctest::Approx(6.0206));  // one bit more per weight
+  CHECK(worthwhile_gain(512, 80000) == doctest::Approx(0.6165));
 }
 
 TEST_CASE("what cannot be clustered is refused") {
@@ -157,6 +267,9 @@ TEST_CASE("what cannot be clustered is refused") {
   CHECK(error_of([&] { cluster_weights(broken, {}); }) == ErrorCode::usage);
   CHECK(error_of([&] { cluster_weights(weights, {}, {1}); }) == ErrorCode::usage);
   CHECK(error_of([&] { cluster_weights(weights, {}, {257}); }) == ErrorCode::usage);
+  CHECK(error_of([&] { cluster_channels(weights, {}, 0); }) == ErrorCode::usage);
+  CHECK(error_of([&] { cluster_channels(weights, {}, 3); }) == ErrorCode::usage);
+  CHECK(error_of([&] { cluster_channels(broken, {}, 1); }) == ErrorCode::usage);
   CHECK(error_of([&] { optimal_runs(unordered, 2); }) == ErrorCode::usage);
   CHECK(error_of([&] { optimal_runs({}, 0); }) == ErrorCode::usage);
 }

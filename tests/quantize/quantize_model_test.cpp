@@ -14,7 +14,7 @@ namespace winnow {
 namespace {
 
 // conv1 pruned by element, conv2 by vector 8, fc dense.
-Model pruned_network(std::uint64_t seed) {
+Model pruned_network(std::uint64_t seed, double density2 = 0.2) {
   Model model = random_network(graph_of({3, 8, 8}, {{"conv1", conv(3, 12, 3, 1), {}},
                                                     {"bn1", BatchNorm{12}, {}},
                                                     {"relu1", Relu{}, {}},
@@ -25,7 +25,7 @@ Model pruned_network(std::uint64_t seed) {
                                                     {"fc", Linear{20, 10, true}, {}}}),
                                seed);
   prune_node(model, "conv1", 1, 0.4, seed + 1);
-  prune_node(model, "conv2", 8, 0.2, seed + 2);
+  prune_node(model, "conv2", 8, density2, seed + 2);
   return model;
 }
 
@@ -92,8 +92,64 @@ TEST_CASE("the report counts what is kept and what it costs") {
   CHECK(layer.weights == 20 * 12 * 9);
   CHECK(layer.kept < layer.weights / 2);
   CHECK(layer.f32_bytes == 4 * layer.kept);
-  CHECK(layer.code_bytes == (layer.kept + 1) / 2 + 32);
+  CHECK(layer.code_bytes == (layer.kept + 1) / 2 + 32 + (layer.has_channel_scale ? 40 : 0));
   CHECK(layer.signal_to_noise > 15);
+}
+
+// Batch norms that leave channels of sizes over `spread` octaves; conv2 keeps about 90 weights
+// each.
+Model network_of_sizes(std::uint64_t seed, double spread) {
+  Model model = pruned_network(seed, 0.8);
+  Random random(seed);
+  for (const char* name : {"bn1.weight", "bn2.weight"}) {
+    for (float& gamma : model.tensors.at(name).values<float>()) {
+      gamma = static_cast<float>(std::exp2(random.uniform(-spread / 2, spread / 2)));
+    }
+  }
+  return model;
+}
+
+TEST_CASE("channel scales never raise the error, and lower it where sizes differ") {
+  for (std::uint64_t seed = 20; seed < 32; ++seed) {
+    const double spread = static_cast<double>(seed % 4) * 2;
+    CAPTURE(seed);
+    const Model model = network_of_sizes(seed, spread);
+    for (const WeightForm form : {WeightForm::codebook4, WeightForm::codebook8}) {
+      WeightQuantization options{form, form};
+      const QuantizedModel with = quantize_weights(model, options);
+      options.channel_scale = ChannelScale::off;
+      const QuantizedModel without = quantize_weights(model, options);
+      check_model(with.model, "scaled");
+      for (std::size_t i = 0; i < with.layers.size(); ++i) {
+        const LayerQuantization& layer = with.layers[i];
+        const std::string name = layer.name + ".weight.channel_scale";
+        CHECK(!without.layers[i].has_channel_scale);
+        CHECK(without.model.tensors.count(name) == 0);
+        CHECK(layer.has_channel_scale == (with.model.tensors.count(name) == 1));
+        const double gain = layer.signal_to_noise - without.layers[i].signal_to_noise;
+        CHECK(gain >= 0);
+        if (!layer.has_channel_scale) continue;
+        CHECK(gain == doctest::Approx(layer.scale_gain).epsilon(0.001));
+        const std::int64_t channels = with.model.tensors.at(name).shape()[0];
+        CHECK(gain > worthwhile_gain(channels, layer.kept));
+        CHECK(layer.code_bytes == without.layers[i].code_bytes + 2 * channels);
+      }
+      const bool is_spread = spread > 3 && form == WeightForm::codebook4;
+      if (is_spread) CHECK(with.layers[1].has_channel_scale);
+    }
+  }
+}
+
+TEST_CASE("scales that are not worth their bytes are left out") {
+  // 20 channels of 12 kept weights each: 1.3 bits per weight, 8 dB.
+  Model model = random_network(
+      graph_of({1, 1, 60}, {{"flat", Flatten{}, {}}, {"fc", Linear{60, 20, true}, {}}}), 33);
+  prune_node(model, "fc", 1, 0.2, 34);
+  const QuantizedModel quantized =
+      quantize_weights(model, {WeightForm::codebook4, WeightForm::codebook4});
+  CHECK(quantized.layers[0].form == WeightForm::codebook4);
+  CHECK(!quantized.layers[0].has_channel_scale);
+  CHECK(quantized.layers[0].scale_gain < worthwhile_gain(20, quantized.layers[0].kept));
 }
 
 TEST_CASE("layers with no more weights than channels stay f32, and so do all for 32b") {
@@ -138,7 +194,9 @@ TEST_CASE("a small layer that reads the input is finer than 16 centroids") {
 TEST_CASE("quantized checkpoints come back from their file as they were") {
   const TemporaryDirectory directory;
   for (const auto& [form, bound] : kForms) {
-    const Model model = quantize_weights(pruned_network(6), {form}).model;
+    const Model model = quantize_weights(network_of_sizes(6, 8), {form}).model;
+    if (form == WeightForm::codebook4)
+      CHECK(model.tensors.count("conv2.weight.channel_scale") == 1);
     save_model(directory / "q.safetensors", model);
     CHECK(load_model(directory / "q.safetensors") == model);
   }

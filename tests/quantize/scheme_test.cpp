@@ -22,6 +22,11 @@ TEST_CASE("unknown schemes are refused with what is known") {
   CHECK(error_of([] { scheme_from("5b/16b"); }) == ErrorCode::usage);
   CHECK(message_of([] { scheme_from("8b-codebok/16b"); }).find("did you mean '8b-codebook'") !=
         std::string::npos);
+  CHECK(channel_scale_from("auto") == ChannelScale::automatic);
+  CHECK(channel_scale_from("off") == ChannelScale::off);
+  CHECK(error_of([] { channel_scale_from("on"); }) == ErrorCode::usage);
+  CHECK(message_of([] { channel_scale_from("of"); }).find("did you mean 'off'") !=
+        std::string::npos);
   CHECK(message_of([] { scheme_from("4b/17b"); }).find("activations '17b'") != std::string::npos);
 }
 
