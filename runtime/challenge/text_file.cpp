@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 constexpr std::size_t kLongestShown = 60;
+constexpr std::size_t kSample = std::size_t{1} << 12;  // bytes, in each of
+constexpr std::size_t kSamples = 16;                   // so many places
 
 }  // namespace
 
@@ -45,10 +47,18 @@ std::string_view TextReader::next_unpacked() {
   return text.substr(0, begin_);
 }
 
-std::size_t TextReader::countable_lines() const {
+std::size_t TextReader::estimated_lines() const {
   if (gzip_) return 0;
   const auto bytes = file_.bytes();
-  return static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), std::byte{'\n'}));
+  const std::size_t sample = std::min(kSample, bytes.size());
+  std::size_t seen = 0, ends = 0;
+  for (std::size_t i = 0; i < kSamples && sample > 0; ++i) {
+    const auto part = bytes.subspan((bytes.size() - sample) / kSamples * i, sample);
+    ends += static_cast<std::size_t>(std::count(part.begin(), part.end(), std::byte{'\n'}));
+    seen += sample;
+  }
+  if (ends == 0) return 0;
+  return bytes.size() / (seen / ends);  // rounded up, so that mostly nothing has to grow
 }
 
 std::string found_line(std::string_view line) {

@@ -24,8 +24,8 @@ class TextReader {
   // packed file is damaged or a line in it exceeds a MiB.
   std::string_view next();
 
-  // Lines of a plain file, or 0 where they cannot be counted quickly.
-  std::size_t countable_lines() const;
+  // About how many lines a plain file has, by samples of it; 0 for a packed one.
+  std::size_t estimated_lines() const;
 
  private:
   std::string_view next_unpacked();

@@ -94,6 +94,11 @@ template <typename Lines>
   fail(ErrorCode::bad_file, path, ": changed while it was read");
 }
 
+void reserve(SparseEntries& entries, std::size_t count) {
+  entries.row.reserve(count);
+  entries.column.reserve(count);
+}
+
 void require_size(const std::string& path, const char* what, std::uint32_t count) {
   if (count > 0 && count <= kMostNeurons) return;
   fail(ErrorCode::usage, path, ": ", count, " ", what, ", expected 1 to ", kMostNeurons);
@@ -109,9 +114,8 @@ SparseLayer read_layer_tsv(const std::string& path, std::uint32_t inputs, std::u
   const LayerLines lines(inputs, outputs);
   TextReader text(path);
   SparseEntries entries;
-  const std::size_t count = text.countable_lines();
-  for (auto* indices : {&entries.row, &entries.column}) indices->reserve(count);
-  entries.value.reserve(count);
+  reserve(entries, text.estimated_lines());
+  entries.value.reserve(text.estimated_lines());
   for_each_entry(path, text, lines, [&](const Entry& entry) {
     entries.row.push_back(entry.row);
     entries.column.push_back(entry.column);
@@ -135,7 +139,7 @@ SparseImages read_images_tsv(const std::string& path, std::uint32_t neurons) {
   const ImageLines lines(neurons);
   TextReader text(path);
   SparseEntries entries;
-  for (auto* indices : {&entries.row, &entries.column}) indices->reserve(text.countable_lines());
+  reserve(entries, text.estimated_lines());
   std::uint32_t images = 0;
   for_each_entry(path, text, lines, [&](const Entry& entry) {
     images = std::max(images, entry.row + 1);
