@@ -53,9 +53,9 @@ NetworkFile::NetworkFile(PartFile file, std::uint32_t layers) : file_(std::move(
 
 void NetworkFile::read_facts() {
   const PartFileSummary& summary = file_.summary();
-  if (summary.count != summary.parts) {
-    fail(ErrorCode::bad_file, file_.name(), ": header: ", summary.count, " layers in ",
-         summary.parts, " parts");
+  if (summary.count != summary.parts || summary.count > kMostLayers) {
+    fail(ErrorCode::bad_file, file_.name(), ": header: found ", summary.count, " layers in ",
+         summary.parts, " parts, expected equally many, at most ", kMostLayers);
   }
   std::uint32_t neurons = summary.neurons;
   std::uint64_t connections = 0;

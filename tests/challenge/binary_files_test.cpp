@@ -120,7 +120,7 @@ TEST_CASE("headers that lie are refused with their place") {
   CHECK(message(sample, sealed(changed(file, 48, std::uint32_t{1}))) ==
         "x.wsn: header: reserved bytes are not 0");
   CHECK(message(sample, sealed(changed(file, 24, std::uint32_t{2}))) ==
-        "x.wsn: header: 2 layers in 3 parts");
+        "x.wsn: header: found 2 layers in 3 parts, expected equally many, at most 1048576");
   CHECK(message(sample, sealed(changed(file, 40, std::uint64_t{1}))).find("found 1 connections") !=
         std::string::npos);
   CHECK_NOTHROW(sample.read(sealed(changed(file, 10, std::uint16_t{7}))));  // a minor version

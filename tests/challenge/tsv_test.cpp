@@ -87,6 +87,37 @@ TEST_CASE("two lines for one connection are named") {
             ":4: found '4<TAB>2<TAB>0.5', expected no second line for what line 2 says");
 }
 
+TEST_CASE("randomly damaged TSV layers are refused or give sound layers") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "l.tsv";
+  write_layer_tsv(path, random_layer(6, 5, 1));
+  const std::string text = read_text(path);
+  int accepted = 0;
+  constexpr int kRounds = 3000;
+  for (int round = 0; round < kRounds; ++round) {
+    CAPTURE(round);
+    Random random(static_cast<std::uint64_t>(round));
+    std::string damaged = text;
+    for (std::uint64_t left = 1 + random.below(3); left > 0; --left) {
+      constexpr std::string_view kUsual = "0123456789\t\n.e-";
+      const std::size_t at = random.below(damaged.size());
+      const char c = random.chance(0.8) ? kUsual[random.below(kUsual.size())]
+                                        : static_cast<char>(random.below(256));
+      damaged.replace(at, random.below(3), random.below(2), c);
+    }
+    write_text(path, damaged);
+    SparseLayer layer;
+    if (const auto code = error_of([&] { layer = read_layer_tsv(path, 6, 5, 0); })) {
+      REQUIRE(*code == ErrorCode::bad_file);
+    } else {
+      REQUIRE_NOTHROW(check_layer(layer, "damaged"));
+      ++accepted;
+    }
+  }
+  CHECK(accepted > kRounds / 10);  // other digits of a weight are no damage
+  CHECK(accepted < kRounds * 9 / 10);
+}
+
 TEST_CASE("a last line without an end is refused, because the file may be cut short") {
   const TemporaryDirectory directory;
   CHECK(layer_message(directory, "1\t1\t1\n4\t2\t0.0625")

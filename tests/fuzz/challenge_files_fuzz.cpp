@@ -1,0 +1,74 @@
+// Feeds damaged binary files of the challenge to their readers. As for model files the mutator
+// makes checksums right again.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/base/error.h"
+#include "runtime/challenge/images_file.h"
+#include "runtime/challenge/network_file.h"
+#include "tests/challenge/file_seal.h"
+#include "tests/challenge/sample_data.h"
+#include "tests/temporary_directory.h"
+
+namespace {
+
+using winnow::challenge::FileBytes;
+
+FileBytes bytes_of(const std::uint8_t* data, std::size_t size) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(data);
+  return {bytes, bytes + size};
+}
+
+FileBytes sound_network(winnow::Random& random) {
+  const winnow::TemporaryDirectory directory;
+  winnow::challenge::NetworkFileWriter writer(directory / "n", 5, 2);
+  writer.append(winnow::challenge::random_layer(5, 4, random.bits()));
+  writer.append(winnow::challenge::regular_layer(4, 3, 2, random.bits()));
+  writer.commit();
+  return winnow::challenge::file_bytes(directory / "n");
+}
+
+FileBytes sound_images(winnow::Random& random) {
+  const winnow::TemporaryDirectory directory;
+  const double chance = random.chance(0.5) ? 0.5 : 0.01;
+  const auto images = winnow::challenge::random_images(300, 5, chance, random.bits());
+  winnow::challenge::write_images_file(directory / "i", images);
+  return winnow::challenge::file_bytes(directory / "i");
+}
+
+// Reads all of a file of either kind; true if it was accepted.
+bool read(const FileBytes& file) {
+  try {
+    const bool is_network = file.size() > 3 && file[3] == std::byte{'N'};
+    if (!is_network) {
+      check_images(winnow::challenge::read_images_bytes(file, "fuzz"), "fuzz");
+      return true;
+    }
+    const auto network = winnow::challenge::open_network_bytes(file, "fuzz");
+    for (std::uint32_t l = 0; l < network->layers(); ++l) check_layer(network->layer(l), "fuzz");
+    return true;
+  } catch (const winnow::Error& error) {
+    if (error.code() != winnow::ErrorCode::bad_file) __builtin_trap();
+    return false;
+  }
+}
+
+}  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  winnow::Random random(seed);
+  FileBytes file = bytes_of(data, size);
+  if (!read(file)) file = random.chance(0.5) ? sound_network(random) : sound_images(random);
+  file = winnow::challenge::mutated(std::move(file), random);
+  const std::size_t length = std::min(file.size(), max_size);
+  std::transform(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length), data,
+                 [](std::byte b) { return std::to_integer<std::uint8_t>(b); });
+  return length;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read(bytes_of(data, size));
+  return 0;
+}
