@@ -19,6 +19,7 @@ struct EngineOptions {
   std::uint32_t images_at_once = 0;  // GPU engines; 0: as many as memory holds
   bool fold = false;                 // compute outputs that are equal as a whole once
   bool use_half = true;              // `fused`, `shared`: activations as fp16 after the fp32 prefix
+  int full_precision_layers = -1;    // the fp32 prefix before that; -1: by the number of neurons
   // Called between layers or blocks of layers with (layers done, layers in all). May throw to stop.
   std::function<void(std::uint32_t, std::uint32_t)> progress;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,6 +22,21 @@ class DeviceBuffer {
       fail(ErrorCode::usage, "device buffer: ", count, " elements overflow");
     }
     if (count > 0) CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T)));
+  }
+  // Nothing if memory runs out.
+  static std::optional<DeviceBuffer> try_make(std::size_t count) {
+    DeviceBuffer buffer;
+    if (count > static_cast<std::size_t>(-1) / sizeof(T)) return std::nullopt;
+    if (count > 0) {
+      const cudaError_t status = cudaMalloc(&buffer.data_, count * sizeof(T));
+      if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError();  // clears it
+        return std::nullopt;
+      }
+      CUDA_CHECK(status);
+    }
+    buffer.count_ = count;
+    return buffer;
   }
   ~DeviceBuffer() {
     if (data_ != nullptr) cudaFree(data_);

@@ -28,6 +28,16 @@ TEST_CASE("a network of six layers becomes five launches") {
             {0, 2, false}, {2, 3, false}, {3, 4, false}, {4, 5, false}, {5, 6, false}});
 }
 
+TEST_CASE("dead images are dropped after every early layer, rarely later, and where fp16 begins") {
+  for (std::uint32_t l = 0; l < 16; ++l) CHECK(drops_after(l, 120, 12));
+  CHECK_FALSE(drops_after(16, 120, 12));
+  CHECK(drops_after(23, 120, 12));
+  CHECK(drops_after(31, 120, 12));
+  CHECK(drops_after(119, 120, 12));
+  CHECK_FALSE(drops_after(40, 120, 12));
+  CHECK(drops_after(40, 120, 41));
+}
+
 TEST_CASE("the first block of the challenge's networks keeps fp32") {
   CHECK(full_precision_layers(1024) == 6);
   CHECK(full_precision_layers(4096) == 8);

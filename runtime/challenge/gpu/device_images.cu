@@ -35,7 +35,8 @@ DeviceImages upload_images(const SparseImages& images) {
 void expand_images(const DeviceImages& images, std::uint32_t first, std::uint32_t last,
                    DenseStrides strides, float* y, cudaStream_t stream) {
   if (first == last) return;
-  const std::size_t values = std::size_t{last - first} * images.neurons;
+  const std::size_t values = strides.per_image == 1 ? images.neurons * strides.per_neuron
+                                                    : std::size_t{last - first} * strides.per_image;
   CUDA_CHECK(cudaMemsetAsync(y, 0, values * sizeof(float), stream));
   const unsigned blocks = (last - first + kWarpsPerBlock - 1) / kWarpsPerBlock;
   set_ones_kernel<<<blocks, kWarp * kWarpsPerBlock, 0, stream>>>(

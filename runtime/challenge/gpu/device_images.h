@@ -22,13 +22,14 @@ struct DeviceImages {
 DeviceImages upload_images(const SparseImages& images);
 
 // Where value (image, neuron) of a dense matrix lies: at image * per_image + neuron * per_neuron.
+// One of them is 1, the other one no less than what it steps over.
 struct DenseStrides {
   std::size_t per_image;
   std::size_t per_neuron;
 };
 
-// Writes images [first, last) as dense fp32 to `y`: zeros into all of the (last - first) * neurons
-// values from there on, then the ones. Asynchronous.
+// Writes images [first, last) as dense fp32 to `y`; what the strides leave out is set to 0, too.
+// Asynchronous.
 void expand_images(const DeviceImages& images, std::uint32_t first, std::uint32_t last,
                    DenseStrides strides, float* y, cudaStream_t stream);
 

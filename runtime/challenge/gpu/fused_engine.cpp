@@ -6,53 +6,47 @@
 
 #include "runtime/base/error.h"
 #include "runtime/challenge/gpu/engine_makers.h"
+#include "runtime/challenge/gpu/fused_engines.h"
 #include "runtime/challenge/gpu/fused_plan.h"
 #include "runtime/challenge/gpu/gpu_engine.h"
 #include "runtime/challenge/gpu/image_bits.h"
-#include "runtime/challenge/gpu/image_parts.h"
 #include "runtime/challenge/gpu/resident_kernel.h"
 #include "runtime/device/graph.h"
 
 namespace winnow::challenge {
 namespace {
 
-constexpr std::size_t kSpareBytes = std::size_t{1} << 30;  // of GPU memory, left to others
 constexpr std::size_t kStaticShared = 1024;
 
-int attribute(cudaDeviceAttr which, int gpu) {
-  int value = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, gpu));
-  return value;
+struct ResidentForms {
+  ResidentForm full, half;
+};
+
+// The forms with the most images to a row that fit shared memory, if there are any.
+std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
+  const auto shared =
+      static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
+  const auto fits = [&](const ResidentForm& form) {
+    return resident_shared_bytes(form, rows) + kStaticShared <= shared;
+  };
+  ResidentForms forms{{false, 16}, {true, 16}};
+  while (forms.full.images >= 4 && !fits(forms.full)) forms.full.images /= 2;
+  while (forms.half.images >= 8 && !fits(forms.half)) forms.half.images /= 2;
+  if (forms.full.images < 4 || forms.half.images < 8) return std::nullopt;
+  return forms;
 }
 
-std::uint32_t widest_layer(const Network& network) {
-  std::uint32_t widest = network.neurons();
-  for (std::uint32_t l = 0; l < network.layers(); ++l) {
-    widest = std::max(widest, network.layer(l).outputs());
-  }
-  return (widest + 31) / 32 * 32;
-}
-
-// The form with the most images to a row that fits shared memory.
-std::optional<ResidentForm> fitting_form(bool is_half, std::uint32_t rows, std::size_t shared) {
-  for (const int images : {16, 8, 4}) {
-    const ResidentForm form{is_half, images};
-    if (is_half && images == 4) break;
-    if (resident_shared_bytes(form, rows) + kStaticShared <= shared) return form;
-  }
-  return std::nullopt;
-}
-
-class FusedEngine : public GpuEngine {
+class ResidentEngine : public GpuEngine {
  public:
-  FusedEngine(const Network& network, const EngineOptions& options)
+  ResidentEngine(const Network& network, const EngineOptions& options)
       : GpuEngine(network, options),
-        processors_(attribute(cudaDevAttrMultiProcessorCount, options.gpu)) {
+        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)) {
     const auto begin = std::chrono::steady_clock::now();
-    const std::uint32_t half_from =
-        options.use_half ? full_precision_layers(network.neurons()) : network.layers();
+    const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
     phases_ = plan_fused_phases(network.layers(), half_from);
-    choose_forms(widest_layer(network));
+    const ResidentForms forms = *fitting_forms(widest_rows(network), options.gpu);
+    full_ = forms.full;
+    half_ = forms.half;
     std::vector<std::uint32_t> classes;
     for (const FusedPhase& phase : phases_) {
       classes.insert(classes.end(), phase.last - phase.first, form_of(phase).classes());
@@ -79,7 +73,9 @@ class FusedEngine : public GpuEngine {
  protected:
   void upload(const SparseImages& images) override {
     parts_.clear();
-    const std::uint32_t per_part = part_size(images.images());
+    const std::uint32_t per_part =
+        fused_part_size(images.images(), neurons(), weights_->rows(),
+                        activations_[0].bytes() + activations_[1].bytes());
     const std::size_t words = std::size_t{weights_->rows()} * ((per_part + 31) / 32 * 32);
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>();  // frees first
@@ -116,31 +112,8 @@ class FusedEngine : public GpuEngine {
     DeviceGraph graph;
   };
 
-  void choose_forms(std::uint32_t rows) {
-    const auto shared =
-        static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, options().gpu));
-    const auto full = fitting_form(false, rows, shared);
-    const auto half = fitting_form(true, rows, shared);
-    if (!full.has_value() || !half.has_value()) {
-      fail(ErrorCode::device, "fused: ", rows, " neurons do not fit the ", shared,
-           " bytes of shared memory of a processor");
-    }
-    full_ = *full;
-    half_ = *half;
-  }
-
   const ResidentForm& form_of(const FusedPhase& phase) const {
     return phase.is_half ? half_ : full_;
-  }
-
-  std::uint32_t part_size(std::uint32_t images) const {
-    std::size_t free = 0, total = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    free = free > kSpareBytes ? free - kSpareBytes : 0;
-    for (const auto& buffer : activations_) free += buffer.bytes();
-    const std::size_t per_image =
-        std::size_t{weights_->rows()} * 2 * sizeof(float) + neurons() / 8 + 16;
-    return (images_per_part(images, per_image, free, 0) + 31) / 32 * 32;
   }
 
   Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
@@ -194,7 +167,10 @@ class FusedEngine : public GpuEngine {
 }  // namespace
 
 std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOptions& options) {
-  return std::make_unique<FusedEngine>(network, options);
+  if (!fitting_forms(widest_rows(network), options.gpu).has_value()) {
+    return make_gather_engine(network, options);
+  }
+  return std::make_unique<ResidentEngine>(network, options);
 }
 
 }  // namespace winnow::challenge

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/challenge/engine.h"
+
 namespace winnow::challenge {
 
 // Layers [first, last) in one launch, activations as fp16 or fp32.
@@ -20,9 +22,17 @@ struct FusedPhase {
 // rounding to fp16 there changes a few categories, after it none (measured on all four sizes).
 std::uint32_t full_precision_layers(std::uint32_t neurons);
 
+// The first layer that stores fp16 by `options`; `layers` if none does.
+std::uint32_t first_half_layer(const EngineOptions& options, std::uint32_t neurons,
+                               std::uint32_t layers);
+
 // Dead images are dropped between phases. Most of them die in the first layers, so phases get
 // longer as they go on: borders lie at layers 2 to 8, 10, 12, 16, 24, 32, 48, ... and where fp16
 // begins (`half_from`, which may be >= layers: never).
 std::vector<FusedPhase> plan_fused_phases(std::uint32_t layers, std::uint32_t half_from);
+
+// Whether dead images are dropped after layer l where every layer is a launch: a row costs far more
+// to compute than to move, so after each of the first layers, then ever more rarely.
+bool drops_after(std::uint32_t l, std::uint32_t layers, std::uint32_t half_from);
 
 }  // namespace winnow::challenge

@@ -44,8 +44,8 @@ void GpuEngine::set_images(const SparseImages& images) {
   }
   select_gpu(options_.gpu);
   has_images_ = false;
-  upload_ms_ = timed([&] { upload(images); });
   images_ = images.images();
+  upload_ms_ = timed([&] { upload(images); });
   has_images_ = true;
 }
 

@@ -20,7 +20,7 @@ class GpuEngine : public Engine {
   // Requires that `options.gpu` is the calling thread's device.
   GpuEngine(const Network& network, const EngineOptions& options);
 
-  // Copies the images to the device; they fit the network.
+  // Copies the images to the device; they fit the network, and images() is their number.
   virtual void upload(const SparseImages& images) = 0;
 
   // Runs all layers; the time that this takes is what counts.

@@ -17,6 +17,10 @@ struct Entry {
 // The makers of kGpuEngines, in its order.
 constexpr std::array<Entry, kGpuEngines.size()> kEntries = {{
     {"tiled", make_tiled_engine},
+    {"cusparse", make_cusparse_engine},
+    {"cusparse-buffer", make_cusparse_buffer_engine},
+    {"cusparse-filter", make_cusparse_filter_engine},
+    {"cusparse-spmm", make_cusparse_spmm_engine},
     {"fused", make_fused_engine},
 }};
 

@@ -1,0 +1,27 @@
+// What the two forms of `fused` share: activations in shared memory (fused_engine.cpp), or in
+// global memory where they do not fit (gather_engine.cpp).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "runtime/challenge/engine.h"
+
+namespace winnow::challenge {
+
+std::unique_ptr<Engine> make_gather_engine(const Network& network, const EngineOptions& options);
+
+// The most neurons that a layer takes or gives, rounded up to whole warps.
+std::uint32_t widest_rows(const Network& network);
+
+// How many images go through the network at a time, a multiple of 32: as many as two buffers of
+// fp32 activations fit into free memory, `held_bytes` of which the caller is about to free.
+// Throws Error{device} if one image does not fit.
+std::uint32_t fused_part_size(std::uint32_t images, std::uint32_t neurons, std::uint32_t rows,
+                              std::size_t held_bytes);
+
+int device_attribute(cudaDeviceAttr which, int gpu);
+
+}  // namespace winnow::challenge

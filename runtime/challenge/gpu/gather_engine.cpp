@@ -1,0 +1,152 @@
+// `fused` for layers whose activations do not fit shared memory: one launch a layer, dead images
+// dropped on the device after it, the whole network one CUDA graph.
+#include <chrono>
+#include <vector>
+
+#include "runtime/challenge/gpu/fused_engines.h"
+#include "runtime/challenge/gpu/fused_plan.h"
+#include "runtime/challenge/gpu/gather_kernel.h"
+#include "runtime/challenge/gpu/gpu_engine.h"
+#include "runtime/challenge/gpu/image_bits.h"
+#include "runtime/device/graph.h"
+
+namespace winnow::challenge {
+namespace {
+
+class GatherEngine : public GpuEngine {
+ public:
+  GatherEngine(const Network& network, const EngineOptions& options)
+      : GpuEngine(network, options),
+        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        rows_(widest_rows(network)),
+        half_from_(first_half_layer(options, network.neurons(), network.layers()) {
+    for (std::uint32_t l = 0; l < network.layers(); ++l) weights_.emplace_back(network.layer(l));
+    counts_ = DeviceBuffer<std::uint32_t>(std::size_t{network.layers()} + 1);
+  }
+
+  std::string kernel() const override {
+    std::string text = "gathered rows of 32 images, fp32";
+    if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
+    return text + ", one launch a layer in one graph";
+  }
+
+ protected:
+  void upload(const SparseImages& images) override {
+    parts_.clear();
+    const std::uint32_t per_part = fused_part_size(
+        images.images(), neurons(), rows_, activations_[0].bytes() + activations_[1].bytes());
+    for (DeviceBuffer<float>& buffer : activations_) {
+      buffer = DeviceBuffer<float>();  // frees first
+      buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part);
+    }
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part);
+    for (auto* words : {&alive_, &first_, &live_})
+      *words = DeviceBuffer<std::uint32_t>(per_part / 32);
+    live_on_host_ = PinnedBuffer<std::uint32_t>(live_.count());
+    for (std::uint32_t first = 0; first < images.images(); first += per_part) {
+      parts_.push_back(part(images, first, std::min(first + per_part, images.images())));
+    }
+  }
+
+  Categories infer() override {
+    Categories categories;
+    for (const Part& part : parts_) {
+      part.graph.launch(stream());
+      CUDA_CHECK(cudaStreamSynchronize(stream()));
+      const std::uint32_t* words = live_on_host_.values().data();
+      for (const std::uint32_t i : set_bits(words, (part.count + 31) / 32)) {
+        categories.push_back(part.first + i);
+      }
+      report_layers(layers(), part.first, part.first + part.count);
+    }
+    return categories;
+  }
+
+ private:
+  struct Part {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    DeviceBuffer<std::uint32_t> bits;
+    DeviceBuffer<std::uint32_t> size;  // [1] count
+    DeviceGraph graph;
+  };
+
+  Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
+    Part part{.first = first, .count = last - first, .bits = {}, .size = {}, .graph = {}};
+    part.bits = winnow::upload(image_bits(images, first, last));
+    part.size = winnow::upload(std::vector<std::uint32_t>{part.count});
+    part.graph = DeviceGraph::capture(stream(), [&] { enqueue(part); });
+    return part;
+  }
+
+  void enqueue(const Part& part) {
+    CUDA_CHECK(cudaMemsetAsync(live_.get(), 0, live_.bytes(), stream()));
+    const std::uint32_t* count = part.size.get();
+    const std::uint32_t* id = nullptr;
+    int current = 0;  // the buffer that holds the activations
+    for (std::uint32_t l = 0; l < layers(); ++l) {
+      const bool drops = drops_after(l, layers(), half_from_);
+      if (drops) CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
+      GatherLaunch launch;
+      launch.weights = weights_[l].view();
+      launch.is_half = l >= half_from_;
+      launch.bits = l == 0 ? part.bits.get() : nullptr;
+      launch.in = activations_[current].get();
+      launch.out = activations_[1 - current].get();
+      launch.rows = rows_;
+      launch.count = count;
+      launch.alive = drops ? alive_.get() : nullptr;
+      launch_gather(launch, processors_, stream());
+      if (!drops) {
+        current = 1 - current;
+        continue;
+      }
+      std::uint32_t* kept_id = (id == ids_[0].get() ? ids_[1] : ids_[0]).get();
+      drop_dead(l, current, count, id, kept_id);
+      count = counts_.get() + l;
+      id = kept_id;
+    }
+    CUDA_CHECK(cudaMemcpyAsync(live_on_host_.values().data(), live_.get(), live_.bytes(),
+                               cudaMemcpyDeviceToHost, stream()));
+  }
+
+  // From the buffer that layer l wrote back to `current`.
+  void drop_dead(std::uint32_t l, int current, const std::uint32_t* count, const std::uint32_t* id,
+                 std::uint32_t* kept_id) {
+    const bool is_last = l + 1 == layers();
+    GatherCompaction compaction;
+    compaction.in = activations_[1 - current].get();
+    compaction.out = is_last ? nullptr : activations_[current].get();
+    compaction.in_half = l >= half_from_;
+    compaction.out_half = l + 1 >= half_from_;
+    compaction.rows = rows_;
+    compaction.used_rows = weights_[l].view().outputs;
+    compaction.alive = alive_.get();
+    compaction.in_count = count;
+    compaction.in_id = id;
+    compaction.first = first_.get();
+    compaction.out_count = counts_.get() + l;
+    compaction.out_id = kept_id;
+    compaction.live_bits = is_last ? live_.get() : nullptr;
+    launch_compaction(compaction, processors_, stream());
+  }
+
+  int processors_;
+  std::uint32_t rows_;
+  std::uint32_t half_from_;
+  std::vector<GatherWeights> weights_;
+  DeviceBuffer<float> activations_[2];  // wide enough for fp32
+  DeviceBuffer<std::uint32_t> ids_[2];
+  DeviceBuffer<std::uint32_t> counts_;  // [layer]: images that leave it
+  DeviceBuffer<std::uint32_t> alive_, first_, live_;
+  PinnedBuffer<std::uint32_t> live_on_host_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_gather_engine(const Network& network, const EngineOptions& options) {
+  return std::make_unique<GatherEngine>(network, options);
+}
+
+}  // namespace winnow::challenge

@@ -1,0 +1,195 @@
+// Lanes of a group read 16 bytes each of one input's row, so that every gather is whole sectors.
+#include "runtime/challenge/gpu/gather_kernel.h"
+
+#include "runtime/challenge/gpu/chunk.cuh"
+#include "runtime/device/cuda_check.h"
+
+namespace winnow::challenge {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kBlocksPerProcessor = 8;
+constexpr std::uint32_t kAll = 0xffffffffu;
+
+// ---------------------------------------------------------------------------------- device
+
+struct Inputs {
+  std::uint32_t of[4];
+};
+
+__device__ __forceinline__ Inputs inputs_at(const GatherView& w, std::uint32_t step) {
+  if (w.narrow == nullptr) {
+    const uint4 in = __ldg(w.wide + step);
+    return {{in.x, in.y, in.z, in.w}};
+  }
+  const uint2 in = __ldg(w.narrow + step);
+  return {{in.x & 0xffff, in.x >> 16, in.y & 0xffff, in.y >> 16}};
+}
+
+// Sums of one output for this lane's images.
+template <typename T, bool kReadsBits>
+__device__ __forceinline__ void sum_output(const GatherLaunch& a, std::uint32_t tile,
+                                           std::uint32_t output, std::uint32_t part,
+                                           float (&sum)[Chunk<T>::kImages]) {
+  const std::uint32_t begin = __ldg(a.weights.begin + output);
+  const std::uint32_t end = __ldg(a.weights.begin + output + 1);
+  const std::uint32_t* words = a.bits + std::size_t{tile} * a.weights.inputs;
+  const T* x = static_cast<const T*>(a.in) + std::size_t{tile} * a.rows * kGatherImages +
+               part * Chunk<T>::kImages;
+#pragma unroll 2
+  for (std::uint32_t step = begin; step < end; ++step) {
+    const Inputs in = inputs_at(a.weights, step);
+    const float4 weight = __ldg(a.weights.value + step);
+    const float w[4] = {weight.x, weight.y, weight.z, weight.w};
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      if constexpr (kReadsBits) {
+        const std::uint32_t word = __ldg(words + in.of[c]) >> part * Chunk<T>::kImages;
+#pragma unroll
+        for (int v = 0; v < Chunk<T>::kImages; ++v) sum[v] += (word >> v & 1) != 0 ? w[c] : 0.0f;
+      } else {
+        const T* row = x + std::size_t{in.of[c]} * kGatherImages;
+        Chunk<T>::add(__ldg(reinterpret_cast<const uint4*>(row)), w[c], sum);
+      }
+    }
+  }
+}
+
+template <typename T, bool kReadsBits>
+__global__ void __launch_bounds__(kThreads) gather_kernel(const GatherLaunch a) {
+  constexpr int kImages = Chunk<T>::kImages;
+  constexpr std::uint32_t kLanesPerRow = kGatherImages / kImages;
+  constexpr std::uint32_t kOutputs = kThreads / kLanesPerRow;  // of a block at a time
+  const std::uint32_t part = threadIdx.x % kLanesPerRow;
+  const std::uint32_t tiles = (*a.count + kGatherImages - 1) / kGatherImages;
+  const std::uint32_t blocks = (a.weights.outputs + kOutputs - 1) / kOutputs;
+  __shared__ std::uint32_t live;
+  for (std::uint64_t work = blockIdx.x; work < std::uint64_t{tiles} * blocks; work += gridDim.x) {
+    const auto tile = static_cast<std::uint32_t>(work / blocks);
+    const std::uint32_t output =
+        static_cast<std::uint32_t>(work % blocks) * kOutputs + threadIdx.x / kLanesPerRow;
+    if (threadIdx.x == 0) live = 0;
+    __syncthreads();
+    std::uint32_t positive = 0;
+    if (output < a.weights.outputs) {
+      float sum[kImages] = {};
+      sum_output<T, kReadsBits>(a, tile, output, part, sum);
+      positive = activate(sum, __ldg(a.weights.bias + output));
+      T* y = static_cast<T*>(a.out) + (std::size_t{tile} * a.rows + output) * kGatherImages +
+             part * kImages;
+      *reinterpret_cast<uint4*>(y) = Chunk<T>::pack(sum);
+    }
+    if (a.alive != nullptr) {
+      const std::uint32_t mine = __reduce_or_sync(kAll, positive << part * kImages);
+      if (threadIdx.x % 32 == 0 && mine != 0) atomicOr(&live, mine);
+      __syncthreads();
+      if (threadIdx.x == 0 && live != 0) atomicOr(a.alive + tile, live);
+    }
+    __syncthreads();
+  }
+}
+
+__device__ __forceinline__ std::uint32_t live_images(const GatherCompaction& a,
+                                                     std::uint32_t tile) {
+  const std::uint32_t there = *a.in_count - tile * kGatherImages;
+  const std::uint32_t mask = there < kGatherImages ? (1u << there) - 1 : kAll;
+  return a.alive[tile] & mask;
+}
+
+// One block: where each tile's live images go, and their names.
+__global__ void __launch_bounds__(1024) place_kernel(const GatherCompaction a) {
+  __shared__ std::uint32_t warp_sum[32];
+  __shared__ std::uint32_t base;
+  const std::uint32_t tiles = (*a.in_count + kGatherImages - 1) / kGatherImages;
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (threadIdx.x == 0) base = 0;
+  __syncthreads();
+  for (std::uint32_t first = 0; first < tiles; first += 1024) {
+    const std::uint32_t tile = first + threadIdx.x;
+    const std::uint32_t mask = tile < tiles ? live_images(a, tile) : 0;
+    std::uint32_t before = __popc(mask);  // becomes the sum up to here
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const std::uint32_t other = __shfl_up_sync(kAll, before, distance);
+      if (lane >= distance) before += other;
+    }
+    if (lane == 31) warp_sum[warp] = before;
+    __syncthreads();
+    std::uint32_t offset = base;
+    for (std::uint32_t w = 0; w < warp; ++w) offset += warp_sum[w];
+    const std::uint32_t place = offset + before - __popc(mask);
+    if (tile < tiles) {
+      a.first[tile] = place;
+      for (std::uint32_t left = mask, i = 0; left != 0; left &= left - 1, ++i) {
+        const std::uint32_t number = tile * kGatherImages + __ffs(static_cast<int>(left)) - 1;
+        const std::uint32_t id = a.in_id == nullptr ? number : a.in_id[number];
+        if (a.out_id != nullptr) a.out_id[place + i] = id;
+        if (a.live_bits != nullptr) atomicOr(a.live_bits + id / 32, 1u << id % 32);
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 1023) base = place + __popc(mask);
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) *a.out_count = base;
+}
+
+template <typename In, typename Out>
+__global__ void __launch_bounds__(kThreads) move_kernel(const GatherCompaction a) {
+  constexpr std::uint32_t kRows = kThreads / kGatherImages;
+  const std::uint32_t tiles = (*a.in_count + kGatherImages - 1) / kGatherImages;
+  const std::uint32_t image = threadIdx.x % kGatherImages;
+  for (std::uint32_t tile = blockIdx.y; tile < tiles; tile += gridDim.y) {
+    const std::uint32_t mask = live_images(a, tile);
+    if ((mask >> image & 1) == 0) continue;
+    const std::uint32_t place = a.first[tile] + __popc(mask & ((1u << image) - 1));
+    const In* from = static_cast<const In*>(a.in) + std::size_t{tile} * a.rows * kGatherImages;
+    Out* to = static_cast<Out*>(a.out) +
+              std::size_t{place / kGatherImages} * a.rows * kGatherImages + place % kGatherImages;
+    for (std::uint32_t row = blockIdx.x * kRows + threadIdx.x / kGatherImages; row < a.used_rows;
+         row += gridDim.x * kRows) {
+      to[std::size_t{row} * kGatherImages] =
+          narrow<Out>(widen(from[std::size_t{row} * kGatherImages + image]));
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------ host
+
+template <typename In, typename Out>
+void launch_move(const GatherCompaction& compaction, int processors, cudaStream_t stream) {
+  const dim3 grid(16, static_cast<unsigned>(processors));
+  move_kernel<In, Out><<<grid, kThreads, 0, stream>>>(compaction);
+}
+
+}  // namespace
+
+void launch_gather(const GatherLaunch& launch, int processors, cudaStream_t stream) {
+  const int blocks = processors * kBlocksPerProcessor;
+  if (launch.bits != nullptr && launch.is_half) {
+    gather_kernel<__half, true><<<blocks, kThreads, 0, stream>>>(launch);
+  } else if (launch.bits != nullptr) {
+    gather_kernel<float, true><<<blocks, kThreads, 0, stream>>>(launch);
+  } else if (launch.is_half) {
+    gather_kernel<__half, false><<<blocks, kThreads, 0, stream>>>(launch);
+  } else {
+    gather_kernel<float, false><<<blocks, kThreads, 0, stream>>>(launch);
+  }
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void launch_compaction(const GatherCompaction& compaction, int processors, cudaStream_t stream) {
+  place_kernel<<<1, 1024, 0, stream>>>(compaction);
+  CUDA_CHECK(cudaGetLastError());
+  if (compaction.out == nullptr) return;
+  if (compaction.in_half) {
+    launch_move<__half, __half>(compaction, processors, stream);
+  } else if (compaction.out_half) {
+    launch_move<float, __half>(compaction, processors, stream);
+  } else {
+    launch_move<float, float>(compaction, processors, stream);
+  }
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace winnow::challenge
