@@ -1,6 +1,6 @@
 // `fused` for layers whose activations do not fit shared memory: one launch a layer, dead images
 // dropped on the device after it, the whole network one CUDA graph.
-#include <chrono>
+#include <algorithm>
 #include <vector>
 
 #include "runtime/challenge/gpu/fused_engines.h"
@@ -19,7 +19,7 @@ class GatherEngine : public GpuEngine {
       : GpuEngine(network, options),
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         rows_(widest_rows(network)),
-        half_from_(first_half_layer(options, network.neurons(), network.layers()) {
+        half_from_(first_half_layer(options, network.neurons(), network.layers())) {
     for (std::uint32_t l = 0; l < network.layers(); ++l) weights_.emplace_back(network.layer(l));
     counts_ = DeviceBuffer<std::uint32_t>(std::size_t{network.layers()} + 1);
   }
@@ -40,8 +40,9 @@ class GatherEngine : public GpuEngine {
       buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part);
     }
     for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part);
-    for (auto* words : {&alive_, &first_, &live_})
+    for (auto* words : {&alive_, &first_, &live_}) {
       *words = DeviceBuffer<std::uint32_t>(per_part / 32);
+    }
     live_on_host_ = PinnedBuffer<std::uint32_t>(live_.count());
     for (std::uint32_t first = 0; first < images.images(); first += per_part) {
       parts_.push_back(part(images, first, std::min(first + per_part, images.images())));
