@@ -24,7 +24,7 @@ allow(runtime/device runtime/base)
 allow(runtime/kernels ${model} runtime/plan runtime/device runtime/reference)
 allow(runtime/bench runtime)  # measures backends and their parts; only programs include it
 allow(runtime/report runtime/base)
-allow(runtime/challenge runtime/base runtime/device)
+allow(runtime/challenge runtime/base runtime/images runtime/device)
 allow(runtime/cli runtime/base)
 allow(runtime/commands runtime)
 allow(prune ${model} runtime/cli runtime/report)
