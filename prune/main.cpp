@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
-#include "prune/interrupt.h"
 #include "prune/prune_program.h"
 #include "runtime/base/error.h"
+#include "runtime/cli/interrupt.h"
 #include "runtime/cli/program.h"
 
 namespace winnow {

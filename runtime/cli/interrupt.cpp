@@ -1,4 +1,4 @@
-#include "prune/interrupt.h"
+#include "runtime/cli/interrupt.h"
 
 #include <csignal>
 
