@@ -1,0 +1,82 @@
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/base/error.h"
+#include "runtime/challenge/convert.h"
+#include "runtime/cli/interrupt.h"
+#include "runtime/cli/progress.h"
+#include "runtime/commands/challenge.h"
+
+namespace winnow {
+namespace {
+
+struct ConvertOptions {
+  std::string folder;
+  std::string output;
+  std::string form = "binary";
+  std::uint32_t neurons = 0;
+  std::uint32_t layers = 0;
+  std::optional<float> bias;
+  bool is_quiet = false;
+};
+
+// The shortest text that gives the same float again.
+std::string text_of(float value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof(text), value).ptr};
+}
+
+void print_summary(const ConvertOptions& options, const challenge::Conversion& result) {
+  std::printf("%s: %u layers, %llu connections, ", options.output.c_str(), result.layers,
+              static_cast<unsigned long long>(result.connections));
+  if (result.images > 0) {
+    std::printf("%u images, ", result.images);
+  } else {
+    std::printf("no images, ");
+  }
+  std::printf("%s\n", result.has_truth ? "categories" : "no categories");
+  if (result.bias_to_give) {
+    std::printf("these text files hold no bias: give --bias %s when they are read\n",
+                text_of(*result.bias_to_give).c_str());
+  }
+}
+
+int convert(const ConvertOptions& options) {
+  const challenge::FileForm form = challenge::form_from(options.form);
+  const challenge::DatasetFiles files =
+      challenge::find_dataset(options.folder, options.neurons, options.layers);
+  const InterruptGuard guard;
+  std::optional<Progress> shown;
+  const auto progress = [&](std::uint32_t done, std::uint32_t total) {
+    if (!shown) shown.emplace("challenge convert: layer", total, options.is_quiet);
+    shown->update(done);
+    if (InterruptGuard::requested()) fail(ErrorCode::interrupted, options.output, ": interrupted");
+  };
+  const challenge::Conversion result =
+      challenge::convert_dataset(files, options.bias, form, options.output, progress);
+  shown.reset();
+  print_summary(options, result);
+  return 0;
+}
+
+}  // namespace
+
+Command add_challenge_convert_command(CLI::App& app) {
+  auto options = std::make_shared<ConvertOptions>();
+  app.add_option("dir", options->folder, "Folder with the data (docs/challenge-files.md)")
+      ->required();
+  app.add_option("-o,--output", options->output, "Folder to write to; may be the same")->required();
+  app.add_option("--form", options->form, "tsv, tsv.gz or binary")->capture_default_str();
+  app.add_option("--neurons", options->neurons, "Which network, if the folder holds several");
+  app.add_option("--layers", options->layers, "Only the first layers (default: all)");
+  app.add_option("--bias", options->bias,
+                 "Bias of all neurons of a TSV network (default: the published one)");
+  app.add_flag("--quiet", options->is_quiet, "No progress on stderr");
+  app.footer("Example: runtime challenge convert data -o data --form binary");
+  return [options] { return convert(*options); };
+}
+
+}  // namespace winnow
