@@ -6,14 +6,9 @@
 #include <string>
 
 #include "runtime/challenge/dataset.h"
+#include "runtime/challenge/dataset_writer.h"
 
 namespace winnow::challenge {
-
-enum class FileForm { tsv, packed_tsv, binary };
-
-// Those of FileForm by name: "tsv", "tsv.gz", "binary". Throws Error{usage} for other names, with
-// a did-you-mean.
-FileForm form_from(const std::string& name);
 
 struct Conversion {
   std::uint32_t layers = 0;
