@@ -2,7 +2,8 @@
 // makes checksums right again.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
+#include <string>
+#include <vector>
 
 #include "runtime/base/error.h"
 #include "runtime/challenge/images_file.h"
@@ -20,21 +21,34 @@ FileBytes bytes_of(const std::uint8_t* data, std::size_t size) {
   return {bytes, bytes + size};
 }
 
-FileBytes sound_network(winnow::Random& random) {
-  const winnow::TemporaryDirectory directory;
-  winnow::challenge::NetworkFileWriter writer(directory / "n", 5, 2);
+FileBytes sound_network(const std::string& path, winnow::Random& random) {
+  winnow::challenge::NetworkFileWriter writer(path, 5, 2);
   writer.append(winnow::challenge::random_layer(5, 4, random.bits()));
   writer.append(winnow::challenge::regular_layer(4, 3, 2, random.bits()));
   writer.commit();
-  return winnow::challenge::file_bytes(directory / "n");
+  return winnow::challenge::file_bytes(path);
 }
 
-FileBytes sound_images(winnow::Random& random) {
-  const winnow::TemporaryDirectory directory;
+FileBytes sound_images(const std::string& path, winnow::Random& random) {
   const double chance = random.chance(0.5) ? 0.5 : 0.01;
   const auto images = winnow::challenge::random_images(300, 5, chance, random.bits());
-  winnow::challenge::write_images_file(directory / "i", images);
-  return winnow::challenge::file_bytes(directory / "i");
+  winnow::challenge::write_images_file(path, images);
+  return winnow::challenge::file_bytes(path);
+}
+
+// Written once, because the writers wait for the disk.
+const std::vector<FileBytes>& sound_files() {
+  static const std::vector<FileBytes> files = [] {
+    const winnow::TemporaryDirectory directory;
+    winnow::Random random(1);
+    std::vector<FileBytes> made;
+    for (int i = 0; i < 16; ++i) {
+      made.push_back(sound_network(directory / "n", random));
+      made.push_back(sound_images(directory / "i", random));
+    }
+    return made;
+  }();
+  return files;
 }
 
 // Reads all of a file of either kind; true if it was accepted.
@@ -60,7 +74,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                                std::size_t max_size, unsigned seed) {
   winnow::Random random(seed);
   FileBytes file = bytes_of(data, size);
-  if (!read(file)) file = random.chance(0.5) ? sound_network(random) : sound_images(random);
+  if (!read(file)) file = sound_files()[random.below(sound_files().size())];
   file = winnow::challenge::mutated(std::move(file), random);
   const std::size_t length = std::min(file.size(), max_size);
   std::transform(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length), data,
