@@ -1,0 +1,21 @@
+// All engines by name.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/challenge/engine.h"
+
+namespace winnow::challenge {
+
+// Those of this project, also where this build or machine cannot run them.
+std::vector<std::string> engine_names();
+
+// Makes `network` ready; it may go afterwards. With options.fold the engine gets the folded network
+// (fold.h).
+// Throws Error{usage} for a name that is not known, with a did-you-mean; what the engine throws.
+std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,
+                                    const EngineOptions& options);
+
+}  // namespace winnow::challenge
