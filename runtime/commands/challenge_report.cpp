@@ -1,0 +1,174 @@
+#include "runtime/commands/challenge_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/program.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kListedImages = 100;  // in JSON; the table names fewer
+
+template <typename... Parts>
+std::string format(const char* pattern, Parts... parts) {
+  char text[160];
+  std::snprintf(text, sizeof text, pattern, parts...);
+  return text;
+}
+
+Statistics statistics_of_runs(const ChallengeReport& report,
+                              double (*value)(const challenge::RunTimes&)) {
+  std::vector<double> samples;
+  std::ranges::transform(report.runs, std::back_inserter(samples), value);
+  return statistics_of(samples);
+}
+
+Statistics inference_of(const ChallengeReport& report) {
+  return statistics_of_runs(report, [](const auto& times) { return times.inference_ms; });
+}
+
+Statistics transfer_of(const ChallengeReport& report) {
+  return statistics_of_runs(report, [](const auto& times) { return times.transfer_ms; });
+}
+
+std::string time_text(const Statistics& ms, std::size_t runs) {
+  if (runs == 1) return format("%.3f ms", ms.median);
+  return format("%.3f ms, the median of %zu (%.3f to %.3f)", ms.median, runs, ms.minimum,
+                ms.maximum);
+}
+
+std::string rate_text(const ChallengeReport& report) {
+  return format("%.4g TeraEdges/s", report.tera_edges_per_second()) +
+         (report.includes_transfer ? ", transfer included" : "");
+}
+
+std::string truth_text(const ChallengeReport& report) {
+  if (!report.comparison) return "none to compare with";
+  return describe(*report.comparison) + " (" + report.truth + ")";
+}
+
+std::string range_text(std::uint32_t first, std::uint32_t last) {
+  return format("%u (%u to %u)", last - first, first, last);
+}
+
+Json statistics_json(const Statistics& s) {
+  return {{"min", s.minimum}, {"mean", s.mean}, {"median", s.median}, {"max", s.maximum}};
+}
+
+// Counted from 1, as in files.
+Json images_json(const challenge::Categories& images) {
+  Json list = Json::array();
+  for (const std::uint32_t image : images) {
+    if (list.size() == kListedImages) break;
+    list.push_back(std::uint64_t{image} + 1);
+  }
+  return list;
+}
+
+Json truth_json(const ChallengeReport& report) {
+  if (!report.comparison) return nullptr;
+  const challenge::CategoryComparison& comparison = *report.comparison;
+  return {{"file", report.truth},
+          {"equal", comparison.is_equal()},
+          {"found", comparison.found},
+          {"expected", comparison.expected},
+          {"missing", comparison.missing.size()},
+          {"surplus", comparison.surplus.size()},
+          {"first_missing", images_json(comparison.missing)},
+          {"first_surplus", images_json(comparison.surplus)}};
+}
+
+Json options_json(const challenge::EngineOptions& options) {
+  return {{"threads", options.threads},
+          {"blocks", options.blocks},
+          {"gpu", options.gpu},
+          {"images_at_once", options.images_at_once},
+          {"fold", options.fold},
+          {"half", options.use_half},
+          {"full_precision_layers", options.full_precision_layers}};
+}
+
+Json runs_json(const ChallengeReport& report) {
+  Json runs = Json::array();
+  for (const challenge::RunTimes& times : report.runs) {
+    runs.push_back({{"inference_ms", times.inference_ms}, {"transfer_ms", times.transfer_ms}});
+  }
+  return runs;
+}
+
+}  // namespace
+
+double ChallengeReport::edges() const {
+  return static_cast<double>(images()) * static_cast<double>(connections);
+}
+
+Statistics ChallengeReport::counted_ms() const {
+  if (!includes_transfer) return inference_of(*this);
+  return statistics_of_runs(
+      *this, [](const auto& times) { return times.inference_ms + times.transfer_ms; });
+}
+
+double ChallengeReport::tera_edges_per_second() const {
+  const double ms = counted_ms().median;
+  return ms > 0 ? edges() / ms / 1e9 : 0;
+}
+
+std::string report_table(const ChallengeReport& report) {
+  const Statistics transfer = transfer_of(report);
+  std::vector<std::pair<const char*, std::string>> rows = {
+      {"network", report.network},
+      {"layers", range_text(report.first_layer, report.last_layer)},
+      {"connections", std::to_string(report.connections)},
+      {"images", range_text(report.first_image, report.last_image)},
+      {"engine", report.engine},
+      {"device", report.device},
+      {"kernel", report.kernel},
+      {"found at load time", report.discovery.empty() ? "nothing" : report.discovery},
+      {"preparation", format("%.1f ms of %.1f ms to load", report.prepare_ms, report.load_ms)},
+      {"survivors", std::to_string(report.survivors)},
+      {"truth", truth_text(report)},
+      {"inference", time_text(inference_of(report), report.runs.size())},
+      {"transfer", transfer.maximum > 0 ? time_text(transfer, report.runs.size()) : "none"},
+      {"rate", rate_text(report)}};
+  std::string table;
+  for (const auto& [name, value] : rows) table += format("%-20s", name) + value + "\n";
+  return table;
+}
+
+std::string report_json(const ChallengeReport& report) {
+  const Json json = {{"command", "challenge run"},
+                     {"version", version_text()},
+                     {"network", report.network},
+                     {"neurons", report.neurons},
+                     {"first_layer", report.first_layer},
+                     {"last_layer", report.last_layer},
+                     {"connections", report.connections},
+                     {"first_image", report.first_image},
+                     {"last_image", report.last_image},
+                     {"images", report.images()},
+                     {"edges", report.edges()},
+                     {"engine", report.engine},
+                     {"options", options_json(report.options)},
+                     {"device", report.device},
+                     {"kernel", report.kernel},
+                     {"discovery", report.discovery},
+                     {"prepare_ms", report.prepare_ms},
+                     {"load_ms", report.load_ms},
+                     {"warm_up", report.warm_up},
+                     {"repeats", report.runs.size()},
+                     {"runs", runs_json(report)},
+                     {"inference_ms", statistics_json(inference_of(report))},
+                     {"transfer_ms", statistics_json(transfer_of(report))},
+                     {"includes_transfer", report.includes_transfer},
+                     {"tera_edges_per_second", report.tera_edges_per_second()},
+                     {"survivors", report.survivors},
+                     {"live", report.live},
+                     {"truth", truth_json(report)}};
+  return json.dump(2);
+}
+
+}  // namespace winnow
