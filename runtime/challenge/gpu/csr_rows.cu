@@ -1,4 +1,6 @@
 #include "runtime/challenge/gpu/csr_rows.h"
+
+#include "runtime/challenge/gpu/activation.cuh"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -10,10 +12,6 @@ constexpr unsigned kWarpsPerBlock = kThreads / kWarp;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 // ---------------------------------------------------------------------------------- device
-
-__device__ float activation(float z, float bias) {
-  return z != 0.0f ? fminf(kLargestActivation, fmaxf(0.0f, z + bias)) : 0.0f;
-}
 
 __global__ void load_bounds_kernel(const std::uint64_t* row_begin, std::uint32_t rows,
                                    std::int32_t* begin) {

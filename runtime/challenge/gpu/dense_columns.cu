@@ -1,5 +1,7 @@
 // A thread takes one column of a run of rows, so that a warp reads rows in pieces of 128 bytes.
 #include "runtime/challenge/gpu/dense_columns.h"
+
+#include "runtime/challenge/gpu/activation.cuh"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -10,10 +12,6 @@ constexpr std::int64_t kRowsPerBlock = 32;
 constexpr std::int64_t kMostRowBlocks = 65535;  // what a grid holds
 
 // ---------------------------------------------------------------------------------- device
-
-__device__ float activation(float z, float bias) {
-  return z != 0.0f ? fminf(kLargestActivation, fmaxf(0.0f, z + bias)) : 0.0f;
-}
 
 __global__ void activate_columns_kernel(const DenseView z, const float* bias, std::uint8_t* alive) {
   const std::int64_t column = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "runtime/challenge/gpu/spmm.h"
+#include "runtime/challenge/gpu/dense_view.h"
 
 namespace winnow::challenge {
 

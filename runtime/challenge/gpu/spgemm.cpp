@@ -3,23 +3,6 @@
 namespace winnow::challenge {
 namespace {
 
-ConstSparseMatrix describe(const CsrView& matrix) {
-  cusparseConstSpMatDescr_t made = nullptr;
-  CUSPARSE_CHECK(Cusparse::get().cusparseCreateConstCsr(
-      &made, matrix.rows, matrix.columns, matrix.nonzeros, matrix.begin, matrix.column,
-      matrix.value, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
-  return ConstSparseMatrix(made);
-}
-
-// A matrix of which only the row bounds have memory.
-SparseMatrix describe_result(std::int32_t rows, std::int32_t columns, std::int32_t* begin) {
-  cusparseSpMatDescr_t made = nullptr;
-  CUSPARSE_CHECK(Cusparse::get().cusparseCreateCsr(&made, rows, columns, 0, begin, nullptr, nullptr,
-                                                   CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                                                   CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
-  return SparseMatrix(made);
-}
-
 SpgemmDescriptor make_spgemm_descriptor() {
   cusparseSpGEMMDescr_t made = nullptr;
   CUSPARSE_CHECK(Cusparse::get().cusparseSpGEMM_createDescr(&made));
@@ -69,7 +52,7 @@ std::optional<CsrView> Spgemm::multiply(const CsrView& a, const CsrView& b) {
   const Product product{.handle = handle_.get(),
                         .a = describe(a),
                         .b = describe(b),
-                        .c = describe_result(a.rows, b.columns, begin_.get())};
+                        .c = describe_unknown(a.rows, b.columns, begin_.get())};
   if (!product.run(cusparse.cusparseSpGEMM_workEstimation, "cusparseSpGEMM_workEstimation",
                    estimation_) ||
       !product.run(cusparse.cusparseSpGEMM_compute, "cusparseSpGEMM_compute", computation_)) {

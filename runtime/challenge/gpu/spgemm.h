@@ -3,8 +3,7 @@
 
 #include <optional>
 
-#include "runtime/challenge/gpu/csr_matrix.h"
-#include "runtime/challenge/gpu/cusparse_library.h"
+#include "runtime/challenge/gpu/cusparse_matrices.h"
 #include "runtime/challenge/gpu/scratch.h"
 
 namespace winnow::challenge {

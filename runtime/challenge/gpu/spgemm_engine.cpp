@@ -37,7 +37,7 @@ class SpgemmEngine : public GpuEngine {
 
   Form form_;
   std::vector<Layer> weights_;
-  std::uint32_t width_ = 0;
+  std::uint32_t width_ = 1;
   Spgemm spgemm_;
   DeviceImages images_on_device_;
   std::vector<std::uint64_t> row_begin_;  // of the images, in host memory
@@ -57,12 +57,10 @@ SpgemmEngine::SpgemmEngine(const Network& network, const EngineOptions& options,
 }
 
 std::string SpgemmEngine::kernel() const {
-  const std::string parts =
-      part_ < images() ? ", " + std::to_string(part_) + " images at a time" : "";
   const char* form = form_ == Form::without_buffer ? "workspace allocated for every product"
                      : form_ == Form::with_buffer  ? "workspace kept"
                                                    : "workspace kept, dead rows dropped";
-  return spgemm_.name() + " SpGEMM, activations and weights CSR fp32, " + form + parts;
+  return spgemm_.name() + " SpGEMM, activations and weights CSR fp32, " + form + in_parts(part_);
 }
 
 void SpgemmEngine::upload(const SparseImages& images) {

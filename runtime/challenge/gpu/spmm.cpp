@@ -9,30 +9,6 @@ constexpr cusparseSpMMAlg_t kAlgorithm = CUSPARSE_SPMM_CSR_ALG2;
 constexpr cusparseOperation_t kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
 constexpr float kOne = 1, kZero = 0;
 
-ConstSparseMatrix describe(const CsrView& matrix) {
-  cusparseConstSpMatDescr_t made = nullptr;
-  CUSPARSE_CHECK(Cusparse::get().cusparseCreateConstCsr(
-      &made, matrix.rows, matrix.columns, matrix.nonzeros, matrix.begin, matrix.column,
-      matrix.value, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
-  return ConstSparseMatrix(made);
-}
-
-ConstDenseMatrix describe_input(const DenseView& matrix) {
-  cusparseConstDnMatDescr_t made = nullptr;
-  CUSPARSE_CHECK(Cusparse::get().cusparseCreateConstDnMat(&made, matrix.rows, matrix.columns,
-                                                          matrix.stride, matrix.values, CUDA_R_32F,
-                                                          CUSPARSE_ORDER_ROW));
-  return ConstDenseMatrix(made);
-}
-
-DenseMatrix describe_output(const DenseView& matrix) {
-  cusparseDnMatDescr_t made = nullptr;
-  CUSPARSE_CHECK(Cusparse::get().cusparseCreateDnMat(&made, matrix.rows, matrix.columns,
-                                                     matrix.stride, matrix.values, CUDA_R_32F,
-                                                     CUSPARSE_ORDER_ROW));
-  return DenseMatrix(made);
-}
-
 }  // namespace
 
 void Spmm::prepare(cusparseHandle_t handle, const DenseView& y, const DenseView& z) {

@@ -1,18 +1,9 @@
 // Sparse x dense by cuSPARSE's generic API.
 #pragma once
 
-#include "runtime/challenge/gpu/csr_matrix.h"
-#include "runtime/challenge/gpu/cusparse_library.h"
+#include "runtime/challenge/gpu/cusparse_matrices.h"
 
 namespace winnow::challenge {
-
-// A dense matrix in device memory, rows one after the other: element (r, c) at r * stride + c.
-struct DenseView {
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t stride = 0;  // >= columns
-  float* values = nullptr;
-};
 
 // Weights W[outputs, inputs] made ready for many products with dense matrices.
 class Spmm {

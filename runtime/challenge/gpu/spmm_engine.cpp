@@ -7,6 +7,7 @@
 #include "runtime/challenge/gpu/gpu_engine.h"
 #include "runtime/challenge/gpu/image_parts.h"
 #include "runtime/challenge/gpu/live_rows.h"
+#include "runtime/challenge/gpu/spmm.h"
 #include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
@@ -41,7 +42,7 @@ class SpmmEngine : public GpuEngine {
   std::uint32_t lit_images(std::uint32_t first, std::uint32_t last) const;
 
   std::vector<Layer> weights_;
-  std::uint32_t width_ = 0;
+  std::uint32_t width_ = 1;
   CusparseHandle handle_;
   DeviceImages images_on_device_;
   std::vector<std::uint64_t> row_begin_;  // of the images, in host memory
@@ -65,11 +66,9 @@ SpmmEngine::SpmmEngine(const Network& network, const EngineOptions& options)
 }
 
 std::string SpmmEngine::kernel() const {
-  const std::string parts =
-      part_ < images() ? ", " + std::to_string(part_) + " images at a time" : "";
   return cusparse_name(handle_.get()) +
          " SpMM, activations dense fp32 [neuron][image], weights CSR fp32, dead rows dropped" +
-         parts;
+         in_parts(part_);
 }
 
 void SpmmEngine::upload(const SparseImages& images) {

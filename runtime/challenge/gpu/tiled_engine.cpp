@@ -37,11 +37,9 @@ class TiledEngine : public GpuEngine {
 };
 
 std::string TiledEngine::kernel() const {
-  const std::string parts =
-      part_ < images() ? ", " + std::to_string(part_) + " images at a time" : "";
   return "32 x 32 tiles in shared memory, activations dense fp32, weights CSR fp32 streamed from "
          "host memory" +
-         parts;
+         in_parts(part_);
 }
 
 void TiledEngine::upload(const SparseImages& images) {

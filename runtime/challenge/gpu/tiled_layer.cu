@@ -2,6 +2,8 @@
 // inputs in steps of 32: a tile of Y and the tile of W that belongs to it are put into shared
 // memory and multiplied as if both were dense. Tiles of W without a connection are passed over.
 #include "runtime/challenge/gpu/tiled_layer.h"
+
+#include "runtime/challenge/gpu/activation.cuh"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -12,10 +14,6 @@ constexpr std::uint32_t kNoInput = 0xffffffffu;
 constexpr unsigned kThreads = 256;
 
 // ---------------------------------------------------------------------------------- device
-
-__device__ float activation(float sum, float bias) {
-  return sum != 0.0f ? fminf(kLargestActivation, fmaxf(0.0f, sum + bias)) : 0.0f;
-}
 
 // Warp y works for image y of the tile, and fills column y of the tiles of W.
 __global__ void __launch_bounds__(kTile* kTile) tiled_layer_kernel(const TiledCall c) {

@@ -1,0 +1,13 @@
+// What a layer makes of its sums.
+#pragma once
+
+#include "runtime/challenge/network.h"
+
+namespace winnow::challenge {
+
+// Z to Y': the bias where Z is not 0, clamped to [0, 32].
+__device__ __forceinline__ float activation(float z, float bias) {
+  return z != 0.0f ? fminf(kLargestActivation, fmaxf(0.0f, z + bias)) : 0.0f;
+}
+
+}  // namespace winnow::challenge
