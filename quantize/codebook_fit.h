@@ -36,10 +36,10 @@ struct CodebookFit {
 CodebookFit fit_centroids(const KeptWeights& kept, std::vector<float> scale, int centroids,
                           bool refine);
 
-// Centroids and scales together. From the root mean squares of the channels on, centroids are fitted to the
-// scales and scales to the centroids in turns, each the least squares solution, until that lowers
-// the error by less than a thousandth. The largest scale begins between 1 and 2, so that scales
-// down to 2^-14 of it have all digits of fp16. A channel of zeros has scale 0.
+// Centroids and scales together. From the root mean squares of the channels on, centroids are
+// fitted to the scales and scales to the centroids in turns, each the least squares solution, until
+// that lowers the error by less than a thousandth. The largest scale begins between 1 and 2, so
+// that scales down to 2^-14 of it have all digits of fp16. A channel of zeros has scale 0.
 CodebookFit fit_scales_and_centroids(const KeptWeights& kept, int centroids, bool refine);
 
 // Number of the centroid that each kept weight takes, [kept.values].
