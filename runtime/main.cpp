@@ -23,6 +23,8 @@ constexpr Entry kCommands[] = {
     {"verify", "Check every layer against the reference", winnow::add_verify_command},
     {"doctor", "Show what this build and this machine can do", winnow::add_doctor_command},
     {"report", "Summarise a run folder and write its report.html", winnow::add_report_command},
+    {"challenge", "The Sparse DNN Graph Challenge: its data, its networks",
+     winnow::add_challenge_command},
 };
 
 }  // namespace

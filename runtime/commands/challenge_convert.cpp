@@ -38,10 +38,7 @@ void print_summary(const ConvertOptions& options, const challenge::Conversion& r
     std::printf("no images, ");
   }
   std::printf("%s\n", result.has_truth ? "categories" : "no categories");
-  if (result.bias_to_give) {
-    std::printf("these text files hold no bias: give --bias %s when they are read\n",
-                text_of(*result.bias_to_give).c_str());
-  }
+  print_bias_to_give(result.bias_to_give);
 }
 
 int convert(const ConvertOptions& options) {
@@ -63,6 +60,12 @@ int convert(const ConvertOptions& options) {
 }
 
 }  // namespace
+
+void print_bias_to_give(std::optional<float> bias) {
+  if (!bias) return;
+  std::printf("these text files hold no bias: give --bias %s when they are read\n",
+              text_of(*bias).c_str());
+}
 
 Command add_challenge_convert_command(CLI::App& app) {
   auto options = std::make_shared<ConvertOptions>();

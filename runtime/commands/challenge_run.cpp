@@ -173,24 +173,31 @@ void finish(const RunOptions& options, const ChallengeReport& report) {
   }
 }
 
+ChallengeReport report_of(const RunOptions& options, const challenge::Dataset& data,
+                          const challenge::LayerRange& network, ImageRange range) {
+  ChallengeReport report;
+  report.network = data.network->name();
+  report.neurons = network.neurons();
+  report.first_layer = options.first_layer;
+  report.last_layer = options.first_layer + network.layers();
+  report.connections = network.connections();
+  report.first_image = range.first;
+  report.last_image = range.last;
+  report.engine = options.engine;
+  report.options = options.engine_options;
+  report.includes_transfer = options.includes_transfer;
+  report.truth = truth_for(options, data);
+  return report;
+}
+
 int run(const RunOptions& options) {
   const InterruptGuard guard;
   const challenge::Dataset data = load(options);
-  const std::uint32_t last_layer =
-      options.last_layer > 0 ? options.last_layer : data.network->layers();
-  const challenge::LayerRange network(*data.network, options.first_layer, last_layer);
+  const challenge::LayerRange network(
+      *data.network, options.first_layer,
+      options.last_layer > 0 ? options.last_layer : data.network->layers());
   const ImageRange range = image_range(options.images, data.images.images());
-  ChallengeReport report{.network = data.network->name(),
-                         .neurons = network.neurons(),
-                         .first_layer = options.first_layer,
-                         .last_layer = last_layer,
-                         .connections = network.connections(),
-                         .first_image = range.first,
-                         .last_image = range.last,
-                         .engine = options.engine,
-                         .options = options.engine_options,
-                         .includes_transfer = options.includes_transfer,
-                         .truth = truth_for(options, data)};
+  ChallengeReport report = report_of(options, data, network, range);
   std::optional<challenge::Categories> truth;  // read first: a long run should not end in a typo
   if (!report.truth.empty()) truth = challenge::read_categories_tsv(report.truth);
   challenge::Categories categories =
@@ -199,7 +206,7 @@ int run(const RunOptions& options) {
   report.survivors = static_cast<std::uint32_t>(categories.size());
   if (!options.categories.empty()) challenge::write_categories_tsv(options.categories, categories);
   if (truth) {
-    report.comparison = compare_categories(
+    report.comparison = challenge::compare_categories(
         categories, challenge::categories_within(*truth, range.first, range.last));
   }
   finish(options, report);

@@ -18,6 +18,8 @@ Command add_verify_command(CLI::App& app);   // every layer against the referenc
 Command add_doctor_command(CLI::App& app);   // what this machine and build can do
 Command add_report_command(CLI::App& app);   // a run folder as a table and a page
 
+Command add_challenge_command(CLI::App& app);  // the Sparse DNN Graph Challenge (challenge.h)
+
 // Options that several commands share.
 struct ModelOptions {
   std::string model;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "runtime/challenge/generate/pixel_planes.h"
 #include "runtime/challenge/images.h"
@@ -18,6 +19,11 @@ namespace winnow::challenge {
 
 // Called with (rows done, rows in all), from one thread at a time. May throw to stop.
 using RowProgress = std::function<void(std::uint32_t, std::uint32_t)>;
+
+inline constexpr std::uint32_t kPublishedImages = 60000;
+
+// Ones in all published images together, or nothing for sizes that are not published.
+std::optional<std::uint64_t> published_ones(std::uint32_t neurons);
 
 // Pixels a side of images with so many neurons: the least whose square is not below.
 std::uint32_t image_side(std::uint32_t neurons);

@@ -1,0 +1,164 @@
+// `runtime challenge run` as a user calls it, on small data of its own.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/file.h"
+#include "runtime/challenge/images_file.h"
+#include "runtime/challenge/network_file.h"
+#include "runtime/challenge/tsv.h"
+#include "tests/challenge/random_network.h"
+#include "tests/pipeline/shell.h"
+#include "tests/temporary_directory.h"
+
+namespace winnow::challenge {
+namespace {
+
+constexpr std::uint32_t kNeurons = 50, kLayers = 4, kImages = 70;
+
+// A folder with a network, images and the right categories.
+class Folder {
+ public:
+  Folder() {
+    NetworkFileWriter writer(directory_ / "neuron50.wsn", kNeurons, kLayers);
+    for (std::uint32_t l = 0; l < kLayers; ++l) writer.append(network_.layer(l));
+    writer.commit();
+    write_images_file(directory_ / "sparse-images-50.wsi", images_);
+    write_truth(plain().categories);
+  }
+
+  std::string path() const { return directory_.path(); }
+  std::string file(const std::string& name) const { return directory_ / name; }
+  const Network& network() const { return network_; }
+  const SparseImages& images() const { return images_; }
+  PlainResult plain() const { return run_plainly(network_, images_); }
+
+  void write_truth(const Categories& categories) const {
+    write_categories_tsv(file("neuron50-l4-categories.tsv"), categories);
+  }
+
+  Outcome run(const std::string& options = "") const {
+    return shell(program("runtime") + " challenge run " + path() + " " + options);
+  }
+
+  nlohmann::json json() const { return nlohmann::json::parse(read_text_file(file("run.json"))); }
+
+ private:
+  TemporaryDirectory directory_;
+  MemoryNetwork network_ =
+      random_network({.widths = {kNeurons, 60, 40, 60, kNeurons}, .seed = 8, .highest_bias = 0});
+  SparseImages images_ = random_images(kNeurons, kImages, 3);
+};
+
+void check_output(const Outcome& outcome, int status, const std::vector<std::string>& parts) {
+  INFO(outcome.output);
+  CHECK(outcome.status == status);
+  for (const std::string& part : parts) CHECK(outcome.output.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("the CPU engines run a folder and confirm its categories") {
+  const Folder folder;
+  const PlainResult expected = folder.plain();
+  REQUIRE(expected.categories.size() > 5);
+  REQUIRE(expected.categories.size() < kImages - 5);
+  const std::string survivors = std::to_string(expected.categories.size());
+  for (const std::string engine : {"reference", "cpu", "cpu --fold", "cpu --blocks 3"}) {
+    CAPTURE(engine);
+    check_output(folder.run("--threads 2 --repeats 3 --engine " + engine + " --categories " +
+                            folder.file("out.tsv") + " --json " + folder.file("run.json")),
+                 0, {"equal, " + survivors + " images", "TeraEdges/s", "median of 3", "cpu ("});
+    CHECK(read_categories_tsv(folder.file("out.tsv")) == expected.categories);
+    const nlohmann::json json = folder.json();
+    CHECK(json["survivors"] == expected.categories.size());
+    CHECK(json["live"] == expected.live);
+    CHECK(json["connections"] == folder.network().connections());
+    CHECK(json["runs"].size() == 3);
+    CHECK(json["truth"]["equal"] == true);
+    const double seconds = json["inference_ms"]["median"].get<double>() / 1e3;
+    CHECK(json["tera_edges_per_second"].get<double>() ==
+          doctest::Approx(static_cast<double>(kImages * folder.network().connections()) / seconds /
+                          1e12));
+  }
+}
+
+TEST_CASE("other categories than those of the truth file are exit status 5") {
+  const Folder folder;
+  Categories wrong = folder.plain().categories;
+  const std::uint32_t missing = wrong.back();
+  wrong.pop_back();
+  folder.write_truth(wrong);
+  check_output(
+      folder.run("--categories " + folder.file("out.tsv") + " --json " + folder.file("run.json")),
+      5, {"1 surplus: " + std::to_string(missing + 1), "runtime: "});
+  CHECK(read_categories_tsv(folder.file("out.tsv")) == folder.plain().categories);
+  CHECK(folder.json()["truth"]["first_surplus"] == nlohmann::json{missing + 1});
+  write_categories_tsv(folder.file("right.tsv"), folder.plain().categories);
+  check_output(folder.run("--truth " + folder.file("right.tsv")), 0, {"right.tsv"});
+}
+
+TEST_CASE("parts of the images keep their numbers and are compared for themselves") {
+  const Folder folder;
+  for (const auto& [option, first, last] :
+       {std::tuple("20:45", 20u, 45u), {"30", 0u, 30u}, {"69:70", 69u, 70u}}) {
+    CAPTURE(option);
+    Categories expected;
+    std::ranges::copy_if(folder.plain().categories, std::back_inserter(expected),
+                         [&](std::uint32_t i) { return i >= first && i < last; });
+    check_output(
+        folder.run(std::string("--images ") + option + " --categories " + folder.file("out.tsv")),
+        0, {"equal, " + std::to_string(expected.size()) + " images"});
+    CHECK(read_categories_tsv(folder.file("out.tsv")) == expected);
+  }
+}
+
+TEST_CASE("parts of the layers run for themselves and without the folder's truth") {
+  const Folder folder;
+  const LayerRange first_two(folder.network(), 0, 2);
+  check_output(folder.run("--layers-to 2 --json " + folder.file("run.json")), 0,
+               {"none to compare with", "2 (0 to 2)"});
+  CHECK(folder.json()["live"] == run_plainly(first_two, folder.images()).live);
+  CHECK(folder.json()["connections"] == first_two.connections());
+  // Only layer 3 takes as many neurons as the images have; its inputs are then the images.
+  check_output(folder.run("--layers-from 1 --layers-to 3"), 2, {"neurons"});
+  check_output(folder.run("--layers-from 3 --layers-to 3"), 2, {"expected first < last"});
+  check_output(folder.run("--layers 2 --layers-to 3"), 2, {"--layers-to 3"});
+}
+
+TEST_CASE("mistakes are named in one line with their exit status") {
+  const Folder folder;
+  check_output(folder.run("--engine cpuu"), 2, {"'cpuu' is not known; did you mean 'cpu'?"});
+  check_output(folder.run("--images 5:2"), 2, {"'5:2'", "A < B"});
+  check_output(folder.run("--images x"), 2, {"'x'"});
+  check_output(folder.run("--images 71"), 2, {"there are only 70"});
+  check_output(folder.run("--neurons 51"), 3, {"neuron51.wsn"});
+  check_output(folder.run("--truth " + folder.file("no.tsv")), 3, {"no.tsv"});
+  check_output(folder.run("--enginge cpu"), 2, {"did you mean '--engine'?"});
+  check_output(shell(program("runtime") + " challenge run " + folder.file("nowhere")), 3,
+               {"nowhere"});
+  check_output(shell(program("runtime") + " challenge rum"), 2, {"did you mean 'run'?"});
+}
+
+TEST_CASE("results as JSON on stdout leave the table to stderr") {
+  const Folder folder;
+  const Outcome outcome = folder.run("--json - --quiet 2>/dev/null");
+  CHECK(outcome.status == 0);
+  CHECK(nlohmann::json::parse(outcome.output)["engine"] == "cpu");
+}
+
+TEST_CASE("an interrupt ends a run with status 130 and without results") {
+  const Folder folder;
+  const std::string log = folder.file("log");
+  // The first line of progress tells that the run has begun.
+  const Outcome outcome = shell(
+      program("runtime") + " challenge run " + folder.path() + " --repeats 1000000 --categories " +
+      folder.file("out.tsv") + " 2>" + log + " & pid=$!; for i in $(seq 600); do [ -s " + log +
+      " ] && break; sleep 0.1; done; kill -TERM $pid; wait $pid; status=$?; cat " + log +
+      "; exit $status");
+  check_output(outcome, 130, {"interrupted"});
+  CHECK_FALSE(std::filesystem::exists(folder.file("out.tsv")));
+}
+
+}  // namespace winnow::challenge
