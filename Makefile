@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: deps build demo test bench format asan clean
+.PHONY: deps build demo test bench format tidy asan clean
 
 deps:
 	@.ci/setup
@@ -17,6 +17,7 @@ demo: build
 test: build
 	@.ci/check-format
 	ctest --preset cpu -j $(JOBS)
+	@$(MAKE) --no-print-directory asan
 
 asan: deps
 	@.ci/configure asan
@@ -29,6 +30,9 @@ bench: build
 
 format:
 	git ls-files '*.h' '*.cpp' '*.cu' '*.cuh' | xargs clang-format -i
+
+tidy: build
+	@.ci/check-tidy
 
 clean:
 	rm -rf build build-asan build-gpu
