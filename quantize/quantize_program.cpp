@@ -26,8 +26,7 @@ std::string beside(const std::string& path, const char* name) {
 }
 
 std::string output_path(const QuantizeOptions& options) {
-  const std::string out =
-      options.out.empty() ? beside(options.in, "quantized.safetensors") : options.out;
+  std::string out = options.out.empty() ? beside(options.in, "quantized.safetensors") : options.out;
   std::error_code missing;
   if (fs::equivalent(options.in, out, missing)) {
     fail(ErrorCode::usage, out, ": would replace the input; give another -o");

@@ -23,8 +23,8 @@ constexpr Named<std::int64_t> kGranularities[] = {
     {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}};
 
 void visit_data(DataConfig& data, Fields& fields) {
-  static const std::vector<std::string> kFormats = {"cifar10", "cifar100", "idx", "folder"};
-  fields.choice("format", data.format, kFormats);
+  static const std::vector<std::string> formats = {"cifar10", "cifar100", "idx", "folder"};
+  fields.choice("format", data.format, formats);
   fields.text("path", data.path);
   fields.integer("validation", data.validation, kPositiveCount);
   fields.integer("limit", data.limit, kCount);

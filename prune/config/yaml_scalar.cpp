@@ -53,7 +53,7 @@ std::optional<double> parse_real(const std::string& text) {
 }
 
 std::string format_real(double value) {
-  std::array<char, 32> buffer;
+  std::array<char, 32> buffer{};
   const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   return std::string(buffer.data(), result.ptr);
 }

@@ -61,9 +61,9 @@ std::vector<std::string> roots_of(ImageFormat format, const std::string& path) {
     for (const std::string& name : known.names) places.push_back(root + "/" + name);
     if (!known.archive_folder.empty()) places.push_back(root);
   }
-  if (format == ImageFormat::idx) places.push_back("/usr/share/datasets/fashion-mnist");
+  if (format == ImageFormat::idx) places.emplace_back("/usr/share/datasets/fashion-mnist");
   for (const std::string& name : known.names) places.push_back("./data/" + name);
-  if (!known.archive_folder.empty()) places.push_back("./data");
+  if (!known.archive_folder.empty()) places.emplace_back("./data");
   return places;
 }
 

@@ -60,6 +60,7 @@ torch::Device gpu_device(int index) {
   if (const std::string reason = open_cuda(); !reason.empty()) {
     fail(ErrorCode::device, "device: a GPU was asked for, but ", reason);
   }
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): LibTorch counts devices in 8 bits.
   const auto count = static_cast<int>(torch::cuda::device_count());
   if (index >= count) {
     fail(ErrorCode::device, "device: found ", count, " GPUs, cuda:", index, " was asked for");

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <map>
 #include <memory>
@@ -140,7 +139,7 @@ void bench(std::int64_t batch, ThreadPool& pool) {
 
 int main(int argc, char** argv) {
   try {
-    winnow::ThreadPool pool(argc > 1 ? std::atoi(argv[1]) : 0);
+    winnow::ThreadPool pool(argc > 1 ? std::stoi(argv[1]) : 0);
     std::printf("%s, %d threads, %s\n", winnow::cpu_model_name().c_str(), pool.threads(),
                 winnow::onednn_version().c_str());
     for (const int batch : {1, 128}) winnow::bench(batch, pool);

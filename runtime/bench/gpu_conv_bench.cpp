@@ -5,6 +5,7 @@
 // their zeros.
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -80,7 +81,7 @@ CsrWeight random_weight(const Conv& conv, int vector, double sparsity) {
   const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
   const std::int64_t rows = (conv.out_channels + vector - 1) / vector;
   std::vector<std::uint8_t> mask(static_cast<std::size_t>(rows * cols));
-  const auto limit = static_cast<std::uint32_t>((1 - sparsity) * 100000 + 0.5);
+  const auto limit = static_cast<std::uint32_t>(std::lround((1 - sparsity) * 100000));
   for (std::uint8_t& keep : mask) keep = random.below(100000) < limit ? 1 : 0;
   const CsrPattern pattern = build_csr_pattern(mask, conv.out_channels, cols, vector);
   std::vector<float> values;
@@ -196,12 +197,7 @@ int run(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace
-}  // namespace winnow
-
-int main(int argc, char** argv) {
-  winnow::Arguments arguments;
-  CLI::App app{"Direct sparse convolution against cuDNN, layer by layer, as JSON lines"};
+void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--batch", arguments.batches, "Batch sizes")
       ->delimiter(',')
       ->capture_default_str();
@@ -224,8 +220,17 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+}
+
+}  // namespace
+}  // namespace winnow
+
+int main(int argc, char** argv) {
   try {
+    winnow::Arguments arguments;
+    CLI::App app{"Direct sparse convolution against cuDNN, layer by layer, as JSON lines"};
+    winnow::declare(app, arguments);
+    CLI11_PARSE(app, argc, argv);
     return winnow::run(arguments);
   } catch (const winnow::Error& error) {
     std::fprintf(stderr, "gpu_conv_bench: %s\n", error.what());

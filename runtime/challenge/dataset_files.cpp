@@ -49,7 +49,7 @@ std::optional<std::uint32_t> number_in(std::string_view name, std::string_view p
 // The number N in a file nN-lK.tsv or .tsv.gz.
 std::optional<std::uint32_t> neurons_in_layer_name(std::string_view name) {
   const std::size_t dash = name.find('-');
-  if (dash == name.npos) return std::nullopt;
+  if (dash == std::string_view::npos) return std::nullopt;
   for (const char* ending : kTextEndings) {
     if (number_in(name.substr(dash), "-l", std::string(".tsv") + ending)) {
       return number_in(name.substr(0, dash), "n", "");
@@ -93,7 +93,7 @@ std::vector<std::string> places(const std::string& folder, std::uint32_t neurons
 std::string find_text(const std::vector<std::string>& folders, const std::string& name) {
   for (const std::string& folder : folders) {
     for (const char* ending : kTextEndings) {
-      const std::string path = folder + "/" + name + ending;
+      std::string path = folder + "/" + name + ending;
       if (is_file(path)) return path;
     }
   }

@@ -85,13 +85,14 @@ class ReferenceEngine : public Engine {
     std::vector<Findings> parts(static_cast<std::size_t>(pool_.threads()));
     std::atomic<std::uint32_t> next = 0;
     std::atomic<bool> is_stopping = false;
-    pool_.run([&](int part) {
+    const std::uint32_t images = images_->images();
+    pool_.run([&, images](int part) {
       Findings& found = parts[static_cast<std::size_t>(part)];
       found.live.resize(layers_.size() + 1);
       try {
-        for (std::uint32_t i = next++; i < images_->images() && !is_stopping; i = next++) {
+        for (std::uint32_t i = next++; i < images && !is_stopping; i = next++) {
           run_image(i, found);
-          if (part == 0) report(i);
+          if (part == 0) report(i, images);
         }
       } catch (...) {
         is_stopping = true;
@@ -115,10 +116,10 @@ class ReferenceEngine : public Engine {
   }
 
   // All layers of some images count as some layers of all images.
-  void report(std::uint32_t image) const {
+  void report(std::uint32_t image, std::uint32_t images) const {
     if (!progress_) return;
     const std::uint64_t work = std::uint64_t{layers()} * image;
-    progress_(static_cast<std::uint32_t>(work / images_->images()), layers());
+    progress_(static_cast<std::uint32_t>(work / images), layers());
   }
 
   Findings sum_of(const std::vector<Findings>& parts) const {

@@ -40,7 +40,7 @@ std::string_view TextReader::next_unpacked() {
     return text;
   }
   const std::size_t last = text.rfind('\n');
-  if (last == text.npos) {
+  if (last == std::string_view::npos) {
     fail(ErrorCode::bad_file, path_, ": a line is longer than ", room_.size(), " characters");
   }
   begin_ = last + 1;

@@ -45,7 +45,7 @@ class FloatText {
     size_ = static_cast<std::size_t>(end - text_);
   }
 
-  char text_[kLongestWeight];
+  char text_[kLongestWeight] = {};
   std::size_t size_ = 0;
   std::uint32_t bits_ = 0;
 };

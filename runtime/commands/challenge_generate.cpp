@@ -53,17 +53,17 @@ Callback progress_of(std::optional<Progress>& shown, const std::string& unit,
 
 // Data of two networks side by side would be taken for one.
 void refuse_existing(const GenerateOptions& options) {
-  using namespace challenge;
   const std::uint32_t neurons = options.recipe.neurons;
   std::vector<std::string> names;
   if (options.wants_network()) {
-    const std::string layer = layer_file_name(neurons, 1), inner = layer_folder_name(neurons) + "/";
-    names = {network_file_name(neurons), inner + layer, inner + layer + ".gz", layer,
+    const std::string layer = challenge::layer_file_name(neurons, 1);
+    const std::string inner = challenge::layer_folder_name(neurons) + "/";
+    names = {challenge::network_file_name(neurons), inner + layer, inner + layer + ".gz", layer,
              layer + ".gz"};
   }
   if (options.wants_images()) {
-    const std::string text = images_file_name(neurons, false);
-    names.insert(names.end(), {images_file_name(neurons, true), text, text + ".gz"});
+    const std::string text = challenge::images_file_name(neurons, false);
+    names.insert(names.end(), {challenge::images_file_name(neurons, true), text, text + ".gz"});
   }
   for (const std::string& name : names) {
     const std::string path = options.folder + "/" + name;

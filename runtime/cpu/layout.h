@@ -46,7 +46,7 @@ struct Planes {
   std::int64_t plane_floats() const { return h * w * lanes; }
   std::int64_t count() const { return planes * stride; }  // gaps between planes included
 };
-Planes planes_of(const Layout& layout, const Extent& extent);
+Planes planes_of(const Layout& layout, const Extent& x);
 
 // Positions from plane to plane of the images layout. Planes of a power of two would all begin in
 // the same set of a cache, and a convolution walks from plane to plane.
@@ -54,7 +54,7 @@ std::int64_t image_plane_stride(std::int64_t h, std::int64_t w);
 
 // A value whose layout makes no difference gets the simplest: pixels of a 1 x 1 plane or of one
 // channel are planar, and so are channels of a 1 x 1 plane that fill their lanes.
-Layout simplest(const Layout& layout, const Extent& extent);
+Layout simplest(const Layout& layout, const Extent& x);
 
 // Copies a value from one layout to another; lanes beyond the last image or channel become zero.
 struct Conversion {

@@ -6,13 +6,15 @@
 
 #include "runtime/cpu/micro_kernels.h"
 
+// The rules of headers do not fit bodies, and loops that are unrolled nest deep.
+// NOLINTBEGIN(google-build-namespaces,misc-definitions-in-headers,*-cognitive-complexity)
 namespace winnow {
 namespace {
 
 // Unaligned loads and stores are as fast as aligned ones on aligned addresses.
-typedef float Vector __attribute__((vector_size(kLanes * sizeof(float))));
-typedef float LooseVector
-    __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias));
+using Vector __attribute__((vector_size(kLanes * sizeof(float)))) = float;
+using LooseVector
+    __attribute__((vector_size(kLanes * sizeof(float)), aligned(sizeof(float)), may_alias)) = float;
 
 inline Vector load(const float* from) {
   return *reinterpret_cast<const LooseVector*>(from);
@@ -213,12 +215,12 @@ constexpr int kPairPoints = kWideRegisters ? 12 : 6;
 template <int kRows, int kCols>
 void fill_tile(MicroKernels& table) {
   constexpr int kPoints = kRows * kCols;
-  constexpr bool is_power = kRows == 1 || kRows == 2 || kRows == 4 || kRows == 8;
-  if constexpr (is_power && kPoints <= kSinglePoints) {
+  constexpr bool kIsPower = kRows == 1 || kRows == 2 || kRows == 4 || kRows == 8;
+  if constexpr (kIsPower && kPoints <= kSinglePoints) {
     table.single[kRows][kCols] = run_positions<1, kRows, kCols>;
     table.channels[kRows][kCols] = run_channels<1, kRows, kCols>;
   }
-  if constexpr (is_power && kPoints <= kPairPoints) {
+  if constexpr (kIsPower && kPoints <= kPairPoints) {
     table.channel_pairs[kRows][kCols] = run_channels<2, kRows, kCols>;
   }
   if constexpr (kPoints <= kBlockedPoints) {
@@ -250,3 +252,4 @@ MicroKernels make_table(Isa isa) {
 
 }  // namespace
 }  // namespace winnow
+// NOLINTEND(google-build-namespaces,misc-definitions-in-headers,*-cognitive-complexity)

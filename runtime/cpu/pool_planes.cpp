@@ -42,7 +42,7 @@ void pool_point(const PlanePooling& p, const Window& window, const float* plane,
   const std::int64_t area = (p.op.rank == 1 ? 1 : p.op.kernel[0]) * p.op.kernel[1];
   for (std::int64_t first = 0; first < p.in.lanes; first += kBlock) {
     const std::int64_t lanes = std::min(kBlock, p.in.lanes - first);
-    std::array<float, kBlock> sum;
+    std::array<float, kBlock> sum{};
     if (p.op.kind == PoolKind::max) {
       sum.fill(-std::numeric_limits<float>::infinity());
       pool_lanes(p, window, plane + first, lanes, sum,

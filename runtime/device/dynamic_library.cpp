@@ -55,7 +55,7 @@ void* DynamicLibrary::address(const char* name) const {
 std::vector<std::string> library_folders(const char* variable, const std::string& package) {
   std::vector<std::string> folders;
   if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0') {
-    folders.push_back(folder);
+    folders.emplace_back(folder);
   }
   if (const char* root = std::getenv("WINNOW_SITE_PACKAGES"); root != nullptr && *root != '\0') {
     const std::string packages = std::string(root) + "/nvidia/";

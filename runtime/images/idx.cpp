@@ -30,7 +30,7 @@ std::string find_file(const std::string& directory, const std::string& stem, int
   const std::string tail = "idx" + std::to_string(rank) + "-ubyte";
   for (const char* separator : {"-", "."}) {
     for (const char* packing : {"", ".gz"}) {
-      const std::string path = directory + "/" + stem + separator + tail + packing;
+      std::string path = directory + "/" + stem + separator + tail + packing;
       std::error_code ignored;
       if (std::filesystem::exists(path, ignored)) return path;
     }
@@ -90,7 +90,7 @@ IdxData read_file(const std::string& path, int rank) {
   IdxData data;
   data.path = path;
   const MappedFile file(data.path);
-  const auto header_bytes = static_cast<std::size_t>(4 * (rank + 1));
+  const std::size_t header_bytes = 4 * (static_cast<std::size_t>(rank) + 1);
   data.dims = parse_header(data.path, static_cast<std::size_t>(rank),
                            content_of(data.path, file.bytes(), header_bytes));
   const std::size_t expected = header_bytes + payload_bytes(data.path, data.dims);

@@ -13,8 +13,8 @@ namespace {
 
 class DirectLayerPrepared : public PreparedLayer {
  public:
-  DirectLayerPrepared(DirectLayer layer, std::shared_ptr<const DirectWeights> weights)
-      : layer_(std::move(layer)), weights_(std::move(weights)) {}
+  DirectLayerPrepared(const DirectLayer& layer, std::shared_ptr<const DirectWeights> weights)
+      : layer_(layer), weights_(std::move(weights)) {}
 
   void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
               cudaStream_t stream) const override {

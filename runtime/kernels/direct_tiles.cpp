@@ -15,12 +15,12 @@ bool is_one_of(int value, std::initializer_list<int> allowed) {
   return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
 }
 
-// The most channels that a thread can keep for this sub-batch; 0 if none.
+// The most channels that a thread can keep for this sub-batch.
 int thread_channels(int vector, int sub_batch) {
-  for (const int channels : {16, 8, 1}) {
+  for (const int channels : {16, 8}) {
     if (vector % channels == 0 && channels * sub_batch <= kMaxSums) return channels;
   }
-  return 0;
+  return 1;
 }
 
 std::int64_t divided_up(std::int64_t value, std::int64_t by) {

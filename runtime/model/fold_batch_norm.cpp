@@ -52,20 +52,6 @@ void require_floats(const Model& model, const Node& node) {
        " is quantized, but its batch norm is not folded yet");
 }
 
-// The bias of a conv or linear node; it gets one of zeros if it has none.
-std::span<float> bias_of(Model& model, Node& node) {
-  const std::string name = node.name + ".bias";
-  if (auto* op = std::get_if<Conv>(&node.op); op && !op->has_bias) {
-    op->has_bias = true;
-    model.tensors[name] = Tensor(DataType::f32, {op->out_channels});
-  }
-  if (auto* op = std::get_if<Linear>(&node.op); op && !op->has_bias) {
-    op->has_bias = true;
-    model.tensors[name] = Tensor(DataType::f32, {op->out_features});
-  }
-  return model.tensors.at(name).values<float>();
-}
-
 void scale_weights(Model& model, const Node& node, const Affine& affine) {
   const auto weight = model.tensors.at(node.name + ".weight").values<float>();
   const std::size_t inner = weight.size() / affine.scale.size();

@@ -16,6 +16,19 @@ std::vector<std::size_t> readers_of(const Graph& graph, const std::string& name)
   return readers;
 }
 
+std::span<float> bias_of(Model& model, Node& node) {
+  const std::string name = node.name + ".bias";
+  if (auto* op = std::get_if<Conv>(&node.op); op && !op->has_bias) {
+    op->has_bias = true;
+    model.tensors[name] = Tensor(DataType::f32, {op->out_channels});
+  }
+  if (auto* op = std::get_if<Linear>(&node.op); op && !op->has_bias) {
+    op->has_bias = true;
+    model.tensors[name] = Tensor(DataType::f32, {op->out_features});
+  }
+  return model.tensors.at(name).values<float>();
+}
+
 void bypass_node(Model& model, std::size_t index) {
   const Node removed = model.graph.nodes.at(index);
   if (removed.inputs.size() != 1) {

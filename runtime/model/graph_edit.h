@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ std::vector<std::size_t> readers_of(const Graph& graph, const std::string& name)
 // Removes the node at `index`, which reads one value: whoever read the node now reads that value.
 // The node's tensors and its activation format go too.
 void bypass_node(Model& model, std::size_t index);
+
+// The bias of conv or linear node `node` of `model`; it gets one of zeros if it has none.
+std::span<float> bias_of(Model& model, Node& node);
 
 // Without dropouts, which do nothing at inference.
 Model remove_dropouts(Model model);

@@ -30,7 +30,7 @@ class JsonFields {
   void finish() const;
 
  private:
-  std::int64_t integer_in(const nlohmann::json& value, const std::string& key, std::int64_t low,
+  std::int64_t integer_in(const nlohmann::json& found, const std::string& key, std::int64_t low,
                           std::int64_t high) const;
   const nlohmann::json& value_of_type(const std::string& key, nlohmann::json::value_t type);
 

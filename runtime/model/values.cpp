@@ -67,9 +67,9 @@ float value_at(const Values& values, std::int64_t index) {
     case Encoding::f16:
       return to_float(stored<Half>(values, index));
     case Encoding::fixed16:
-      return values.scale * stored<std::int16_t>(values, index);
+      return values.scale * static_cast<float>(stored<std::int16_t>(values, index));
     case Encoding::fixed8:
-      return values.scale * stored<std::int8_t>(values, index);
+      return values.scale * static_cast<float>(stored<std::int8_t>(values, index));
     case Encoding::codebook8:
     case Encoding::codebook4:
       return to_float(values.codebook[code_at(values, index)]);

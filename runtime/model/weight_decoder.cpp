@@ -188,7 +188,7 @@ std::string find_defect(const WeightRecord& record) {
       record.form != static_cast<std::uint8_t>(WeightForm::csr)) {
     return number_defect("form", record.form, "1 or 2");
   }
-  const std::string defect = encoding_defect(record);
+  std::string defect = encoding_defect(record);
   if (!defect.empty()) return defect;
   return is_dense(record) ? dense_defect(record) : csr_defect(record);
 }

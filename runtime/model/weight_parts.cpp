@@ -127,7 +127,7 @@ WeightParts weight_parts(const Model& model, const Node& node, const std::string
   parts.shape = weight.shape;
   parts.dense = find(model, weight.name);
   parts.codes = has_prunable_weight(node) ? find(model, weight.name + ".codes") : nullptr;
-  if (!parts.dense && !parts.codes) require(model, weight.name, place);
+  if (!parts.dense && !parts.codes) parts.dense = &require(model, weight.name, place);
   if (parts.dense && parts.codes) {
     fail(ErrorCode::bad_file, place, ": '", weight.name, "' has both values and codes");
   }

@@ -43,9 +43,8 @@ class Builder {
 
   void add(std::size_t index) {
     const Node& node = graph_.nodes[index];
-    if (std::holds_alternative<Dropout>(node.op)) {
-      value_of_[index] = input_value(node, 0);
-    } else if (std::holds_alternative<Relu>(node.op) && fuse_relu(index)) {
+    if (std::holds_alternative<Dropout>(node.op) ||
+        (std::holds_alternative<Relu>(node.op) && fuse_relu(index))) {
       value_of_[index] = input_value(node, 0);
     } else {
       add_step(index);

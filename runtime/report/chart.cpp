@@ -82,7 +82,11 @@ std::string legend(const std::vector<std::string>& names) {
 std::vector<double> ticks_of(const Axis& axis) {
   if (!axis.is_logarithmic) return round_ticks(axis.range.low, axis.range.high);
   std::vector<double> ticks;
-  for (double t = axis.range.low; t <= axis.range.high * 1.0001; t *= 10) ticks.push_back(t);
+  double tick = axis.range.low;
+  while (tick <= axis.range.high * 1.0001) {
+    ticks.push_back(tick);
+    tick *= 10;
+  }
   return ticks;
 }
 
@@ -230,7 +234,7 @@ std::vector<double> round_ticks(double low, double high) {
   const double step = decade * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
   std::vector<double> ticks;
   const double first = std::floor(low / step), last = std::ceil(high / step);
-  for (double i = first; i <= last + 0.5; ++i) ticks.push_back(i * step);
+  for (int i = 0; i <= last - first; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }
 

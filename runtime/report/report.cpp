@@ -183,7 +183,7 @@ std::string report_page(const RunFacts& facts) {
 }
 
 std::string write_report(const std::string& folder) {
-  const std::string path = folder + "/report.html";
+  std::string path = folder + "/report.html";
   write_file_atomically(path, report_page(read_run_facts(folder)));
   return path;
 }

@@ -101,15 +101,17 @@ TEST_CASE("other categories than those of the truth file are exit status 5") {
 
 TEST_CASE("parts of the images keep their numbers and are compared for themselves") {
   const Folder folder;
-  for (const auto& [option, first, last] :
-       {std::tuple("20:45", 20u, 45u), {"30", 0u, 30u}, {"69:70", 69u, 70u}}) {
-    CAPTURE(option);
+  struct Part {
+    std::string option;
+    std::uint32_t first, last;
+  };
+  for (const Part& part : {Part{"20:45", 20, 45}, {"30", 0, 30}, {"69:70", 69, 70}}) {
+    CAPTURE(part.option);
     Categories expected;
     std::ranges::copy_if(folder.plain().categories, std::back_inserter(expected),
-                         [&](std::uint32_t i) { return i >= first && i < last; });
-    check_output(
-        folder.run(std::string("--images ") + option + " --categories " + folder.file("out.tsv")),
-        0, {"equal, " + std::to_string(expected.size()) + " images"});
+                         [&](std::uint32_t i) { return i >= part.first && i < part.last; });
+    check_output(folder.run("--images " + part.option + " --categories " + folder.file("out.tsv")),
+                 0, {"equal, " + std::to_string(expected.size()) + " images"});
     CHECK(read_categories_tsv(folder.file("out.tsv")) == expected);
   }
 }

@@ -42,7 +42,7 @@ std::vector<float> run_layer(CpuLayer& layer, const ConvShape& shape,
 }
 
 struct Sweep {
-  RandomWork (*make_work)(Random&);
+  RandomWork (*make_work)(Random&) = nullptr;
   int count = 0;
   std::uint64_t seed = 0;
   double slack = 1;

@@ -68,9 +68,9 @@ void set_geometry(Conv& op, Random& random, std::array<std::int64_t, 2>& sides) 
 }
 
 double product_of(const Conv& op, const std::array<std::int64_t, 2>& sides, std::int64_t batch) {
+  const std::int64_t cols = op.in_channels / op.groups * op.kernel[0] * op.kernel[1];
   return static_cast<double>(batch * op.out_channels * sides[0] * sides[1]) *
-         static_cast<double>(op.in_channels / op.groups * op.kernel[0] * op.kernel[1]) /
-         static_cast<double>(op.stride[0] * op.stride[1]);
+         static_cast<double>(cols) / static_cast<double>(op.stride[0] * op.stride[1]);
 }
 
 // `smallest` and `largest` count multiply-accumulates.

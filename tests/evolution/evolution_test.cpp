@@ -282,7 +282,7 @@ TEST_CASE("stagnation cuts the pool to representatives and refills it") {
   int survivors = 0;
   for (const Solution& solution : pool) {
     snapshots.insert(solution.snapshot);
-    const bool survivor = before.count(solution.id) > 0;
+    const bool survivor = before.contains(solution.id);
     survivors += survivor ? 1 : 0;
     if (!survivor) {
       CHECK(before.count(solution.parent) > 0);

@@ -1,5 +1,6 @@
 #include "tests/kernels/device_tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -101,10 +102,7 @@ bool DeviceTensor::is_frame_untouched() const {
     std::memset(host.data() + byte_offset(n, c, y, x), kPoison,
                 static_cast<std::size_t>(size_of(format_.precision)));
   });
-  for (const unsigned char byte : host) {
-    if (byte != kPoison) return false;
-  }
-  return true;
+  return std::ranges::all_of(host, [](unsigned char byte) { return byte == kPoison; });
 }
 
 double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {

@@ -15,7 +15,7 @@ std::vector<float> dense_of(const DirectRows& rows, std::int64_t cols) {
     for (std::int32_t u = rows.begin[r]; u < rows.begin[r + 1]; ++u) {
       for (int v = 0; v < rows.vector; ++v) {
         const std::int64_t channel = row * rows.vector + v;
-        const auto at = static_cast<std::size_t>(u * rows.vector + v);
+        const auto at = static_cast<std::size_t>(std::int64_t{u} * rows.vector + v);
         if (channel >= rows.channels) {
           CHECK(rows.values[at] == 0.0f);
           continue;

@@ -18,7 +18,7 @@ bool runs(const std::string& command) {
 
 // A Python that has the package; empty if there is none.
 std::string python() {
-  for (const std::string candidate : {"python3", "'" WINNOW_SOURCE_DIR "/.venv/bin/python3'"}) {
+  for (std::string candidate : {"python3", "'" WINNOW_SOURCE_DIR "/.venv/bin/python3'"}) {
     if (runs(candidate + " -c 'import safetensors.numpy'")) return candidate;
   }
   return "";

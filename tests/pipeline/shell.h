@@ -17,7 +17,7 @@ struct Outcome {
 inline Outcome shell(const std::string& command) {
   Outcome outcome;
   std::FILE* pipe = popen(("( " + command + " ) 2>&1").c_str(), "r");
-  std::array<char, 4096> buffer;
+  std::array<char, 4096> buffer{};
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
     outcome.output.append(buffer.data(), n);
   }

@@ -25,7 +25,7 @@ std::vector<std::string> names(const Model& model) {
 
 // Folds, checks that the function is the same and the model whole.
 Model folded_equal(const Model& model) {
-  const Model folded = fold_batch_norm(model);
+  Model folded = fold_batch_norm(model);
   CHECK(!has_batch_norm_or_dropout(folded));
   check_model(folded, "folded");
   CHECK(relative_difference(evaluate(model), evaluate(folded)) < 1e-5);

@@ -42,9 +42,9 @@ constexpr FormBound kForms[] = {{WeightForm::fixed16, 1e-3},
 TEST_CASE("every form keeps masks, passes the checks and computes nearly the same") {
   const Model model = pruned_network(1);
   const std::vector<float> expected = evaluate(model);
-  for (const auto& [form, bound] : kForms) {
-    CAPTURE(to_string(form));
-    const QuantizedModel quantized = quantize_weights(model, {form});
+  for (const FormBound& allowed : kForms) {
+    CAPTURE(to_string(allowed.form));
+    const QuantizedModel quantized = quantize_weights(model, {allowed.form});
     check_model(quantized.model, "quantized");
     for (const char* node : {"conv1", "conv2"}) {
       const std::string name = std::string(node) + ".weight.mask";
@@ -53,7 +53,7 @@ TEST_CASE("every form keeps masks, passes the checks and computes nearly the sam
     CHECK(quantized.model.mask_vector == model.mask_vector);
     const double difference = relative_difference(expected, evaluate(quantized.model));
     CHECK(difference > 0);
-    CHECK(difference < bound);
+    CHECK(difference < allowed.bound);
   }
 }
 

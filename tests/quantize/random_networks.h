@@ -60,8 +60,7 @@ class NodeEvaluation {
 
   template <typename T>
   reference::Array operator()(const T& op) const {
-    using namespace reference;
-    const Array& x = *inputs_[0];
+    const reference::Array& x = *inputs_[0];
     if constexpr (std::is_same_v<T, Conv>) return conv(op, x, weight(), parameter(".bias"));
     if constexpr (std::is_same_v<T, Linear>) return linear(op, x, weight(), parameter(".bias"));
     if constexpr (std::is_same_v<T, BatchNorm>) return normalized(op, x);

@@ -23,14 +23,17 @@ TEST_CASE("importance of a worked example") {
 
 TEST_CASE("importance and masks equal the plain loops over ragged shapes") {
   torch::manual_seed(4);
-  for (const auto& [channels, inputs] : {std::pair{7, 5}, {16, 9}, {33, 27}, {1, 1}, {40, 50}}) {
+  struct Sizes {
+    std::int64_t channels, inputs;
+  };
+  for (const Sizes& size : {Sizes{7, 5}, {16, 9}, {33, 27}, {1, 1}, {40, 50}}) {
     for (const std::int64_t vector : {1, 8, 16}) {
       for (const double sparsity : {0.0, 0.3, 0.9, 0.999}) {
-        CAPTURE(channels);
+        CAPTURE(size.channels);
         CAPTURE(vector);
-        const torch::Tensor weight = torch::randn({channels, inputs});
-        const torch::Tensor gradient = torch::randn({channels, inputs});
-        const UnitLayout layout{channels, inputs, vector};
+        const torch::Tensor weight = torch::randn({size.channels, size.inputs});
+        const torch::Tensor gradient = torch::randn({size.channels, size.inputs});
+        const UnitLayout layout{size.channels, size.inputs, vector};
         const auto wanted = unit_importance(floats(weight), floats(gradient), layout, 0.3);
         const torch::Tensor found = unit_importance(weight, gradient, vector, 0.3);
         REQUIRE(found.numel() == static_cast<std::int64_t>(wanted.size()));

@@ -7,7 +7,7 @@ namespace {
 constexpr int kLanes = 8;
 constexpr int kVectors = 1;  // 8 outputs times 1 of the 16 registers are sums
 
-typedef float Vector __attribute__((vector_size(32), may_alias));
+using Vector __attribute__((vector_size(32), may_alias)) = float;
 
 inline Vector larger(Vector a, Vector b) {
   return _mm256_max_ps(a, b);

@@ -7,7 +7,7 @@ namespace {
 constexpr int kLanes = 16;
 constexpr int kVectors = 2;  // 8 outputs times 2 of the 32 registers are sums
 
-typedef float Vector __attribute__((vector_size(64), may_alias));
+using Vector __attribute__((vector_size(64), may_alias)) = float;
 
 // The masked forms: g++ 12 warns of an uninitialised register in the plain ones.
 constexpr __mmask16 kAll = 0xffff;

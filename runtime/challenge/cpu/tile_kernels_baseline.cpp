@@ -5,7 +5,7 @@ namespace {
 constexpr int kLanes = 4;
 constexpr int kVectors = 1;
 
-typedef float Vector __attribute__((vector_size(16), may_alias));
+using Vector __attribute__((vector_size(16), may_alias)) = float;
 
 inline Vector larger(Vector a, Vector b) {
   return a > b ? a : b;

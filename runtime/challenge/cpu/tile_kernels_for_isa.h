@@ -11,10 +11,12 @@
 
 #include "runtime/challenge/cpu/tile_kernels.h"
 
+// The rules of headers do not fit a body.
+// NOLINTBEGIN(google-build-namespaces,misc-definitions-in-headers)
 namespace winnow::challenge {
 namespace {
 
-typedef std::uint32_t Bits __attribute__((vector_size(sizeof(Vector)), may_alias));
+using Bits __attribute__((vector_size(sizeof(Vector)), may_alias)) = std::uint32_t;
 
 inline Vector splat(float value) {
   return value - Vector{};  // x + 0 would turn -0 into 0
@@ -127,3 +129,4 @@ void run_tiles(const TileArgs& args) {
 
 }  // namespace
 }  // namespace winnow::challenge
+// NOLINTEND(google-build-namespaces,misc-definitions-in-headers)

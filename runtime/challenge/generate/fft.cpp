@@ -23,17 +23,17 @@ Fft::Fft(std::size_t points, Direction direction) {
   const ComplexBuffer buffer(points);
   // FFTW_ESTIMATE: measuring takes longer than all transforms together, and a plan chosen by
   // measurement may round differently from run to run.
-  plan_ = fftw_plan_dft_1d(static_cast<int>(points), as_fftw(buffer), as_fftw(buffer),
-                           static_cast<int>(direction), FFTW_ESTIMATE);
+  plan_.reset(fftw_plan_dft_1d(static_cast<int>(points), as_fftw(buffer), as_fftw(buffer),
+                               static_cast<int>(direction), FFTW_ESTIMATE));
   if (!plan_) fail(ErrorCode::internal, "FFTW has no plan for ", points, " points");
 }
 
-Fft::~Fft() {
-  fftw_destroy_plan(static_cast<fftw_plan>(plan_));
+void Fft::Free::operator()(void* plan) const {
+  fftw_destroy_plan(static_cast<fftw_plan>(plan));
 }
 
 void Fft::run(const ComplexBuffer& data) const {
-  fftw_execute_dft(static_cast<fftw_plan>(plan_), as_fftw(data), as_fftw(data));
+  fftw_execute_dft(static_cast<fftw_plan>(plan_.get()), as_fftw(data), as_fftw(data));
 }
 
 std::string missing_fft() {

@@ -25,20 +25,20 @@ class ComplexBuffer {
 
 enum class Direction { forward = -1, backward = 1 };
 
-// X[k] = sum over n of x[n] exp(+-2 pi i k n / points), in place and without a scale.
+// X[k] = sum over n of x[n] exp(+-2 pi i k n / points), in place and without a scale. Move-only.
 class Fft {
  public:
   // Not to be called from two threads at once. Throws Error{usage} if this build lacks FFTW.
   Fft(std::size_t points, Direction direction);
-  Fft(const Fft&) = delete;
-  Fft& operator=(const Fft&) = delete;
-  ~Fft();
 
   // `data` holds `points` numbers. May be called from several threads, each with its own data.
   void run(const ComplexBuffer& data) const;
 
  private:
-  void* plan_;
+  struct Free {
+    void operator()(void* plan) const;
+  };
+  std::unique_ptr<void, Free> plan_;
 };
 
 // Empty, or what this build lacks.

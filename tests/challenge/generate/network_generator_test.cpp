@@ -89,15 +89,18 @@ TEST_CASE("the published layers of 1024 neurons are met") {
   // github.com/dian-lun-lin/SNIG, commit 4944672). A block has six layers.
   const auto network = make_network({.neurons = 1024, .layers = 120});
   CHECK(network->connections() == 120 * 32 * 1024);
-  for (const auto& [layer, checksum] : {std::pair{1u, 0x1e7a0af8u},
-                                        {2u, 0x337fdff0u},
-                                        {6u, 0x92b88305u},
-                                        {7u, 0x150aebc1u},
-                                        {12u, 0x03b6bea1u},
-                                        {13u, 0xb5717202u},
-                                        {120u, 0x4b72bf43u}}) {
-    CAPTURE(layer);
-    CHECK(checksum_of(network->layer(layer - 1)) == checksum);
+  struct Published {
+    std::uint32_t layer, checksum;
+  };
+  for (const Published& published : {Published{1, 0x1e7a0af8},
+                                     {2, 0x337fdff0},
+                                     {6, 0x92b88305},
+                                     {7, 0x150aebc1},
+                                     {12, 0x03b6bea1},
+                                     {13, 0xb5717202},
+                                     {120, 0x4b72bf43}}) {
+    CAPTURE(published.layer);
+    CHECK(checksum_of(network->layer(published.layer - 1)) == published.checksum);
   }
 }
 
@@ -162,23 +165,25 @@ TEST_CASE("other seeds give other networks of every kind") {
 }
 
 TEST_CASE("outputs of class structure have their connections where neurons fit and few more else") {
-  for (const auto& [neurons, connections, most] :
-       {std::tuple{256u, 32u, 32u}, {1000u, 32u, 34u}, {31u, 8u, 10u}, {48u, 2u, 2u}}) {
-    CAPTURE(neurons);
-    const auto network =
-        make_network({.neurons = neurons, .layers = 9, .seed = 1, .connections = connections});
+  struct Sizes {
+    std::uint32_t neurons, connections, most;
+  };
+  for (const Sizes& size : {Sizes{256, 32, 32}, {1000, 32, 34}, {31, 8, 10}, {48, 2, 2}}) {
+    CAPTURE(size.neurons);
+    const auto network = make_network(
+        {.neurons = size.neurons, .layers = 9, .seed = 1, .connections = size.connections});
     std::uint64_t sum = 0;
     for (std::uint32_t l = 0; l < 9; ++l) {
       const SparseLayer layer = network->layer(l);
       CHECK_NOTHROW(check_layer(layer, "layer"));
-      CHECK(layer.outputs() == neurons);
+      CHECK(layer.outputs() == size.neurons);
       sum += layer.connections();
-      for (std::uint32_t j = 0; j < neurons; ++j) {
+      for (std::uint32_t j = 0; j < size.neurons; ++j) {
         const std::uint32_t length = layer.row_begin[j + 1] - layer.row_begin[j];
-        REQUIRE(length >= connections);
-        REQUIRE(length <= most);
+        REQUIRE(length >= size.connections);
+        REQUIRE(length <= size.most);
       }
-      CHECK(all_weights_are(layer, 2.0f / static_cast<float>(connections)));
+      CHECK(all_weights_are(layer, 2.0f / static_cast<float>(size.connections)));
     }
     CHECK(network->connections() == sum);
   }

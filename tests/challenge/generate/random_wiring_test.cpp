@@ -21,20 +21,22 @@ std::vector<Row> rows_of(const std::vector<std::uint32_t>& wiring, std::uint32_t
 }  // namespace
 
 TEST_CASE("in random wiring every output and every input has its connections") {
-  for (const auto& [neurons, connections] :
-       {std::pair{1u, 1u}, {50u, 1u}, {50u, 7u}, {50u, 49u}, {32u, 32u}, {1000u, 32u}}) {
-    CAPTURE(neurons);
-    CAPTURE(connections);
+  struct Sizes {
+    std::uint32_t neurons, connections;
+  };
+  for (const Sizes& size : {Sizes{1, 1}, {50, 1}, {50, 7}, {50, 49}, {32, 32}, {1000, 32}}) {
+    CAPTURE(size.neurons);
+    CAPTURE(size.connections);
     Random random(1);
-    const std::vector<std::uint32_t> wiring = random_wiring(neurons, connections, random);
-    REQUIRE(wiring.size() == neurons * connections);
-    std::vector<std::uint32_t> uses(neurons);
-    for (const Row& row : rows_of(wiring, connections)) {
+    const std::vector<std::uint32_t> wiring = random_wiring(size.neurons, size.connections, random);
+    REQUIRE(wiring.size() == size.neurons * size.connections);
+    std::vector<std::uint32_t> uses(size.neurons);
+    for (const Row& row : rows_of(wiring, size.connections)) {
       CHECK(std::adjacent_find(row.begin(), row.end(), std::greater_equal<>()) == row.end());
-      REQUIRE(row.back() < neurons);
+      REQUIRE(row.back() < size.neurons);
       for (const std::uint32_t input : row) ++uses[input];
     }
-    CHECK(std::count(uses.begin(), uses.end(), connections) == neurons);
+    CHECK(std::count(uses.begin(), uses.end(), size.connections) == size.neurons);
   }
 }
 
