@@ -146,7 +146,7 @@ TEST_CASE("a trainee refuses data that the network cannot take, and devices that
   TraineeOptions unknown = options();
   unknown.device = "gpu";
   CHECK(error_of([&] { TorchTrainee(small_model(), data, unknown); }) == ErrorCode::usage);
-  data.train.classes.push_back("e");
+  data.train.classes.emplace_back("e");
   CHECK(error_of([&] { TorchTrainee(small_model(), data, options()); }) == ErrorCode::usage);
 }
 
