@@ -2,6 +2,7 @@
 #include "runtime/challenge/gpu/gather_kernel.h"
 
 #include "runtime/challenge/gpu/chunk.cuh"
+#include "runtime/challenge/gpu/image_places.h"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -96,44 +97,6 @@ __device__ __forceinline__ std::uint32_t live_images(const GatherCompaction& a,
   return a.alive[tile] & mask;
 }
 
-// One block: where each tile's live images go, and their names.
-__global__ void __launch_bounds__(1024) place_kernel(const GatherCompaction a) {
-  __shared__ std::uint32_t warp_sum[32];
-  __shared__ std::uint32_t base;
-  const std::uint32_t tiles = (*a.in_count + kGatherImages - 1) / kGatherImages;
-  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  if (threadIdx.x == 0) base = 0;
-  __syncthreads();
-  for (std::uint32_t first = 0; first < tiles; first += 1024) {
-    const std::uint32_t tile = first + threadIdx.x;
-    const std::uint32_t mask = tile < tiles ? live_images(a, tile) : 0;
-    std::uint32_t before = __popc(mask);  // becomes the sum up to here
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const std::uint32_t other = __shfl_up_sync(kAll, before, distance);
-      if (lane >= distance) before += other;
-    }
-    if (lane == 31) warp_sum[warp] = before;
-    __syncthreads();
-    std::uint32_t offset = base;
-    for (std::uint32_t w = 0; w < warp; ++w) offset += warp_sum[w];
-    const std::uint32_t place = offset + before - __popc(mask);
-    if (tile < tiles) {
-      a.first[tile] = place;
-      for (std::uint32_t left = mask, i = 0; left != 0; left &= left - 1, ++i) {
-        const std::uint32_t number = tile * kGatherImages + __ffs(static_cast<int>(left)) - 1;
-        const std::uint32_t id = a.in_id == nullptr ? number : a.in_id[number];
-        if (a.out_id != nullptr) a.out_id[place + i] = id;
-        if (a.live_bits != nullptr) atomicOr(a.live_bits + id / 32, 1u << id % 32);
-      }
-    }
-    __syncthreads();
-    if (threadIdx.x == 1023) base = place + __popc(mask);
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) *a.out_count = base;
-}
-
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kThreads) move_kernel(const GatherCompaction a) {
   constexpr std::uint32_t kRows = kThreads / kGatherImages;
@@ -179,8 +142,14 @@ void launch_gather(const GatherLaunch& launch, int processors, cudaStream_t stre
 }
 
 void launch_compaction(const GatherCompaction& compaction, int processors, cudaStream_t stream) {
-  place_kernel<<<1, 1024, 0, stream>>>(compaction);
-  CUDA_CHECK(cudaGetLastError());
+  launch_image_places({.alive = compaction.alive,
+                       .in_count = compaction.in_count,
+                       .in_id = compaction.in_id,
+                       .first = compaction.first,
+                       .out_count = compaction.out_count,
+                       .out_id = compaction.out_id,
+                       .live_bits = compaction.live_bits},
+                      stream);
   if (compaction.out == nullptr) return;
   if (compaction.in_half) {
     launch_move<__half, __half>(compaction, processors, stream);

@@ -20,7 +20,7 @@ GatherWeights::GatherWeights(const SparseLayer& layer) : inputs_(layer.inputs) {
   std::vector<float4> value;
   for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
     for (std::uint32_t k = layer.row_begin[j]; k < layer.row_begin[j + 1]; k += kStep) {
-      std::array<std::uint32_t, kStep> in;
+      std::array<std::uint32_t, kStep> in{};
       std::array<float, kStep> weight{};
       in.fill(layer.input[k]);
       for (std::uint32_t i = 0; i < kStep && k + i < layer.row_begin[j + 1]; ++i) {

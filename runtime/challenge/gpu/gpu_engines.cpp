@@ -22,6 +22,7 @@ constexpr std::array<Entry, kGpuEngines.size()> kEntries = {{
     {"cusparse-filter", make_cusparse_filter_engine},
     {"cusparse-spmm", make_cusparse_spmm_engine},
     {"fused", make_fused_engine},
+    {"shared", make_shared_engine},
 }};
 
 constexpr bool all_are_there() {

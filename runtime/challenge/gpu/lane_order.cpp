@@ -182,7 +182,7 @@ void place(LaneOrder& order, const SparseLayer& layer, std::span<const std::uint
         order.value[at] = layer.value[lists[i][k]];
         continue;
       }
-      const auto free = std::min_element(readers.begin(), readers.begin() + classes);
+      auto* const free = std::min_element(readers.begin(), readers.begin() + classes);
       const auto pad_class = static_cast<std::uint32_t>(free - readers.begin());
       ++*free;
       most = std::max(most, *free);

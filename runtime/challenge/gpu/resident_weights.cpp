@@ -48,8 +48,8 @@ void append_layer(Streams& streams, const SparseLayer& layer, const LaneOrder& o
          " outputs, at most 65536 rows fit 16 bits");
   }
   streams.layer.push_back({order.slices(), static_cast<std::uint32_t>(streams.steps.size())});
-  for (std::uint32_t w = 0; w < kResidentWarps; ++w) {
-    streams.begin.push_back(static_cast<std::uint32_t>(streams.row[w].size() / kLanes));
+  for (const std::vector<uint2>& rows : streams.row) {
+    streams.begin.push_back(static_cast<std::uint32_t>(rows.size() / kLanes));
   }
   for (std::uint32_t s = 0; s < order.slices(); ++s) {
     if (order.steps[s] > std::numeric_limits<std::uint16_t>::max()) {

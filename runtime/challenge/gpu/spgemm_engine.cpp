@@ -103,7 +103,7 @@ Categories SpgemmEngine::infer_part(std::uint32_t first, std::uint32_t last) {
     activations_.finish();
     report_layers(l + 1, first, last);
   }
-  const Categories categories = activations_.categories();
+  Categories categories = activations_.categories();
   count_live(layers(), categories.size());
   return categories;
 }

@@ -1,0 +1,71 @@
+// A layer as tensor cores read it: groups of 16 outputs that share their inputs, weights as the
+// fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments for mma.m16n8k16").
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/challenge/gpu/input_groups.h"
+#include "runtime/challenge/network.h"
+#include "runtime/device/buffer.h"
+
+namespace winnow::challenge {
+
+inline constexpr std::uint32_t kStepInputs = 32;  // of one step: two fragments
+inline constexpr float kActivationScale = 1024;   // activations are stored so many times as large
+inline constexpr float kBitValue = 2;             // what a one in an image of bits counts
+
+// In host memory. Group g computes rows [16 g, 16 g + 16) of the layer's result, in steps
+// [step_begin[g], step_begin[g + 1]) of 32 inputs; what fills a step has weight 0.
+struct GroupedLayer {
+  std::uint32_t parts = 1;  // weights are the sum of so many halfs: 1 where that is exact, else 2
+  std::vector<std::uint32_t> step_begin;
+  std::vector<uint4> input;   // [step][2][4]: rows of inputs k = 2 q, 2 q + 1, 2 q + 8, 2 q + 9
+  std::vector<uint4> weight;  // [step][part][2][32 lanes]
+  std::vector<float> bias;    // [16 x groups]
+
+  std::uint32_t steps() const;  // of every group; 0 if they differ
+  bool has_positive_bias() const;
+  std::uint32_t groups() const { return static_cast<std::uint32_t>(step_begin.size()) - 1; }
+};
+
+// The row in which each output of a layer with these groups lies.
+std::vector<std::uint32_t> rows_of_outputs(const InputGroups& groups);
+
+// `row_of_input` says in which row of the layer before each input lies; empty for the first layer,
+// which reads bits: input i is in row i, and a one counts as kBitValue, so weights make up for
+// that. Biases are kActivationScale times as large. Throws Error{usage} if a weight is too large
+// for a half.
+GroupedLayer group_layer(const SparseLayer& layer, const InputGroups& groups,
+                         const std::vector<std::uint32_t>& row_of_input);
+
+// Device memory.
+struct GroupView {
+  std::uint32_t groups = 0;
+  std::uint32_t parts = 1;
+  std::uint32_t steps = 0;  // of every group; 0 if they differ
+  bool has_positive_bias = true;
+  const std::uint32_t* step_begin = nullptr;
+  const uint4* input = nullptr;
+  const uint4* weight = nullptr;
+  const float* bias = nullptr;
+};
+
+class GroupWeights {
+ public:
+  // Returns when it is there. Throws Error{device} if memory runs out.
+  explicit GroupWeights(const GroupedLayer& layer);
+
+  GroupView view() const;
+
+ private:
+  GroupView scalars_;  // without pointers
+  DeviceBuffer<std::uint32_t> step_begin_;
+  DeviceBuffer<uint4> input_;
+  DeviceBuffer<uint4> weight_;
+  DeviceBuffer<float> bias_;
+};
+
+}  // namespace winnow::challenge

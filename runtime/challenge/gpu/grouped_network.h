@@ -1,0 +1,32 @@
+// All layers of a network in groups of outputs that share inputs, on the device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/challenge/gpu/group_weights.h"
+#include "runtime/challenge/network.h"
+
+namespace winnow::challenge {
+
+class GroupedNetwork {
+ public:
+  // Reads and regroups layers on `threads` threads (0: all cores) and uploads them.
+  GroupedNetwork(const Network& network, int threads);
+
+  GroupView layer(std::uint32_t l) const { return layers_[l].view(); }
+  std::uint32_t rows() const { return rows_; }  // of the layer that has the most
+  double prepare_ms() const { return prepare_ms_; }
+  std::string summary() const;  // "groups of 16.0 outputs share 32.0 inputs on average"
+
+ private:
+  std::vector<GroupWeights> layers_;
+  std::uint32_t rows_ = 0;
+  std::uint64_t groups_ = 0;
+  std::uint64_t outputs_ = 0;
+  std::uint64_t inputs_ = 0;  // of all groups
+  double prepare_ms_ = 0;
+};
+
+}  // namespace winnow::challenge

@@ -1,0 +1,214 @@
+// `shared`: outputs that read the same inputs are computed together on tensor cores, one launch a
+// layer; dead images are dropped on the way from one layer to the next; one CUDA graph.
+#include <algorithm>
+
+#include "runtime/challenge/gpu/engine_makers.h"
+#include "runtime/challenge/gpu/fused_engines.h"
+#include "runtime/challenge/gpu/fused_plan.h"
+#include "runtime/challenge/gpu/gpu_engine.h"
+#include "runtime/challenge/gpu/group_kernel.h"
+#include "runtime/challenge/gpu/grouped_network.h"
+#include "runtime/challenge/gpu/image_bits.h"
+#include "runtime/challenge/gpu/image_parts.h"
+#include "runtime/challenge/gpu/image_places.h"
+#include "runtime/device/graph.h"
+
+namespace winnow::challenge {
+namespace {
+
+constexpr std::uint32_t kWordsPerTile = kGroupImages / 32;
+constexpr std::uint32_t kGroupsPerRun = 256, kLongestRun = 4;
+// Places of a tile that moves while there are many images: whole sectors of 32 bytes. Where one is
+// written in two halves, it costs a read (measured: half of the time of the first layers).
+constexpr std::uint32_t kSplitMultiple = 16;
+constexpr std::size_t kSpareBytes = std::size_t{1} << 30;
+
+// [tile][neuron][2 words] from [word][neuron].
+std::vector<std::uint32_t> tiles_of_bits(const std::vector<std::uint32_t>& words,
+                                         std::uint32_t neurons) {
+  const std::size_t lines = words.size() / std::max(neurons, 1u);
+  std::vector<std::uint32_t> tiles((lines + 1) / kWordsPerTile * kWordsPerTile * neurons);
+  for (std::size_t line = 0; line < lines; ++line) {
+    for (std::size_t n = 0; n < neurons; ++n) {
+      tiles[(line / kWordsPerTile * neurons + n) * kWordsPerTile + line % kWordsPerTile] =
+          words[line * neurons + n];
+    }
+  }
+  return tiles;
+}
+
+// How dead images are dropped after a layer: the next one moves the others.
+struct Drop {
+  const std::uint32_t* alive = nullptr;
+  std::uint32_t* first = nullptr;
+  std::uint32_t multiple = 2;
+  const std::uint32_t* in_id = nullptr;
+  std::uint32_t* out_id = nullptr;
+};
+
+class SharedEngine : public GpuEngine {
+ public:
+  SharedEngine(const Network& network, const EngineOptions& options)
+      : GpuEngine(network, options),
+        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        half_from_(first_half_layer(options, network.neurons(), network.layers())),
+        network_(network, options.threads) {
+    for (std::uint32_t l = 0; l < layers(); ++l) drops_ += drops_after(l, layers(), half_from_);
+    counts_ = DeviceBuffer<std::uint32_t>(drops_);
+  }
+
+  std::string kernel() const override {
+    std::string text = "mma.m16n8k16 on groups of outputs";
+    if (half_from_ > 1) text += ", activations 2 x fp16";
+    if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
+    return text + ", one launch a layer in one graph" + in_parts(per_part_);
+  }
+  std::string discovery() const override { return network_.summary(); }
+  double prepare_ms() const override { return network_.prepare_ms(); }
+
+ protected:
+  void upload(const SparseImages& images) override {
+    parts_.clear();
+    for (auto& buffer : activations_) buffer = DeviceBuffer<std::uint32_t>();
+    per_part_ = part_size(images.images());
+    const std::size_t tiles = (per_part_ + kGroupImages - 1) / kGroupImages;
+    for (auto& buffer : activations_) {
+      buffer = DeviceBuffer<std::uint32_t>(tiles * kGroupImages * network_.rows());
+      CUDA_CHECK(cudaMemsetAsync(buffer.get(), 0, buffer.bytes(), stream()));
+    }
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(tiles * kGroupImages);
+    words_ = tiles * kWordsPerTile + 2;  // a tile's bits may move across the end
+    alive_ = DeviceBuffer<std::uint32_t>(words_ * drops_);
+    first_ = DeviceBuffer<std::uint32_t>(words_ * drops_);
+    live_ = DeviceBuffer<std::uint32_t>(words_);
+    live_on_host_ = PinnedBuffer<std::uint32_t>(words_);
+    for (std::uint32_t first = 0; first < images.images(); first += per_part_) {
+      parts_.push_back(part(images, first, std::min(first + per_part_, images.images())));
+    }
+  }
+
+  Categories infer() override {
+    Categories categories;
+    for (const Part& part : parts_) {
+      part.graph.launch(stream());
+      CUDA_CHECK(cudaStreamSynchronize(stream()));
+      const std::uint32_t* words = live_on_host_.values().data();
+      for (const std::uint32_t i : set_bits(words, (part.count + 31) / 32)) {
+        categories.push_back(part.first + i);
+      }
+      report_layers(layers(), part.first, part.first + part.count);
+    }
+    return categories;
+  }
+
+ private:
+  struct Part {
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    DeviceBuffer<std::uint32_t> bits;
+    DeviceBuffer<std::uint32_t> size;  // [1] count
+    DeviceGraph graph;
+  };
+
+  std::uint32_t part_size(std::uint32_t images) const {
+    std::size_t free = 0, total = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    free = free > kSpareBytes ? free - kSpareBytes : 0;
+    const std::size_t per_image =
+        std::size_t{network_.rows()} * 2 * sizeof(std::uint32_t) + neurons() / 8 + 64;
+    const std::uint32_t size = images_per_part(images, per_image, free, options().images_at_once);
+    return size == images ? size : std::max(size / kGroupImages, 1u) * kGroupImages;
+  }
+
+  Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
+    Part part{.first = first, .count = last - first, .bits = {}, .size = {}, .graph = {}};
+    part.bits = winnow::upload(tiles_of_bits(image_bits(images, first, last), neurons()));
+    part.size = winnow::upload(std::vector<std::uint32_t>{part.count});
+    part.graph = DeviceGraph::capture(stream(), [&] { enqueue(part); });
+    return part;
+  }
+
+  GroupForm form_before(std::uint32_t l) const {
+    if (l == 0) return GroupForm::bits;
+    return l >= half_from_ ? GroupForm::half : GroupForm::split;
+  }
+
+  void enqueue(const Part& part) {
+    CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
+    CUDA_CHECK(cudaMemsetAsync(live_.get(), 0, live_.bytes(), stream()));
+    const std::uint32_t* count = part.size.get();  // images in the layer's input
+    const std::uint32_t* id = nullptr;
+    std::uint32_t drops = 0;
+    Drop drop;  // after the layer before
+    for (std::uint32_t l = 0; l < layers(); ++l) {
+      const bool is_last = l + 1 == layers();
+      const bool drops_here = drops_after(l, layers(), half_from_);
+      GroupLaunch launch;
+      launch.weights = network_.layer(l);
+      launch.in_form = form_before(l);
+      launch.out_form = form_before(l + 1);
+      launch.rows = network_.rows();
+      launch.bit_rows = neurons();
+      launch.in = l == 0 ? part.bits.get() : activations_[l % 2].get();
+      launch.out = activations_[(l + 1) % 2].get();
+      launch.count = count;
+      launch.keep = drop.alive;
+      launch.first = drop.first;
+      launch.multiple = drop.multiple;
+      launch.in_id = drop.in_id;
+      launch.out_id = drop.out_id;
+      launch.run = std::clamp(launch.weights.groups / kGroupsPerRun, 1u, kLongestRun);
+      launch.is_reverse = l % 2 == 1;
+      launch.alive = drops_here ? alive_.get() + drops * words_ : nullptr;
+      launch_group_layer(launch, processors_, stream());
+      if (drop.alive != nullptr) count = counts_.get() + drops - 1;
+      drop = {};
+      if (!drops_here) continue;
+      drop = {.alive = launch.alive,
+              .first = first_.get() + drops * words_,
+              .multiple = launch.out_form == GroupForm::split ? kSplitMultiple : 2,
+              .in_id = id,
+              .out_id = ids_[drops % 2].get()};
+      place_live(drop, count, counts_.get() + drops, is_last);
+      id = drop.out_id;
+      ++drops;
+    }
+    CUDA_CHECK(cudaMemcpyAsync(live_on_host_.values().data(), live_.get(), live_.bytes(),
+                               cudaMemcpyDeviceToHost, stream()));
+  }
+
+  void place_live(const Drop& drop, const std::uint32_t* count, std::uint32_t* kept, bool is_last) {
+    ImagePlaces places;
+    places.words_per_tile = kWordsPerTile;
+    places.multiple = drop.multiple;
+    places.alive = drop.alive;
+    places.in_count = count;
+    places.first = drop.first;
+    places.out_count = kept;
+    places.in_id = drop.in_id;
+    places.live_bits = is_last ? live_.get() : nullptr;
+    launch_image_places(places, stream());
+  }
+
+  int processors_;
+  std::uint32_t half_from_;
+  GroupedNetwork network_;
+  std::uint32_t drops_ = 0;  // how often dead images are dropped
+  std::uint32_t per_part_ = 0;
+  std::size_t words_ = 0;                       // of 32 images, for one drop
+  DeviceBuffer<std::uint32_t> activations_[2];  // wide enough for two halfs
+  DeviceBuffer<std::uint32_t> ids_[2];
+  DeviceBuffer<std::uint32_t> counts_;         // [drop]: images left
+  DeviceBuffer<std::uint32_t> alive_, first_;  // [drop][word]
+  DeviceBuffer<std::uint32_t> live_;
+  PinnedBuffer<std::uint32_t> live_on_host_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_shared_engine(const Network& network, const EngineOptions& options) {
+  return std::make_unique<SharedEngine>(network, options);
+}
+
+}  // namespace winnow::challenge

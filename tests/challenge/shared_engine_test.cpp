@@ -1,0 +1,61 @@
+#include <doctest/doctest.h>
+
+#include "runtime/challenge/gpu/engine_makers.h"
+#include "tests/challenge/random_network.h"
+#include "tests/challenge/shared_network.h"
+#include "tests/kernels/gpu_case.h"
+
+namespace winnow::challenge {
+namespace {
+
+// Activations of this network are exact as halfs.
+const std::vector<std::uint32_t> kWidths = {70, 200, 33, 129, 64, 16};
+
+void check_categories(const MemoryNetwork& network, const EngineOptions& options) {
+  const SparseImages images = random_images(network.neurons(), 333, 4);
+  const Categories expected = run_plainly(network, images).categories;
+  const auto engine = make_shared_engine(network, options);
+  engine->set_images(images);
+  RunTimes times;
+  CAPTURE(engine->kernel());
+  CHECK(engine->run(times) == expected);
+  CHECK(engine->run(times) == expected);
+}
+
+}  // namespace
+
+TEST_CASE("shared gives the reference's categories wherever one half is enough") {
+  if (lacks_gpu()) return;
+  for (const float bias : {-1.0f, 0.5f}) {
+    CAPTURE(bias);
+    const MemoryNetwork network = shared_network(kWidths, {.bias = bias});
+    for (int prefix = 0; prefix <= static_cast<int>(network.layers()); ++prefix) {
+      CAPTURE(prefix);
+      EngineOptions options;
+      options.full_precision_layers = prefix;
+      check_categories(network, options);
+    }
+  }
+}
+
+TEST_CASE("shared computes with weights of two halfs, and with many inputs") {
+  if (lacks_gpu()) return;
+  check_categories(shared_network({100, 90, 80}, {.weight_unit = 0.25f + 1.0f / 8192}), {});
+  check_categories(shared_network({300, 200, 100}, {.connections = 150}), {});
+}
+
+TEST_CASE("shared drops dead images through many layers") {
+  if (lacks_gpu()) return;
+  // Weights whose sums mostly are below the bias: a few more die in each layer.
+  const MemoryNetwork network = shared_network(std::vector<std::uint32_t>(30, 96), {.bias = -2});
+  const SparseImages images = random_images(96, 3000, 5);
+  const PlainResult expected = run_plainly(network, images);
+  CHECK(expected.live.back() < expected.live.front());
+  const auto engine = make_shared_engine(network, {});
+  engine->set_images(images);
+  RunTimes times;
+  CHECK(engine->run(times) == expected.categories);
+  CHECK(engine->run(times) == expected.categories);
+}
+
+}  // namespace winnow::challenge

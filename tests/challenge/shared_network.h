@@ -1,0 +1,28 @@
+// Layers in which several outputs read the same inputs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/challenge/network.h"
+
+namespace winnow::challenge {
+
+struct SharedLayerOptions {
+  std::uint32_t inputs = 40;
+  std::uint32_t outputs = 40;
+  std::uint32_t sharing = 16;  // so many outputs have the same inputs, those of random places
+  std::uint32_t connections = 8;
+  float weight_unit = 0.5f;  // weights are multiples, of either sign
+  float bias = -0.5f;
+  std::uint64_t seed = 1;
+};
+
+inline constexpr std::uint32_t kMostWeightUnits = 4;
+
+SparseLayer shared_layer(const SharedLayerOptions& options);
+
+// Layers of `options` from each of `widths` to the next.
+MemoryNetwork shared_network(const std::vector<std::uint32_t>& widths, SharedLayerOptions options);
+
+}  // namespace winnow::challenge
