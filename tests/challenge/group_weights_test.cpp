@@ -102,6 +102,17 @@ TEST_CASE("steps and signs of biases are known for a layer as a whole") {
   CHECK(grouped(shared_layer({.bias = 0.5f})).has_positive_bias());
 }
 
+TEST_CASE("whole groups of the layer before are recognised") {
+  const auto second_layer = [](const MemoryNetwork& network) {
+    const SparseLayer first = network.layer(0), second = network.layer(1);
+    const auto rows = rows_of_outputs(chain_groups(find_input_groups(first), first.inputs));
+    return group_layer(second, chain_groups(find_input_groups(second), second.inputs), rows);
+  };
+  CHECK(second_layer(class_network(256, 2, {})).reads_whole_groups());
+  CHECK(second_layer(class_network(256, 2, {})).most_part_rows() <= 16 * 9);
+  CHECK_FALSE(second_layer(shared_network({64, 64, 64}, {})).reads_whole_groups());
+}
+
 TEST_CASE("a weight beyond fp16 is refused") {
   const SparseLayer layer = shared_layer({.weight_unit = 70000});
   CHECK(error_of([&] { group_layer(layer, find_input_groups(layer), {0}); }) == ErrorCode::usage);

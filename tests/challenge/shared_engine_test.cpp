@@ -44,6 +44,26 @@ TEST_CASE("shared computes with weights of two halfs, and with many inputs") {
   check_categories(shared_network({300, 200, 100}, {.connections = 150}), {});
 }
 
+TEST_CASE("shared runs the first two layers in one launch where their groups meet") {
+  if (lacks_gpu()) return;
+  for (const std::uint32_t neurons : {64u, 256u, 1008u}) {
+    for (const float bias : {-1.0f, 0.5f}) {
+      for (const float unit : {0.5f, 0.5f + 1.0f / 2048}) {
+        CAPTURE(neurons);
+        const MemoryNetwork network =
+            class_network(neurons, 3, {.weight_unit = unit, .bias = bias});
+        for (const int prefix : {0, 2, 3}) {
+          EngineOptions options;
+          options.full_precision_layers = prefix;
+          CHECK(make_shared_engine(network, options)->kernel().find("first two layers") !=
+                std::string::npos);
+          if (unit == 0.5f || prefix == 3) check_categories(network, options);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("shared drops dead images through many layers") {
   if (lacks_gpu()) return;
   // Weights whose sums mostly are below the bias: a few more die in each layer.

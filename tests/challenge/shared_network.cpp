@@ -53,4 +53,27 @@ MemoryNetwork shared_network(const std::vector<std::uint32_t>& widths, SharedLay
   return MemoryNetwork("shared inputs", std::move(layers));
 }
 
+MemoryNetwork class_network(std::uint32_t neurons, std::uint32_t layers,
+                            const SharedLayerOptions& options) {
+  Random random(options.seed);
+  const std::uint32_t classes = neurons / 16;
+  std::vector<SparseLayer> all;
+  for (std::uint32_t l = 0; l < layers; ++l) {
+    SparseLayer layer{.inputs = neurons, .row_begin = {0}, .input = {}, .value = {}, .bias = {}};
+    for (std::uint32_t j = 0; j < neurons; ++j) {
+      for (std::uint32_t i = 0; i < neurons; ++i) {
+        const std::uint32_t apart = (i % classes + classes - j % classes) % classes;
+        if (apart != 0 && apart != (1u << l) % classes) continue;
+        const auto units = static_cast<float>(random.below(2 * kMostWeightUnits + 1));
+        layer.input.push_back(i);
+        layer.value.push_back(options.weight_unit * (units - kMostWeightUnits));
+      }
+      layer.row_begin.push_back(layer.connections());
+      layer.bias.push_back(options.bias);
+    }
+    all.push_back(std::move(layer));
+  }
+  return MemoryNetwork("classes", std::move(all));
+}
+
 }  // namespace winnow::challenge

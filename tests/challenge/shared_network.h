@@ -25,4 +25,10 @@ SparseLayer shared_layer(const SharedLayerOptions& options);
 // Layers of `options` from each of `widths` to the next.
 MemoryNetwork shared_network(const std::vector<std::uint32_t>& widths, SharedLayerOptions options);
 
+// As in the challenge's networks: neuron i is in class i mod (neurons / 16), and output j reads the
+// classes of j and, in layer l, of j + 2^l. So a group's inputs are two whole groups of the layer
+// before. `options`: unit, bias and seed only.
+MemoryNetwork class_network(std::uint32_t neurons, std::uint32_t layers,
+                            const SharedLayerOptions& options);
+
 }  // namespace winnow::challenge

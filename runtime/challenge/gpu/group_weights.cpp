@@ -1,12 +1,13 @@
 #include "runtime/challenge/gpu/group_weights.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "runtime/base/error.h"
 #include "runtime/base/half.h"
+#include "runtime/challenge/gpu/group_parts.h"
 
 namespace winnow::challenge {
 namespace {
@@ -15,20 +16,58 @@ constexpr std::uint32_t kFragmentInputs = 16;
 constexpr std::uint32_t kLanes = 32;
 constexpr float kLargestHalf = 65504;
 
+// The inputs of a part of groups, and the local numbers under which they are read.
+class PartInputs {
+ public:
+  PartInputs(const InputGroups& groups, std::uint32_t first_group,
+             const std::vector<std::uint32_t>& row_of_input)
+      : input_(inputs_of_part(groups, first_group, row_of_input)) {
+    if (input_.empty()) input_.push_back(0);  // what fills a step reads the first
+    for (std::uint32_t n = 0; n < input_.size(); ++n) numbers_.push_back({input_[n], n});
+    std::ranges::sort(numbers_, {}, &Number::input);
+  }
+
+  const std::vector<std::uint32_t>& inputs() const { return input_; }
+
+  // A group's inputs in the order of columns, by local number.
+  std::vector<std::uint32_t> columns(std::span<const std::uint32_t> inputs) const {
+    std::vector<std::uint32_t> local;
+    for (const std::uint32_t i : inputs) {
+      local.push_back(std::ranges::lower_bound(numbers_, i, {}, &Number::input)->number);
+    }
+    std::ranges::sort(local);
+    return in_order_of_columns(local);
+  }
+
+ private:
+  struct Number {
+    std::uint32_t input, number;
+  };
+  std::vector<std::uint32_t> input_;  // by local number
+  std::vector<Number> numbers_;       // by input
+};
+
 // The weights of a group's outputs for its inputs, [16][steps x 32], zeros where there is none.
 class DenseGroup {
  public:
-  DenseGroup(const SparseLayer& layer, const InputGroups& groups, std::uint32_t g, float scale)
-      : inputs_(groups.inputs(g)),
+  DenseGroup(const SparseLayer& layer, const InputGroups& groups, std::uint32_t g,
+             const PartInputs& part, float scale)
+      : column_(part.columns(groups.inputs(g))),
         steps_(std::max<std::uint32_t>(
-            1, static_cast<std::uint32_t>((inputs_.size() + kStepInputs - 1) / kStepInputs))),
+            1, static_cast<std::uint32_t>((column_.size() + kStepInputs - 1) / kStepInputs))),
         weight_(std::size_t{kGroupOutputs} * steps_ * kStepInputs) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> column_of;  // input, column
+    for (std::uint32_t k = 0; k < column_.size(); ++k) {
+      column_of.emplace_back(part.inputs()[column_[k]], k);
+    }
+    std::ranges::sort(column_of);
     std::uint32_t row = 0;
     for (const std::uint32_t output : groups.outputs(g)) {
       std::size_t at = 0;
       for (std::uint32_t k = layer.row_begin[output]; k < layer.row_begin[output + 1]; ++k) {
-        while (inputs_[at] != layer.input[k]) ++at;
-        weight_[std::size_t{row} * steps_ * kStepInputs + at] = layer.value[k] * scale;
+        while (column_of[at].first != layer.input[k]) ++at;
+        weight_[std::size_t{row} * steps_ * kStepInputs + column_of[at].second] =
+            layer.value[k] * scale;
       }
       ++row;
     }
@@ -38,14 +77,14 @@ class DenseGroup {
   float weight(std::uint32_t row, std::uint32_t k) const {
     return weight_[std::size_t{row} * steps_ * kStepInputs + k];
   }
-  // What fills a step reads the group's first input, with weight 0.
-  std::uint32_t input(std::uint32_t k) const {
-    if (k < inputs_.size()) return inputs_[k];
-    return inputs_.empty() ? 0 : inputs_.front();
+  // Local number of the input of column k. What fills a step reads the group's first, weight 0.
+  std::uint32_t local(std::uint32_t k) const {
+    if (k < column_.size()) return column_[k];
+    return column_.empty() ? 0 : column_.front();
   }
 
  private:
-  std::span<const std::uint32_t> inputs_;
+  std::vector<std::uint32_t> column_;
   std::uint32_t steps_;
   std::vector<float> weight_;
 };
@@ -66,16 +105,15 @@ uint4 fragment(const DenseGroup& group, std::uint32_t k, std::uint32_t lane, std
           pair(row + 8, column + 8)};
 }
 
-void append(GroupedLayer& grouped, const DenseGroup& group,
-            const std::vector<std::uint32_t>& row_of_input) {
-  const auto row = [&](std::uint32_t k) {
-    const std::uint32_t input = group.input(k);
-    return row_of_input.empty() ? input : row_of_input[input];
-  };
+// `row`: of the part's inputs, by local number.
+void append(GroupedLayer& grouped, const DenseGroup& group, const std::vector<std::uint32_t>& row) {
   for (std::uint32_t k = 0; k < group.steps() * kStepInputs; k += kFragmentInputs) {
     for (std::uint32_t q = 0; q < 4; ++q) {
       const std::uint32_t at = k + 2 * q;
-      grouped.input.push_back({row(at), row(at + 1), row(at + 8), row(at + 9)});
+      const std::uint32_t local[4] = {group.local(at), group.local(at + 1), group.local(at + 8),
+                                      group.local(at + 9)};
+      grouped.input.push_back({row[local[0]], row[local[1]], row[local[2]], row[local[3]]});
+      grouped.local.push_back(local[0] | local[1] << 8 | local[2] << 16 | local[3] << 24);
     }
   }
   for (std::uint32_t step = 0; step < group.steps(); ++step) {
@@ -108,15 +146,24 @@ std::uint32_t parts_of(const SparseLayer& layer, float scale) {
 GroupedLayer group_layer(const SparseLayer& layer, const InputGroups& groups,
                          const std::vector<std::uint32_t>& row_of_input) {
   const float scale = row_of_input.empty() ? kActivationScale / kBitValue : 1.0f;
-  GroupedLayer grouped{
-      .parts = parts_of(layer, scale), .step_begin = {0}, .input = {}, .weight = {}, .bias = {}};
+  GroupedLayer grouped;
+  grouped.parts = parts_of(layer, scale);
   grouped.bias.resize(std::size_t{groups.size()} * kGroupOutputs);
-  for (std::uint32_t g = 0; g < groups.size(); ++g) {
-    append(grouped, DenseGroup(layer, groups, g, scale), row_of_input);
-    std::uint32_t row = g * kGroupOutputs;
-    for (const std::uint32_t output : groups.outputs(g)) {
-      grouped.bias[row++] = layer.bias[output] * kActivationScale;
+  for (std::uint32_t first = 0; first < groups.size(); first += kPartGroups) {
+    const PartInputs part(groups, first, row_of_input);
+    std::vector<std::uint32_t> rows = part.inputs();
+    if (!row_of_input.empty()) {
+      for (std::uint32_t& row : rows) row = row_of_input[row];
     }
+    for (std::uint32_t g = first; g < std::min(first + kPartGroups, groups.size()); ++g) {
+      append(grouped, DenseGroup(layer, groups, g, part, scale), rows);
+      std::uint32_t row = g * kGroupOutputs;
+      for (const std::uint32_t output : groups.outputs(g)) {
+        grouped.bias[row++] = layer.bias[output] * kActivationScale;
+      }
+    }
+    grouped.part_row.insert(grouped.part_row.end(), rows.begin(), rows.end());
+    grouped.part_begin.push_back(static_cast<std::uint32_t>(grouped.part_row.size()));
   }
   return grouped;
 }
@@ -138,6 +185,26 @@ std::uint32_t GroupedLayer::steps() const {
   return steps;
 }
 
+std::uint32_t GroupedLayer::most_part_rows() const {
+  std::uint32_t most = 0;
+  for (std::size_t p = 1; p < part_begin.size(); ++p) {
+    most = std::max(most, part_begin[p] - part_begin[p - 1]);
+  }
+  return most;
+}
+
+bool GroupedLayer::reads_whole_groups() const {
+  for (std::size_t p = 1; p < part_begin.size(); ++p) {
+    if ((part_begin[p] - part_begin[p - 1]) % kGroupOutputs != 0) return false;
+    for (std::uint32_t i = part_begin[p - 1]; i < part_begin[p]; ++i) {
+      const std::uint32_t in_group = (i - part_begin[p - 1]) % kGroupOutputs;
+      if (part_row[i] % kGroupOutputs != in_group) return false;
+      if (in_group > 0 && part_row[i] != part_row[i - 1] + 1) return false;
+    }
+  }
+  return true;
+}
+
 bool GroupedLayer::has_positive_bias() const {
   return std::ranges::any_of(bias, [](float b) { return b > 0; });
 }
@@ -146,10 +213,15 @@ GroupWeights::GroupWeights(const GroupedLayer& layer)
     : step_begin_(upload(layer.step_begin)),
       input_(upload(layer.input)),
       weight_(upload(layer.weight)),
-      bias_(upload(layer.bias)) {
+      bias_(upload(layer.bias)),
+      part_begin_(upload(layer.part_begin)),
+      part_row_(upload(layer.part_row)),
+      local_(upload(layer.local)) {
   scalars_.groups = layer.groups();
   scalars_.parts = layer.parts;
   scalars_.steps = layer.steps();
+  scalars_.most_part_rows = layer.most_part_rows();
+  scalars_.reads_whole_groups = layer.reads_whole_groups();
   scalars_.has_positive_bias = layer.has_positive_bias();
 }
 
@@ -159,6 +231,9 @@ GroupView GroupWeights::view() const {
   view.input = input_.get();
   view.weight = weight_.get();
   view.bias = bias_.get();
+  view.part_begin = part_begin_.get();
+  view.part_row = part_row_.get();
+  view.local = local_.get();
   return view;
 }
 

@@ -21,10 +21,21 @@ inline constexpr float kBitValue = 2;             // what a one in an image of b
 // [step_begin[g], step_begin[g + 1]) of 32 inputs; what fills a step has weight 0.
 struct GroupedLayer {
   std::uint32_t parts = 1;  // weights are the sum of so many halfs: 1 where that is exact, else 2
-  std::vector<std::uint32_t> step_begin;
+  std::vector<std::uint32_t> step_begin = {0};
   std::vector<uint4> input;   // [step][2][4]: rows of inputs k = 2 q, 2 q + 1, 2 q + 8, 2 q + 9
   std::vector<uint4> weight;  // [step][part][2][32 lanes]
   std::vector<float> bias;    // [16 x groups]
+
+  // The rows that part p (8 groups, group_parts.h) reads: part_row[part_begin[p] ..
+  // part_begin[p + 1]); and the inputs as places in that list.
+  std::vector<std::uint32_t> part_begin = {0};
+  std::vector<std::uint32_t> part_row;
+  std::vector<std::uint32_t> local;  // as `input`, 8 bits each; if no part has more than 256 rows
+
+  std::uint32_t most_part_rows() const;
+
+  // Whether the rows of each part come in runs of 16 that are a group of the layer before.
+  bool reads_whole_groups() const;
 
   std::uint32_t steps() const;  // of every group; 0 if they differ
   bool has_positive_bias() const;
@@ -47,10 +58,15 @@ struct GroupView {
   std::uint32_t parts = 1;
   std::uint32_t steps = 0;  // of every group; 0 if they differ
   bool has_positive_bias = true;
+  std::uint32_t most_part_rows = 0;
+  bool reads_whole_groups = false;
   const std::uint32_t* step_begin = nullptr;
   const uint4* input = nullptr;
   const uint4* weight = nullptr;
   const float* bias = nullptr;
+  const std::uint32_t* part_begin = nullptr;
+  const std::uint32_t* part_row = nullptr;
+  const std::uint32_t* local = nullptr;
 };
 
 class GroupWeights {
@@ -66,6 +82,9 @@ class GroupWeights {
   DeviceBuffer<uint4> input_;
   DeviceBuffer<uint4> weight_;
   DeviceBuffer<float> bias_;
+  DeviceBuffer<std::uint32_t> part_begin_;
+  DeviceBuffer<std::uint32_t> part_row_;
+  DeviceBuffer<std::uint32_t> local_;
 };
 
 }  // namespace winnow::challenge

@@ -11,6 +11,7 @@
 #include "runtime/challenge/gpu/image_bits.h"
 #include "runtime/challenge/gpu/image_parts.h"
 #include "runtime/challenge/gpu/image_places.h"
+#include "runtime/challenge/gpu/pair_kernel.h"
 #include "runtime/device/graph.h"
 
 namespace winnow::challenge {
@@ -53,7 +54,8 @@ class SharedEngine : public GpuEngine {
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         half_from_(first_half_layer(options, network.neurons(), network.layers())),
         network_(network, options.threads) {
-    for (std::uint32_t l = 0; l < layers(); ++l) drops_ += drops_after(l, layers(), half_from_);
+    is_paired_ = layers() > 1 && can_pair(network_.layer(0), network_.layer(1));
+    for (std::uint32_t l = 0; l < layers(); ++l) drops_ += drops_after_layer(l) ? 1 : 0;
     counts_ = DeviceBuffer<std::uint32_t>(drops_);
   }
 
@@ -61,7 +63,9 @@ class SharedEngine : public GpuEngine {
     std::string text = "mma.m16n8k16 on groups of outputs";
     if (half_from_ > 1) text += ", activations 2 x fp16";
     if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
-    return text + ", one launch a layer in one graph" + in_parts(per_part_);
+    text += is_paired_ ? ", one launch for the first two layers, then one a layer"
+                       : ", one launch a layer";
+    return text + ", in one graph" + in_parts(per_part_);
   }
   std::string discovery() const override { return network_.summary(); }
   double prepare_ms() const override { return network_.prepare_ms(); }
@@ -129,52 +133,75 @@ class SharedEngine : public GpuEngine {
   }
 
   GroupForm form_before(std::uint32_t l) const {
-    if (l == 0) return GroupForm::bits;
     return l >= half_from_ ? GroupForm::half : GroupForm::split;
   }
+
+  // After the first layer few have died, and places are multiples of kSplitMultiple.
+  bool drops_after_layer(std::uint32_t l) const {
+    return (l > 0 || layers() == 1) && drops_after(l, layers(), half_from_);
+  }
+
+  // How far the images are: which of them are in the next layer's input, under which names.
+  struct State {
+    const std::uint32_t* count = nullptr;
+    const std::uint32_t* id = nullptr;
+    Drop drop;  // what the next layer does on the way
+    std::uint32_t drops = 0;
+  };
 
   void enqueue(const Part& part) {
     CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
     CUDA_CHECK(cudaMemsetAsync(live_.get(), 0, live_.bytes(), stream()));
-    const std::uint32_t* count = part.size.get();  // images in the layer's input
-    const std::uint32_t* id = nullptr;
-    std::uint32_t drops = 0;
-    Drop drop;  // after the layer before
-    for (std::uint32_t l = 0; l < layers(); ++l) {
-      const bool is_last = l + 1 == layers();
-      const bool drops_here = drops_after(l, layers(), half_from_);
-      GroupLaunch launch;
-      launch.weights = network_.layer(l);
-      launch.in_form = form_before(l);
-      launch.out_form = form_before(l + 1);
-      launch.rows = network_.rows();
-      launch.bit_rows = neurons();
-      launch.in = l == 0 ? part.bits.get() : activations_[l % 2].get();
-      launch.out = activations_[(l + 1) % 2].get();
-      launch.count = count;
-      launch.keep = drop.alive;
-      launch.first = drop.first;
-      launch.multiple = drop.multiple;
-      launch.in_id = drop.in_id;
-      launch.out_id = drop.out_id;
-      launch.run = std::clamp(launch.weights.groups / kGroupsPerRun, 1u, kLongestRun);
-      launch.is_reverse = l % 2 == 1;
-      launch.alive = drops_here ? alive_.get() + drops * words_ : nullptr;
-      launch_group_layer(launch, processors_, stream());
-      if (drop.alive != nullptr) count = counts_.get() + drops - 1;
-      drop = {};
-      if (!drops_here) continue;
-      drop = {.alive = launch.alive,
-              .first = first_.get() + drops * words_,
-              .multiple = launch.out_form == GroupForm::split ? kSplitMultiple : 2,
-              .in_id = id,
-              .out_id = ids_[drops % 2].get()};
-      place_live(drop, count, counts_.get() + drops, is_last);
-      id = drop.out_id;
-      ++drops;
-    }
+    State state;
+    state.count = part.size.get();
+    for (std::uint32_t l = is_paired_ ? 1 : 0; l < layers(); ++l) enqueue_layer(part, l, state);
     CUDA_CHECK(cudaMemcpyAsync(live_on_host_.values().data(), live_.get(), live_.bytes(),
                                cudaMemcpyDeviceToHost, stream()));
+  }
+
+  void enqueue_layer(const Part& part, std::uint32_t l, State& state) {
+    GroupLaunch launch = layer_launch(part, l, state);
+    const bool drops_here = drops_after_layer(l);
+    if (drops_here) launch.alive = alive_.get() + state.drops * words_;
+    if (l == 1 && is_paired_) {
+      launch_pair({.first = network_.layer(0), .second = launch}, processors_, stream());
+    } else {
+      launch_group_layer(launch, processors_, stream());
+    }
+    if (state.drop.alive != nullptr) state.count = counts_.get() + state.drops - 1;
+    state.drop = {};
+    if (!drops_here) return;
+    state.drop = {.alive = launch.alive,
+                  .first = first_.get() + state.drops * words_,
+                  .multiple = launch.out_form == GroupForm::split ? kSplitMultiple : 2,
+                  .in_id = state.id,
+                  .out_id = ids_[state.drops % 2].get()};
+    place_live(state.drop, state.count, counts_.get() + state.drops, l + 1 == layers());
+    state.id = state.drop.out_id;
+    ++state.drops;
+  }
+
+  GroupLaunch layer_launch(const Part& part, std::uint32_t l, const State& state) const {
+    const bool reads_bits = l == (is_paired_ ? 1 : 0);
+    GroupLaunch launch;
+    launch.weights = network_.layer(l);
+    launch.in_form = reads_bits ? GroupForm::bits : form_before(l);
+    launch.out_form = form_before(l + 1);
+    launch.rows = network_.rows();
+    launch.bit_rows = neurons();
+    launch.in = reads_bits ? part.bits.get() : activations_[l % 2].get();
+    launch.out = activations_[(l + 1) % 2].get();
+    launch.count = state.count;
+    launch.keep = state.drop.alive;
+    launch.first = state.drop.first;
+    launch.multiple = state.drop.multiple;
+    launch.in_id = state.drop.in_id;
+    launch.out_id = state.drop.out_id;
+    if (launch.in_form != GroupForm::half) {
+      launch.run = std::clamp(launch.weights.groups / kGroupsPerRun, 1u, kLongestRun);
+    }
+    launch.is_reverse = l % 2 == 1 && !reads_bits;
+    return launch;
   }
 
   void place_live(const Drop& drop, const std::uint32_t* count, std::uint32_t* kept, bool is_last) {
@@ -193,6 +220,7 @@ class SharedEngine : public GpuEngine {
   int processors_;
   std::uint32_t half_from_;
   GroupedNetwork network_;
+  bool is_paired_ = false;   // the first two layers are one launch
   std::uint32_t drops_ = 0;  // how often dead images are dropped
   std::uint32_t per_part_ = 0;
   std::size_t words_ = 0;                       // of 32 images, for one drop

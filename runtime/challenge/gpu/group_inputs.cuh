@@ -1,0 +1,48 @@
+// Which rows of global memory a group reads; and images of bits.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/challenge/gpu/group_math.cuh"
+
+namespace winnow::challenge {
+
+// Rows of the inputs of one step that a lane needs.
+struct StepRows {
+  uint4 of[kFragments];
+};
+
+__device__ __forceinline__ StepRows rows_of(const GroupView& w, std::uint32_t step) {
+  StepRows rows;
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+    rows.of[f] = __ldg(w.input + (std::size_t{step} * kFragments + f) * 4 + threadIdx.x % 4);
+  }
+  return rows;
+}
+
+__device__ __forceinline__ std::uint32_t first_step(const GroupView& w, std::uint32_t group) {
+  return w.steps != 0 ? group * w.steps : __ldg(w.step_begin + group);
+}
+
+// Inputs of the first layer: a byte of 8 images for each of four rows.
+struct BitInputs {
+  std::uint32_t row[4];
+};
+
+// sum += weights x inputs for 16 inputs and the first kBlocks blocks of images. A bit stands for a
+// two (kBitValue): it is moved to the exponent's highest place.
+template <int kWeightParts, int kBlocks>
+__device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const BitInputs& in,
+                                    float (&sum)[kBlocks][4]) {
+  constexpr std::uint32_t kTwos = 0x40004000;
+  const std::uint32_t pair0 = in.row[0] | in.row[1] << 16, pair1 = in.row[2] | in.row[3] << 16;
+#pragma unroll
+  for (int block = 0; block < kBlocks; ++block) {
+    const std::uint32_t b0 = pair0 << (14 - block) & kTwos, b1 = pair1 << (14 - block) & kTwos;
+#pragma unroll
+    for (int part = 0; part < kWeightParts; ++part) multiply(weight[part], b0, b1, sum[block]);
+  }
+}
+
+}  // namespace winnow::challenge

@@ -1,0 +1,134 @@
+// How the fragments meet memory: lane = 4 n + q. As matrix B (inputs x images) mma.m16n8k16 wants
+// from a lane the inputs 2q, 2q+1, 2q+8, 2q+9 of image n. Which image is called n of block b is
+// free: here it is image 8 c(n) + b with c(n) = n / 2 + 4 (n % 2). So a lane needs 8 neighbouring
+// images of a row, 16 bytes, for all 8 blocks, the 8 lanes with the same q read whole rows of 128
+// bytes, and pairs of inputs come together by byte permutation. In the result a lane holds for
+// outputs n and n + 8 the images 2q, 2q+1 of each block: the chunks q and q + 4 of 16 bytes, so
+// that four lanes write 64 consecutive bytes.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/challenge/gpu/group_kernel.h"
+#include "runtime/device/half_cast.cuh"
+
+namespace winnow::challenge {
+
+inline constexpr int kGroupWarps = 8;
+inline constexpr int kGroupThreads = kGroupWarps * 32;
+inline constexpr std::uint32_t kAllLanes = 0xffffffffu;
+inline constexpr std::uint32_t kRowBytes = kGroupImages * 2;  // of one part
+inline constexpr int kFragments = kStepInputs / 16;           // of a step
+
+struct Lane {
+  std::uint32_t q, n;
+  __device__ std::uint32_t chunk() const { return n / 2 + n % 2 * 4; }  // that it reads
+};
+
+__device__ __forceinline__ Lane this_lane() {
+  const std::uint32_t lane = threadIdx.x % 32;
+  return {lane % 4, lane / 4};
+}
+
+// Four rows of a lane's chunk.
+struct Inputs {
+  uint4 row[4];
+};
+
+__device__ __forceinline__ std::uint32_t word_of(const uint4& v, int i) {
+  return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
+
+__device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::uint32_t b1,
+                                         float (&c)[4]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
+}
+
+// sum += weights x inputs for 16 inputs of 8 blocks of images.
+template <int kWeightParts>
+__device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const Inputs& in,
+                                    float (&sum)[8][4]) {
+#pragma unroll
+  for (int block = 0; block < 8; ++block) {
+    const std::uint32_t halves = block % 2 == 0 ? 0x5410 : 0x7632;
+    const std::uint32_t b0 =
+        __byte_perm(word_of(in.row[0], block / 2), word_of(in.row[1], block / 2), halves);
+    const std::uint32_t b1 =
+        __byte_perm(word_of(in.row[2], block / 2), word_of(in.row[3], block / 2), halves);
+#pragma unroll
+    for (int part = 0; part < kWeightParts; ++part) multiply(weight[part], b0, b1, sum[block]);
+  }
+}
+
+// A lane's outputs n and n + 8 of a group: biases.
+struct Biases {
+  float of[2];
+};
+
+__device__ __forceinline__ Biases biases_of(const GroupView& w, std::uint32_t group) {
+  const float* bias = w.bias + group * kGroupOutputs + threadIdx.x % 32 / 4;
+  return {{__ldg(bias), __ldg(bias + 8)}};
+}
+
+// Where no bias is above 0, it may count for every sum: without inputs the result is 0 anyway.
+__device__ __forceinline__ void begin_sum(const GroupView& w, const Biases& bias,
+                                          float (&sum)[8][4]) {
+#pragma unroll
+  for (int block = 0; block < 8; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sum[block][i] = w.has_positive_bias ? 0.0f : bias.of[i / 2];
+  }
+}
+
+// Leaves sums to be clamped.
+__device__ __forceinline__ void end_sum(const GroupView& w, const Biases& bias,
+                                        float (&sum)[8][4]) {
+  if (!w.has_positive_bias) return;
+#pragma unroll
+  for (int block = 0; block < 8; ++block) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      sum[block][i] = sum[block][i] != 0.0f ? sum[block][i] + bias.of[i / 2] : 0.0f;
+    }
+  }
+}
+
+__device__ __forceinline__ float clamped(float z) {
+  return fminf(fmaxf(z, 0.0f), kLargestActivation * kActivationScale);
+}
+
+__device__ __forceinline__ std::uint32_t bits_of(__half2 pair) {
+  return reinterpret_cast<const std::uint32_t&>(pair);
+}
+
+// Two values as halfs, and what is left of them as halfs.
+struct SplitPair {
+  std::uint32_t high, low;
+};
+
+__device__ __forceinline__ SplitPair split_pair(float a, float b) {
+  const __half2 high = __floats2half2_rn(a, b);
+  const float2 back = __half22float2(high);
+  return {bits_of(high), bits_of(__floats2half2_rn(a - back.x, b - back.y))};
+}
+
+// Clamped to [0, 32] and rounded to halfs: the same as the other way round.
+__device__ __forceinline__ std::uint32_t clamped_halfs(float a, float b) {
+  std::uint32_t pair;
+  asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(b), "f"(a));
+  const __half2 limit = __float2half2_rn(kLargestActivation * kActivationScale);
+  return bits_of(__hmin2(reinterpret_cast<const __half2&>(pair), limit));
+}
+
+// From here on, what the launch before wrote is there. The next one may begin, up to this point.
+__device__ __forceinline__ void wait_for_launch_before() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+}  // namespace winnow::challenge
