@@ -16,6 +16,7 @@ struct EngineOptions {
   int threads = 0;                   // CPU engines; 0 takes all cores
   int blocks = 64;                   // `cpu`: parts that a layer is divided into (paper 002)
   int gpu = 0;                       // CUDA device number
+  std::vector<int> gpus = {};        // GPU engines: images split over these; empty: `gpu` alone
   std::uint32_t images_at_once = 0;  // GPU engines; 0: as many as memory holds
   bool fold = false;                 // compute outputs that are equal as a whole once
   bool use_half = true;              // `fused`, `shared`: activations as fp16 after the fp32 prefix

@@ -9,6 +9,7 @@
 #include "runtime/challenge/fold.h"
 #include "runtime/challenge/gpu/gpu_engines.h"
 #include "runtime/challenge/reference_engine.h"
+#include "runtime/challenge/split_engine.h"
 
 namespace winnow::challenge {
 namespace {
@@ -23,9 +24,18 @@ constexpr CpuEntry kCpuEngines[] = {{"reference", make_reference_engine}, {"cpu"
 std::unique_ptr<Engine> make_unfolded(const std::string& name, const Network& network,
                                       const EngineOptions& options) {
   for (const CpuEntry& entry : kCpuEngines) {
-    if (name == entry.name) return entry.make(network, options);
+    if (name != entry.name) continue;
+    if (!options.gpus.empty()) fail(ErrorCode::usage, "engine ", name, ": runs on no GPU");
+    return entry.make(network, options);
   }
-  return make_gpu_engine(name, network, options);
+  if (options.gpus.empty()) return make_gpu_engine(name, network, options);
+  const auto parts = static_cast<int>(options.gpus.size());
+  return std::make_unique<SplitEngine>(parts, [&](int part) {
+    EngineOptions of_part = options;
+    of_part.gpu = options.gpus[static_cast<std::size_t>(part)];
+    if (part > 0) of_part.progress = nullptr;
+    return make_gpu_engine(name, network, of_part);
+  });
 }
 
 // An engine for a folded network that tells so.

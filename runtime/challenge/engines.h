@@ -14,6 +14,7 @@ std::vector<std::string> engine_names();
 
 // Makes `network` ready; it may go afterwards. With options.fold the engine gets the folded network
 // (fold.h).
+// With options.gpus its images are split over them (split_engine.h).
 // Throws Error{usage} for a name that is not known, with a did-you-mean; what the engine throws.
 std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,
                                     const EngineOptions& options);

@@ -85,7 +85,7 @@ Json truth_json(const ChallengeReport& report) {
 Json options_json(const challenge::EngineOptions& options) {
   return {{"threads", options.threads},
           {"blocks", options.blocks},
-          {"gpu", options.gpu},
+          {"gpus", options.gpus.empty() ? std::vector<int>{options.gpu} : options.gpus},
           {"images_at_once", options.images_at_once},
           {"fold", options.fold},
           {"half", options.use_half},

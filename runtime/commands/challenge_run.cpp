@@ -243,6 +243,11 @@ void add_engine_options(CLI::App& app, RunOptions& options) {
   app.add_option("--gpu", engine.gpu, "GPU engines: which GPU")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--gpus", engine.gpus,
+                 "GPU engines: split the images over these GPUs, for example 0,1")
+      ->delimiter(',')
+      ->check(CLI::NonNegativeNumber)
+      ->excludes("--gpu");
   app.add_option("--images-at-once", engine.images_at_once,
                  "GPU engines: images at a time (default: as many as memory holds)");
   app.add_flag("--no-half", options.has_no_half, "fused: no fp16 activations");
