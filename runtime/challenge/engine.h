@@ -1,6 +1,7 @@
 // What runs a network over images. Every engine gives the same categories.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@ struct EngineOptions {
   int gpu = 0;                       // CUDA device number
   std::vector<int> gpus = {};        // GPU engines: images split over these; empty: `gpu` alone
   std::uint32_t images_at_once = 0;  // GPU engines; 0: as many as memory holds
+  std::size_t weight_bytes = 0;      // `fused`: GPU memory for weights; 0: what is free
   bool fold = false;                 // compute outputs that are equal as a whole once
   bool use_half = true;              // `fused`, `shared`: activations as fp16 after the fp32 prefix
   int full_precision_layers = -1;    // the fp32 prefix before that; -1: by the number of neurons
@@ -30,7 +32,13 @@ using Categories = std::vector<std::uint32_t>;
 
 struct RunTimes {
   double inference_ms = 0;  // from the first layer to the categories in host memory
-  double transfer_ms = 0;   // images (and streamed weights) to the device, not in inference_ms
+  double transfer_ms = 0;   // images to the device, not in inference_ms
+};
+
+// The highest at which the device may run; 0 if not known.
+struct DeviceClocks {
+  int processor_mhz = 0;
+  int memory_mhz = 0;
 };
 
 // A network made ready on a device.
@@ -39,6 +47,7 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual std::string device() const = 0;  // "cpu (...)", "cuda:0 (NVIDIA H200)"
+  virtual DeviceClocks clocks() const { return {}; }
   virtual std::string kernel() const = 0;  // the kernels and storage forms that run, in one line
 
   // Moves the images to the device. Throws Error{usage} if their neurons are not the network's.

@@ -52,6 +52,7 @@ class FoldingEngine : public Engine {
   }
 
   std::string device() const override { return engine_->device(); }
+  DeviceClocks clocks() const override { return engine_->clocks(); }
   std::string kernel() const override { return engine_->kernel(); }
   void set_images(const SparseImages& images) override { engine_->set_images(images); }
   Categories run(RunTimes& times) override { return engine_->run(times); }

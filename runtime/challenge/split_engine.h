@@ -21,6 +21,7 @@ class SplitEngine : public Engine {
   SplitEngine(int parts, const Maker& make);
 
   std::string device() const override;  // those of all
+  DeviceClocks clocks() const override { return engines_.front()->clocks(); }
   std::string kernel() const override;
   void set_images(const SparseImages& images) override;
   Categories run(RunTimes& times) override;

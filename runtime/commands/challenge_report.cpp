@@ -87,9 +87,15 @@ Json options_json(const challenge::EngineOptions& options) {
           {"blocks", options.blocks},
           {"gpus", options.gpus.empty() ? std::vector<int>{options.gpu} : options.gpus},
           {"images_at_once", options.images_at_once},
+          {"weight_bytes", options.weight_bytes},
           {"fold", options.fold},
           {"half", options.use_half},
           {"full_precision_layers", options.full_precision_layers}};
+}
+
+Json clocks_json(const challenge::DeviceClocks& clocks) {
+  if (clocks.processor_mhz == 0) return nullptr;
+  return {{"processor", clocks.processor_mhz}, {"memory", clocks.memory_mhz}};
 }
 
 Json runs_json(const ChallengeReport& report) {
@@ -154,6 +160,7 @@ std::string report_json(const ChallengeReport& report) {
                      {"engine", report.engine},
                      {"options", options_json(report.options)},
                      {"device", report.device},
+                     {"highest_clocks_mhz", clocks_json(report.clocks)},
                      {"kernel", report.kernel},
                      {"discovery", report.discovery},
                      {"prepare_ms", report.prepare_ms},

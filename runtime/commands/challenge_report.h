@@ -25,6 +25,7 @@ struct ChallengeReport {
 
   // What the engine says of itself.
   std::string device;
+  challenge::DeviceClocks clocks;
   std::string kernel;
   std::string discovery;
   double prepare_ms = 0;

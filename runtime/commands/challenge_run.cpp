@@ -143,6 +143,7 @@ class Measurement {
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
     report_.load_ms = ms.count();
     report_.device = engine->device();
+    report_.clocks = engine->clocks();
     report_.kernel = engine->kernel();
     report_.discovery = engine->discovery();
     report_.prepare_ms = engine->prepare_ms();
@@ -250,6 +251,11 @@ void add_engine_options(CLI::App& app, RunOptions& options) {
       ->excludes("--gpu");
   app.add_option("--images-at-once", engine.images_at_once,
                  "GPU engines: images at a time (default: as many as memory holds)");
+  app.add_option(
+         "--weight-memory", engine.weight_bytes,
+         "fused: GPU memory for weights, for example 20GB; beyond it they are streamed from "
+         "host memory (default: what is free)")
+      ->transform(CLI::AsSizeValue(false));
   app.add_flag("--no-half", options.has_no_half, "fused: no fp16 activations");
   app.add_option("--full-precision-layers", engine.full_precision_layers,
                  "fused: layers before activations become fp16; -1: by the number of neurons")

@@ -49,6 +49,23 @@ TEST_CASE("fused gives the reference's categories wherever fp16 begins") {
   }
 }
 
+TEST_CASE("fused streams weights that are to take less memory") {
+  if (lacks_gpu()) return;
+  for (const Case& sample : kCases) {
+    const MemoryNetwork network = random_network({.widths = sample.widths, .seed = 3});
+    const SparseImages images = random_images(network.neurons(), sample.images, 4);
+    EngineOptions options;
+    options.weight_bytes = 1;
+    const auto engine = make_fused_engine(network, options);
+    CHECK(engine->kernel().find("streamed") != std::string::npos);
+    engine->set_images(images);
+    RunTimes times;
+    for (int run = 0; run < 3; ++run) {
+      CHECK(engine->run(times) == run_plainly(network, images).categories);
+    }
+  }
+}
+
 TEST_CASE("fused takes other images without being made anew") {
   if (lacks_gpu()) return;
   const MemoryNetwork network = random_network({.widths = {64, 64, 64}});

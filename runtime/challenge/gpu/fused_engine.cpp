@@ -167,7 +167,8 @@ class ResidentEngine : public GpuEngine {
 }  // namespace
 
 std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOptions& options) {
-  if (!fitting_forms(widest_rows(network), options.gpu).has_value()) {
+  if (options.weight_bytes > 0 ||  // to be streamed if need be
+      !fitting_forms(widest_rows(network), options.gpu).has_value()) {
     return make_gather_engine(network, options);
   }
   return std::make_unique<ResidentEngine>(network, options);

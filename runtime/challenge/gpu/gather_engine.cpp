@@ -6,6 +6,7 @@
 #include "runtime/challenge/gpu/fused_engines.h"
 #include "runtime/challenge/gpu/fused_plan.h"
 #include "runtime/challenge/gpu/gather_kernel.h"
+#include "runtime/challenge/gpu/gather_layers.h"
 #include "runtime/challenge/gpu/gpu_engine.h"
 #include "runtime/challenge/gpu/image_bits.h"
 #include "runtime/device/graph.h"
@@ -19,14 +20,15 @@ class GatherEngine : public GpuEngine {
       : GpuEngine(network, options),
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         rows_(widest_rows(network)),
-        half_from_(first_half_layer(options, network.neurons(), network.layers())) {
-    for (std::uint32_t l = 0; l < network.layers(); ++l) weights_.emplace_back(network.layer(l));
+        half_from_(first_half_layer(options, network.neurons(), network.layers())),
+        weights_(network, options.weight_bytes) {
     counts_ = DeviceBuffer<std::uint32_t>(std::size_t{network.layers()} + 1);
   }
 
   std::string kernel() const override {
     std::string text = "gathered rows of 32 images, fp32";
     if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
+    if (weights_.is_streamed()) text += ", weights streamed from host memory";
     return text + ", one launch a layer in one graph";
   }
 
@@ -85,11 +87,12 @@ class GatherEngine : public GpuEngine {
     const std::uint32_t* count = part.size.get();
     const std::uint32_t* id = nullptr;
     int current = 0;  // the buffer that holds the activations
+    weights_.start(stream());
     for (std::uint32_t l = 0; l < layers(); ++l) {
       const bool drops = drops_after(l, layers(), half_from_);
       if (drops) CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
       GatherLaunch launch;
-      launch.weights = weights_[l].view();
+      launch.weights = weights_.layer(l, stream());
       launch.is_half = l >= half_from_;
       launch.bits = l == 0 ? part.bits.get() : nullptr;
       launch.in = activations_[current].get();
@@ -98,12 +101,13 @@ class GatherEngine : public GpuEngine {
       launch.count = count;
       launch.alive = drops ? alive_.get() : nullptr;
       launch_gather(launch, processors_, stream());
+      weights_.done(l, stream());
       if (!drops) {
         current = 1 - current;
         continue;
       }
       std::uint32_t* kept_id = (id == ids_[0].get() ? ids_[1] : ids_[0]).get();
-      drop_dead(l, current, count, id, kept_id);
+      drop_dead(l, current, launch.weights.outputs, count, id, kept_id);
       count = counts_.get() + l;
       id = kept_id;
     }
@@ -112,8 +116,8 @@ class GatherEngine : public GpuEngine {
   }
 
   // From the buffer that layer l wrote back to `current`.
-  void drop_dead(std::uint32_t l, int current, const std::uint32_t* count, const std::uint32_t* id,
-                 std::uint32_t* kept_id) {
+  void drop_dead(std::uint32_t l, int current, std::uint32_t outputs, const std::uint32_t* count,
+                 const std::uint32_t* id, std::uint32_t* kept_id) {
     const bool is_last = l + 1 == layers();
     GatherCompaction compaction;
     compaction.in = activations_[1 - current].get();
@@ -121,7 +125,7 @@ class GatherEngine : public GpuEngine {
     compaction.in_half = l >= half_from_;
     compaction.out_half = l + 1 >= half_from_;
     compaction.rows = rows_;
-    compaction.used_rows = weights_[l].view().outputs;
+    compaction.used_rows = outputs;
     compaction.alive = alive_.get();
     compaction.in_count = count;
     compaction.in_id = id;
@@ -135,7 +139,7 @@ class GatherEngine : public GpuEngine {
   int processors_;
   std::uint32_t rows_;
   std::uint32_t half_from_;
-  std::vector<GatherWeights> weights_;
+  GatherLayers weights_;
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];
   DeviceBuffer<std::uint32_t> counts_;  // [layer]: images that leave it

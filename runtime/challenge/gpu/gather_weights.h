@@ -1,17 +1,17 @@
-// A layer as the gather kernel reads it: per output, in steps of 4 connections.
+// A layer as the gather kernel reads it: per output, in steps of 4 connections, in one piece of
+// memory that can be copied as a whole.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/challenge/network.h"
-#include "runtime/device/buffer.h"
 
 namespace winnow::challenge {
 
-// Device memory. Output j has steps [begin[j], begin[j + 1]); connections that fill its last step
-// have weight 0.
+// Output j has steps [begin[j], begin[j + 1]); connections that fill its last step have weight 0.
 struct GatherView {
   std::uint32_t inputs = 0;
   std::uint32_t outputs = 0;
@@ -22,20 +22,24 @@ struct GatherView {
   const float* bias = nullptr;           // [outputs]
 };
 
-class GatherWeights {
+// Where in the piece what lies. Units are 16 bytes.
+class GatherLayout {
  public:
-  // Returns when it is there. Throws Error{device} if memory runs out.
-  explicit GatherWeights(const SparseLayer& layer);
+  explicit GatherLayout(const SparseLayer& layer);
 
-  GatherView view() const;
+  std::size_t units() const { return bias_at_ + (std::size_t{outputs_} + 3) / 4; }
+  GatherView view(const uint4* piece) const;
 
  private:
   std::uint32_t inputs_;
-  DeviceBuffer<std::uint32_t> begin_;
-  DeviceBuffer<uint2> narrow_;
-  DeviceBuffer<uint4> wide_;
-  DeviceBuffer<float4> value_;
-  DeviceBuffer<float> bias_;
+  std::uint32_t outputs_;
+  bool is_narrow_;
+  std::size_t input_at_;  // after the values
+  std::size_t begin_at_;
+  std::size_t bias_at_;
 };
+
+// The piece: [layout.units()].
+std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout& layout);
 
 }  // namespace winnow::challenge

@@ -36,6 +36,13 @@ std::string GpuEngine::device() const {
   return gpu_name(options_.gpu);
 }
 
+DeviceClocks GpuEngine::clocks() const {
+  int processor_khz = 0, memory_khz = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&processor_khz, cudaDevAttrClockRate, options_.gpu));
+  CUDA_CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, options_.gpu));
+  return {processor_khz / 1000, memory_khz / 1000};
+}
+
 void GpuEngine::set_images(const SparseImages& images) {
   check_images(images, "images");
   if (images.neurons != neurons_) {

@@ -11,6 +11,7 @@ namespace winnow::challenge {
 class GpuEngine : public Engine {
  public:
   std::string device() const override;
+  DeviceClocks clocks() const override;
 
   // Both make the GPU the calling thread's device and leave no work on it behind, thrown or not.
   void set_images(const SparseImages& images) final;

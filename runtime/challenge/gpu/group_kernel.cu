@@ -91,13 +91,13 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
   if (kIn != GroupForm::bits) wait_for_launch_before();
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
-  Output output(a, scratch[warp]);
+  Output output;
   for (std::uint32_t work = blockIdx.x; work < tiles * runs; work += gridDim.x) {
     const std::uint32_t tile = a.is_reverse ? tiles - 1 - work / runs : work / runs;
     const unsigned char* in = static_cast<const unsigned char*>(a.in) + tile * tile_bytes;
     const std::uint32_t first_part = work % runs * a.run;
     const std::uint32_t last_part = min(first_part + a.run, parts);
-    output.begin_tile(tile, first_part == 0 && warp == 0);
+    output.begin_tile(a, scratch[warp], tile, first_part == 0 && warp == 0);
     for (std::uint32_t part = first_part; part < last_part; ++part) {
       const std::uint32_t group = group_of(part);
       const Biases bias = biases_of(a.weights, group);
@@ -115,9 +115,9 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
           part + 1 < last_part ? part + 1 : (work + gridDim.x) % runs * a.run;
       rows = rows_at(group_of(next));
       end_sum(a.weights, bias, sum);
-      output.write(group, sum);
+      output.write(a, scratch[warp], group, sum);
     }
-    output.end_tile(images);
+    output.end_tile(a, images);
   }
 }
 

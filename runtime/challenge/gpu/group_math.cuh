@@ -74,21 +74,23 @@ __device__ __forceinline__ Biases biases_of(const GroupView& w, std::uint32_t gr
 }
 
 // Where no bias is above 0, it may count for every sum: without inputs the result is 0 anyway.
+template <int kBlocks>
 __device__ __forceinline__ void begin_sum(const GroupView& w, const Biases& bias,
-                                          float (&sum)[8][4]) {
+                                          float (&sum)[kBlocks][4]) {
 #pragma unroll
-  for (int block = 0; block < 8; ++block) {
+  for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) sum[block][i] = w.has_positive_bias ? 0.0f : bias.of[i / 2];
   }
 }
 
 // Leaves sums to be clamped.
+template <int kBlocks>
 __device__ __forceinline__ void end_sum(const GroupView& w, const Biases& bias,
-                                        float (&sum)[8][4]) {
+                                        float (&sum)[kBlocks][4]) {
   if (!w.has_positive_bias) return;
 #pragma unroll
-  for (int block = 0; block < 8; ++block) {
+  for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       sum[block][i] = sum[block][i] != 0.0f ? sum[block][i] + bias.of[i / 2] : 0.0f;

@@ -171,46 +171,42 @@ class GroupOutput {
     unsigned char order[kMoves ? kGroupImages : 4];
   };
 
-  __device__ GroupOutput(const GroupLaunch& launch, Scratch& scratch)
-      : launch_(launch), scratch_(scratch) {}
-
   // One warp of all that work on the tile moves the names.
-  __device__ void begin_tile(std::uint32_t tile, bool moves_names) {
+  __device__ void begin_tile(const GroupLaunch& launch, Scratch& scratch, std::uint32_t tile,
+                             bool moves_names) {
     tile_ = tile;
     seen_ = {};
     moved_seen_ = 0;
     if constexpr (kMoves) {
-      places_ = places_of(launch_, tile, scratch_.order);
-      if (moves_names) move_names(launch_, tile, places_);
+      places_ = places_of(launch, tile, scratch.order);
+      if (moves_names) move_names(launch, tile, places_);
     }
   }
 
-  __device__ void write(std::uint32_t group, const float (&sum)[8][4]) {
+  __device__ void write(const GroupLaunch& launch, Scratch& scratch, std::uint32_t group,
+                        const float (&sum)[8][4]) {
     if constexpr (kMoves) {
-      stage_chunks(sum, scratch_.rows);
+      stage_chunks(sum, scratch.rows);
       __syncwarp();
-      moved_seen_ |= move_rows<kParts>(launch_, group, places_, scratch_.rows);
+      moved_seen_ |= move_rows<kParts>(launch, group, places_, scratch.rows);
       __syncwarp();
     } else {
-      const std::size_t row =
-          std::size_t{tile_} * launch_.rows + std::size_t{group} * kGroupOutputs;
-      store_chunks<kParts>(sum, static_cast<unsigned char*>(launch_.out) + row * kParts * kRowBytes,
+      const std::size_t row = std::size_t{tile_} * launch.rows + std::size_t{group} * kGroupOutputs;
+      store_chunks<kParts>(sum, static_cast<unsigned char*>(launch.out) + row * kParts * kRowBytes,
                            seen_);
     }
   }
 
-  __device__ void end_tile(std::uint32_t images) {
-    if (launch_.alive == nullptr) return;
+  __device__ void end_tile(const GroupLaunch& launch, std::uint32_t images) const {
+    if (launch.alive == nullptr) return;
     if constexpr (kMoves) {
-      tell_moved_alive(launch_.alive, places_, moved_seen_);
+      tell_moved_alive(launch.alive, places_, moved_seen_);
     } else {
-      tell_alive(launch_.alive, tile_, images, seen_);
+      tell_alive(launch.alive, tile_, images, seen_);
     }
   }
 
  private:
-  const GroupLaunch& launch_;
-  Scratch& scratch_;
   std::uint32_t tile_ = 0;
   Seen seen_{};
   std::uint32_t moved_seen_ = 0;

@@ -52,8 +52,7 @@ __device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned c
 }
 
 // Activations of half of the images to shared memory, rows from `first_row` on.
-__device__ __forceinline__ void stage_half(const GroupView& w, const Biases& bias,
-                                           std::uint32_t half, std::uint32_t first_row,
+__device__ __forceinline__ void stage_half(std::uint32_t half, std::uint32_t first_row,
                                            const float (&sum)[kHalfBlocks][4],
                                            unsigned char* staged) {
   const Lane lane = this_lane();
@@ -62,9 +61,7 @@ __device__ __forceinline__ void stage_half(const GroupView& w, const Biases& bia
     float y[kHalfBlocks];
 #pragma unroll
     for (int block = 0; block < kHalfBlocks; ++block) {
-      const float z = sum[block][i];
-      const float with_bias = z != 0.0f ? z + bias.of[i / 2] : 0.0f;
-      y[block] = clamped(w.has_positive_bias ? with_bias : z);
+      y[block] = clamped(sum[block][i]);
     }
     const SplitPair a = split_pair(y[0], y[1]), b = split_pair(y[2], y[3]);
     const std::uint32_t row = first_row + lane.n + i / 2 * 8, chunk = lane.q + i % 2 * 4;
@@ -76,83 +73,36 @@ __device__ __forceinline__ void stage_half(const GroupView& w, const Biases& bia
   }
 }
 
-// What a warp does of the first layer for a part: its tasks are pairs of a group and half of the
-// images. A warp always has the same half.
-constexpr std::uint32_t kTasksAtOnce = 3;
-
-struct Tasks {
-  std::uint32_t count;  // of all warps
-  std::uint32_t group[kTasksAtOnce];
-};
-
-// The tasks of the warp from the `skipped`-th on. Beyond the last one: its group again.
-__device__ __forceinline__ Tasks tasks_of(const GroupView& second, std::uint32_t part,
-                                          std::uint32_t skipped) {
-  const std::uint32_t begin = __ldg(second.part_begin + part);
-  Tasks tasks;
-  tasks.count = (__ldg(second.part_begin + part + 1) - begin) / kGroupOutputs * 2;
-#pragma unroll
-  for (std::uint32_t t = 0; t < kTasksAtOnce; ++t) {
-    const std::uint32_t task = min(threadIdx.x / 32 + (skipped + t) * kGroupWarps, tasks.count - 1);
-    tasks.group[t] = __ldg(second.part_row + begin + task / 2 * kGroupOutputs) / kGroupOutputs;
-  }
-  return tasks;
-}
-
-struct TaskRows {
-  StepRows of[kTasksAtOnce];
-};
-
-__device__ __forceinline__ TaskRows rows_of(const GroupView& first, const Tasks& tasks) {
-  TaskRows rows;
-#pragma unroll
-  for (std::uint32_t t = 0; t < kTasksAtOnce; ++t) {
-    rows.of[t] = rows_of(first, first_step(first, tasks.group[t]));
-  }
-  return rows;
-}
-
+// A group of the first layer for half of the tile's images.
 template <int kWeightParts>
-__device__ __forceinline__ void compute_task(const GroupView& w, std::uint32_t group,
-                                             const BitInputs (&in)[kFragments],
+__device__ __forceinline__ void compute_half(const GroupView& w, std::uint32_t group,
                                              const unsigned char* tile, std::uint32_t half,
                                              std::uint32_t first_row, unsigned char* staged) {
   const Biases bias = biases_of(w, group);
   float sum[kHalfBlocks][4];
-#pragma unroll
-  for (int block = 0; block < kHalfBlocks; ++block) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) sum[block][i] = w.has_positive_bias ? 0.0f : bias.of[i / 2];
-  }
+  begin_sum(w, bias, sum);
   const std::uint32_t step = first_step(w, group);
-  add_bit_step<kWeightParts>(w, step, in, sum);
-  if (w.steps != 1) {
-    const std::uint32_t end = __ldg(w.step_begin + group + 1);
-    for (std::uint32_t s = step + 1; s < end; ++s) {
-      BitInputs further[kFragments];
-      load_bits(rows_of(w, s), tile, half, further);
-      add_bit_step<kWeightParts>(w, s, further, sum);
-    }
+  const std::uint32_t end = w.steps != 0 ? step + w.steps : __ldg(w.step_begin + group + 1);
+  for (std::uint32_t s = step; s < end; ++s) {
+    BitInputs in[kFragments];
+    load_bits(rows_of(w, s), tile, half, in);
+    add_bit_step<kWeightParts>(w, s, in, sum);
   }
-  stage_half(w, bias, half, first_row, sum, staged);
+  end_sum(w, bias, sum);
+  stage_half(half, first_row, sum, staged);
 }
 
-// The warp's tasks from the `skipped`-th on, kTasksAtOnce of them.
+// All groups of the first layer that a part reads, shared out over the warps.
 template <int kWeightParts>
-__device__ __forceinline__ void compute_tasks(const GroupView& w, const Tasks& tasks,
-                                              const TaskRows& rows, std::uint32_t skipped,
-                                              const unsigned char* tile, unsigned char* staged) {
-  const std::uint32_t warp = threadIdx.x / 32, half = warp % 2;
-  BitInputs in[kTasksAtOnce][kFragments];
-#pragma unroll
-  for (std::uint32_t t = 0; t < kTasksAtOnce; ++t) load_bits(rows.of[t], tile, half, in[t]);
-#pragma unroll
-  for (std::uint32_t t = 0; t < kTasksAtOnce; ++t) {
-    const std::uint32_t task = warp + (skipped + t) * kGroupWarps;
-    if (task < tasks.count) {
-      compute_task<kWeightParts>(w, tasks.group[t], in[t], tile, half, task / 2 * kGroupOutputs,
-                                 staged);
-    }
+__device__ __forceinline__ void compute_inputs(const PairLaunch& launch, std::uint32_t part,
+                                               const unsigned char* tile, unsigned char* staged) {
+  const GroupView& w = launch.second.weights;
+  const std::uint32_t begin = __ldg(w.part_begin + part);
+  const std::uint32_t groups = (__ldg(w.part_begin + part + 1) - begin) / kGroupOutputs;
+  for (std::uint32_t task = threadIdx.x / 32; task < 2 * groups; task += kGroupWarps) {
+    const std::uint32_t row = task / 2 * kGroupOutputs;
+    compute_half<kWeightParts>(launch.first, __ldg(w.part_row + begin + row) / kGroupOutputs, tile,
+                               task % 2, row, staged);
   }
 }
 
@@ -169,32 +119,21 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
   const Walk walk{parts, a.run, (parts + a.run - 1) / a.run};
   const std::uint32_t images = *a.count;
   const std::uint32_t end = (images + kGroupImages - 1) / kGroupImages * walk.runs;
-  Output output(a, scratch[warp]);
-  Item item = walk.at(blockIdx.x);
-  Tasks tasks = tasks_of(w, item.part, 0);
-  TaskRows task_rows = rows_of(launch.first, tasks);
-  for (std::uint32_t i = 0; item.work < end; ++i) {
+  Output output;
+  std::uint32_t buffer = 0;
+  for (Item item = walk.at(blockIdx.x); item.work < end; item = walk.after(item), buffer ^= 1) {
     const std::uint32_t tile = item.work / walk.runs;
-    const unsigned char* bits = static_cast<const unsigned char*>(a.in) +
-                                std::size_t{tile} * a.bit_rows * (kGroupImages / 8);
-    unsigned char* rows = memory + i % kBuffers * buffer_bytes;
-    const Item next = walk.after(item);
-    const Tasks next_tasks = tasks_of(w, next.part, 0);
-    compute_tasks<kWeightParts>(launch.first, tasks, task_rows, 0, bits, rows);
-    for (std::uint32_t skipped = kTasksAtOnce; skipped * kGroupWarps < tasks.count;
-         skipped += kTasksAtOnce) {
-      const Tasks more = tasks_of(w, item.part, skipped);
-      compute_tasks<kWeightParts>(launch.first, more, rows_of(launch.first, more), skipped, bits,
-                                  rows);
-    }
-    tasks = next_tasks;
-    task_rows = rows_of(launch.first, tasks);
+    unsigned char* rows = memory + buffer * buffer_bytes;
+    compute_inputs<kWeightParts>(launch, item.part,
+                                 static_cast<const unsigned char*>(a.in) +
+                                     std::size_t{tile} * a.bit_rows * (kGroupImages / 8),
+                                 rows);
     const std::uint32_t group = min(item.part * kGroupWarps + warp, w.groups - 1);
     const std::uint32_t step = first_step(w, group);
     const Step<kWeightParts> first = step_at<kWeightParts>(w, step);
     const Biases bias = biases_of(w, group);
     __syncthreads();
-    if (item.part == walk.at(item.work).part) output.begin_tile(tile, false);
+    if (item.part == walk.at(item.work).part) output.begin_tile(a, scratch[warp], tile, false);
     float sum[8][4];
     begin_sum(w, bias, sum);
     add_step<kWeightParts>(first, rows, sum);
@@ -205,9 +144,8 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
       }
     }
     end_sum(w, bias, sum);
-    output.write(group, sum);
-    if (item.part + 1 == item.last_part) output.end_tile(images);
-    item = next;
+    output.write(a, scratch[warp], group, sum);
+    if (item.part + 1 == item.last_part) output.end_tile(a, images);
   }
 }
 

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
     ahead = walk.after(ahead);
   }
   numbers[0][threadIdx.x] = number_in(ahead);
-  Output output(a, scratch[warp]);
+  Output output;
   for (std::uint32_t i = 0; item.work < end; ++i) {
     const Item next = walk.after(item), further = walk.after(ahead);
     const std::uint32_t number = number_in(further);
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
     copy(ahead, numbers[i % 2], (i + kStages - 1) % kStages);
 
     if (item.part == walk.at(item.work).part) {
-      output.begin_tile(tile_of(item), item.part == 0 && warp == 0);
+      output.begin_tile(a, scratch[warp], tile_of(item), item.part == 0 && warp == 0);
     }
     const std::uint32_t group = group_of(item);
     const Biases bias = biases_of(w, group);
@@ -118,8 +118,8 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
     }
     step = step_at<kWeightParts>(w, first_step(group_of(next)));
     end_sum(w, bias, sum);
-    output.write(group, sum);
-    if (item.part + 1 == item.last_part) output.end_tile(images);
+    output.write(a, scratch[warp], group, sum);
+    if (item.part + 1 == item.last_part) output.end_tile(a, images);
     numbers[(i + 1) % 2][threadIdx.x] = number;
     item = next;
     ahead = further;
