@@ -3,6 +3,7 @@
 #include "runtime/challenge/gpu/group_kernel.h"
 
 #include "runtime/base/error.h"
+#include "runtime/challenge/gpu/ahead_kernel.h"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
@@ -159,6 +160,7 @@ Kernel kernel_for(const GroupLaunch& launch) {
 
 void launch_group_layer(const GroupLaunch& launch, int processors, cudaStream_t stream) {
   if (can_stage(launch)) return launch_staged_layer(launch, processors, stream);
+  if (can_copy_ahead(launch)) return launch_ahead_layer(launch, processors, stream);
   const LaunchSize size{.blocks = processors * kBlocksPerProcessor, .threads = kGroupThreads};
   launch_overlapping(kernel_for(launch), launch, size, launch.in_form != GroupForm::bits, stream);
 }

@@ -12,18 +12,31 @@ namespace {
 
 constexpr std::uint32_t kMostRows = 256;  // of a part: local numbers have 8 bits
 constexpr std::uint32_t kBuffers = 2;     // one is written while the other is still read
+// Parts whose 8 groups form a chain read 9 groups: one for each warp, of which 8 then compute.
+constexpr std::uint32_t kWarps = 9;
+constexpr int kThreads = kWarps * 32;
+static_assert(kWarps >= kGroupWarps);
 
 // ---------------------------------------------------------------------------------- device
 
-// Half of a tile's images: blocks 4 h to 4 h + 3 of group_math.cuh, so that the groups of a part
-// are shared out more evenly.
-constexpr int kHalfBlocks = 4;
+// The first layer's inputs of one step.
+__device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned char* tile,
+                                          BitInputs (&in)[kFragments]) {
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      in[f].row[k] = __ldg(tile + std::size_t{word_of(rows.of[f], k)} * 8 + this_lane().chunk());
+    }
+  }
+}
 
-// Weights of a step times bits.
 template <int kWeightParts>
-__device__ __forceinline__ void add_bit_step(const GroupView& w, std::uint32_t step,
-                                             const BitInputs (&in)[kFragments],
-                                             float (&sum)[kHalfBlocks][4]) {
+__device__ __forceinline__ void add_bits(const GroupView& w, std::uint32_t step,
+                                         const StepRows& rows, const unsigned char* tile,
+                                         float (&sum)[8][4]) {
+  BitInputs in[kFragments];
+  load_bits(rows, tile, in);
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
     uint4 weight[kWeightParts];
@@ -37,80 +50,93 @@ __device__ __forceinline__ void add_bit_step(const GroupView& w, std::uint32_t s
   }
 }
 
-// The bits of half of a tile's images in the rows of a step.
-__device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned char* tile,
-                                          std::uint32_t half, BitInputs (&in)[kFragments]) {
-#pragma unroll
-  for (int f = 0; f < kFragments; ++f) {
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const std::uint32_t byte =
-          __ldg(tile + std::size_t{word_of(rows.of[f], k)} * 8 + this_lane().chunk());
-      in[f].row[k] = byte >> half * kHalfBlocks & 0xf;
-    }
-  }
-}
-
-// Activations of half of the images to shared memory, rows from `first_row` on.
-__device__ __forceinline__ void stage_half(std::uint32_t half, std::uint32_t first_row,
-                                           const float (&sum)[kHalfBlocks][4],
-                                           unsigned char* staged) {
+// Activations to shared memory, rows from `first_row` on.
+__device__ __forceinline__ void stage_group(const float (&sum)[8][4], std::uint32_t first_row,
+                                            unsigned char* staged) {
   const Lane lane = this_lane();
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    float y[kHalfBlocks];
+    SplitPair pair[4];
 #pragma unroll
-    for (int block = 0; block < kHalfBlocks; ++block) {
-      y[block] = clamped(sum[block][i]);
+    for (int k = 0; k < 4; ++k) {
+      pair[k] = split_pair(clamped(sum[2 * k][i]), clamped(sum[2 * k + 1][i]));
     }
-    const SplitPair a = split_pair(y[0], y[1]), b = split_pair(y[2], y[3]);
     const std::uint32_t row = first_row + lane.n + i / 2 * 8, chunk = lane.q + i % 2 * 4;
-    const std::uint32_t in_chunk = half * kHalfBlocks * 2;
-    *reinterpret_cast<uint2*>(staged + staged_at(row, 0, chunk) + in_chunk) =
-        make_uint2(a.high, b.high);
-    *reinterpret_cast<uint2*>(staged + staged_at(row, 1, chunk) + in_chunk) =
-        make_uint2(a.low, b.low);
+    *reinterpret_cast<uint4*>(staged + staged_at(row, 0, chunk)) =
+        make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high);
+    *reinterpret_cast<uint4*>(staged + staged_at(row, 1, chunk)) =
+        make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low);
   }
 }
 
-// A group of the first layer for half of the tile's images.
-template <int kWeightParts>
-__device__ __forceinline__ void compute_half(const GroupView& w, std::uint32_t group,
-                                             const unsigned char* tile, std::uint32_t half,
-                                             std::uint32_t first_row, unsigned char* staged) {
-  const Biases bias = biases_of(w, group);
-  float sum[kHalfBlocks][4];
-  begin_sum(w, bias, sum);
-  const std::uint32_t step = first_step(w, group);
-  const std::uint32_t end = w.steps != 0 ? step + w.steps : __ldg(w.step_begin + group + 1);
-  for (std::uint32_t s = step; s < end; ++s) {
-    BitInputs in[kFragments];
-    load_bits(rows_of(w, s), tile, half, in);
-    add_bit_step<kWeightParts>(w, s, in, sum);
-  }
-  end_sum(w, bias, sum);
-  stage_half(half, first_row, sum, staged);
-}
-
-// All groups of the first layer that a part reads, shared out over the warps.
-template <int kWeightParts>
-__device__ __forceinline__ void compute_inputs(const PairLaunch& launch, std::uint32_t part,
-                                               const unsigned char* tile, unsigned char* staged) {
+// The `number`-th group that a part of the second layer reads.
+__device__ __forceinline__ std::uint32_t first_group(const PairLaunch& launch, std::uint32_t part,
+                                                     std::uint32_t number) {
   const GroupView& w = launch.second.weights;
   const std::uint32_t begin = __ldg(w.part_begin + part);
-  const std::uint32_t groups = (__ldg(w.part_begin + part + 1) - begin) / kGroupOutputs;
-  for (std::uint32_t task = threadIdx.x / 32; task < 2 * groups; task += kGroupWarps) {
-    const std::uint32_t row = task / 2 * kGroupOutputs;
-    compute_half<kWeightParts>(launch.first, __ldg(w.part_row + begin + row) / kGroupOutputs, tile,
-                               task % 2, row, staged);
+  const std::uint32_t last = __ldg(w.part_begin + part + 1) - kGroupOutputs;
+  return __ldg(w.part_row + min(begin + number * kGroupOutputs, last)) / kGroupOutputs;
+}
+
+template <int kWeightParts>
+__device__ __forceinline__ void compute_group(const GroupView& w, std::uint32_t group,
+                                              const unsigned char* tile, std::uint32_t first_row,
+                                              unsigned char* staged) {
+  const Biases bias = biases_of(w, group);
+  float sum[8][4];
+  begin_sum(w, bias, sum);
+  const std::uint32_t step = first_step(w, group);
+  add_bits<kWeightParts>(w, step, rows_of(w, step), tile, sum);
+  if (w.steps != 1) {
+    const std::uint32_t end = __ldg(w.step_begin + group + 1);
+    for (std::uint32_t s = step + 1; s < end; ++s) {
+      add_bits<kWeightParts>(w, s, rows_of(w, s), tile, sum);
+    }
   }
+  end_sum(w, bias, sum);
+  stage_group(sum, first_row, staged);
+}
+
+// All groups of the first layer that a part reads, a warp each; `ahead` is the warp's first,
+// fetched before it is needed.
+template <int kWeightParts>
+__device__ __forceinline__ void compute_inputs(const PairLaunch& launch, std::uint32_t part,
+                                               std::uint32_t ahead, const unsigned char* tile,
+                                               unsigned char* staged) {
+  const GroupView& w = launch.second.weights;
+  const std::uint32_t warp = threadIdx.x / 32;
+  const std::uint32_t groups =
+      (__ldg(w.part_begin + part + 1) - __ldg(w.part_begin + part)) / kGroupOutputs;
+  if (warp < groups) {
+    compute_group<kWeightParts>(launch.first, ahead, tile, warp * kGroupOutputs, staged);
+  }
+  for (std::uint32_t g = warp + kWarps; g < groups; g += kWarps) {
+    compute_group<kWeightParts>(launch.first, first_group(launch, part, g), tile, g * kGroupOutputs,
+                                staged);
+  }
+}
+
+// The warp's group of the second layer.
+template <int kWeightParts>
+__device__ __forceinline__ void sum_second(const GroupView& w, std::uint32_t group,
+                                           const Biases& bias, const Step<kWeightParts>& first,
+                                           const unsigned char* rows, float (&sum)[8][4]) {
+  begin_sum(w, bias, sum);
+  add_step<kWeightParts>(first, rows, sum);
+  if (w.steps != 1) {
+    const std::uint32_t end = __ldg(w.step_begin + group + 1);
+    for (std::uint32_t s = first_step(w, group) + 1; s < end; ++s) {
+      add_step<kWeightParts>(step_at<kWeightParts>(w, s), rows, sum);
+    }
+  }
+  end_sum(w, bias, sum);
 }
 
 template <bool kSplitOut, int kWeightParts>
-__global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch launch) {
+__global__ void __launch_bounds__(kThreads, 2) pair_kernel(const PairLaunch launch) {
   using Output = GroupOutput<kSplitOut, false>;
   extern __shared__ __align__(128) unsigned char memory[];
-  __shared__ typename Output::Scratch scratch[kGroupWarps];
+  __shared__ typename Output::Scratch scratch[kWarps];
   const GroupLaunch& a = launch.second;
   const GroupView& w = a.weights;
   const std::uint32_t warp = threadIdx.x / 32;
@@ -121,31 +147,30 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
   const std::uint32_t end = (images + kGroupImages - 1) / kGroupImages * walk.runs;
   Output output;
   std::uint32_t buffer = 0;
-  for (Item item = walk.at(blockIdx.x); item.work < end; item = walk.after(item), buffer ^= 1) {
+  Item item = walk.at(blockIdx.x);
+  std::uint32_t ahead = first_group(launch, item.part, warp);
+  while (item.work < end) {
     const std::uint32_t tile = item.work / walk.runs;
+    const Item next = walk.after(item);
     unsigned char* rows = memory + buffer * buffer_bytes;
-    compute_inputs<kWeightParts>(launch, item.part,
+    compute_inputs<kWeightParts>(launch, item.part, ahead,
                                  static_cast<const unsigned char*>(a.in) +
                                      std::size_t{tile} * a.bit_rows * (kGroupImages / 8),
                                  rows);
+    ahead = first_group(launch, next.part, warp);
     const std::uint32_t group = min(item.part * kGroupWarps + warp, w.groups - 1);
-    const std::uint32_t step = first_step(w, group);
-    const Step<kWeightParts> first = step_at<kWeightParts>(w, step);
+    const Step<kWeightParts> first = step_at<kWeightParts>(w, first_step(w, group));
     const Biases bias = biases_of(w, group);
     __syncthreads();
-    if (item.part == walk.at(item.work).part) output.begin_tile(a, scratch[warp], tile, false);
-    float sum[8][4];
-    begin_sum(w, bias, sum);
-    add_step<kWeightParts>(first, rows, sum);
-    if (w.steps != 1) {
-      const std::uint32_t last_step = __ldg(w.step_begin + group + 1);
-      for (std::uint32_t s = step + 1; s < last_step; ++s) {
-        add_step<kWeightParts>(step_at<kWeightParts>(w, s), rows, sum);
-      }
+    if (warp < kGroupWarps) {
+      if (item.part == walk.at(item.work).part) output.begin_tile(a, scratch[warp], tile, false);
+      float sum[8][4];
+      sum_second<kWeightParts>(w, group, bias, first, rows, sum);
+      output.write(a, scratch[warp], group, sum);
+      if (item.part + 1 == item.last_part) output.end_tile(a, images);
     }
-    end_sum(w, bias, sum);
-    output.write(a, scratch[warp], group, sum);
-    if (item.part + 1 == item.last_part) output.end_tile(a, images);
+    item = next;
+    buffer ^= 1;
   }
 }
 
@@ -177,7 +202,7 @@ bool can_pair(const GroupView& first, const GroupView& second) {
 void launch_pair(const PairLaunch& launch, int processors, cudaStream_t stream) {
   const Kernel kernel = launch.second.out_form == GroupForm::split ? kernel_for<true>(launch)
                                                                    : kernel_for<false>(launch);
-  LaunchSize size{.threads = kGroupThreads, .shared_bytes = shared_bytes(launch.second.weights)};
+  LaunchSize size{.threads = kThreads, .shared_bytes = shared_bytes(launch.second.weights)};
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(size.shared_bytes)));
   int per_processor = 0;

@@ -1,6 +1,7 @@
 // `shared`: outputs that read the same inputs are computed together on tensor cores, one launch a
 // layer; dead images are dropped on the way from one layer to the next; one CUDA graph.
 #include <algorithm>
+#include <bit>
 
 #include "runtime/challenge/gpu/engine_makers.h"
 #include "runtime/challenge/gpu/fused_engines.h"
@@ -136,9 +137,13 @@ class SharedEngine : public GpuEngine {
     return l >= half_from_ ? GroupForm::half : GroupForm::split;
   }
 
-  // After the first layer few have died, and places are multiples of kSplitMultiple.
+  // Most images die in the first layers, but after the very first too few for whole sectors; later
+  // on a drop costs as much as a layer.
   bool drops_after_layer(std::uint32_t l) const {
-    return (l > 0 || layers() == 1) && drops_after(l, layers(), half_from_);
+    constexpr std::uint32_t kEach = 10;
+    const std::uint32_t done = l + 1;
+    if (done == layers()) return true;
+    return done > 1 && (done <= kEach || done == 12 || std::has_single_bit(done));
   }
 
   // How far the images are: which of them are in the next layer's input, under which names.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/base/error.h"
+#include "runtime/challenge/gpu/async_copy.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
@@ -17,19 +18,6 @@ constexpr std::uint32_t kMostRows = kGroupThreads;  // a thread names a row
 constexpr std::uint32_t kStages = 2;  // parts whose rows are in shared memory or on their way
 
 // ---------------------------------------------------------------------------------- device
-
-__device__ __forceinline__ void copy_to_shared(void* to, const void* from) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
-}
-__device__ __forceinline__ void end_of_copies() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-// Until no more than the last kStillRunning groups of copies are on their way.
-template <int kStillRunning>
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kStillRunning) : "memory");
-}
 
 // Begins to copy the rows of a part, whose numbers are in `row`.
 __device__ __forceinline__ void copy_rows(const unsigned char* tile, const std::uint32_t* row,
