@@ -20,6 +20,8 @@ def row(run):
         name += " `--fold`"
     if not options["half"]:
         name += " `--no-half`"
+    if options.get("weight_bytes"):
+        name += f" `--weight-memory` {options['weight_bytes'] // 10**6} MB"
     if len(options["gpus"]) > 1:
         name += f" on {len(options['gpus'])} GPUs"
     return name
