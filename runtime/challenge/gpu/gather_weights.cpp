@@ -34,10 +34,7 @@ Step step_at(const SparseLayer& layer, std::uint32_t k, std::uint32_t end) {
 }  // namespace
 
 GatherLayout::GatherLayout(const SparseLayer& layer)
-    : inputs_(layer.inputs),
-      outputs_(layer.outputs()),
-      is_narrow_(layer.inputs <= kMostNarrow),
-      input_at_(0) {
+    : inputs_(layer.inputs), outputs_(layer.outputs()), is_narrow_(layer.inputs <= kMostNarrow) {
   for (std::uint32_t j = 0; j < outputs_; ++j) input_at_ += steps_of(layer, j);
   begin_at_ = input_at_ + (is_narrow_ ? (input_at_ + 1) / 2 : input_at_);
   bias_at_ = begin_at_ + (std::size_t{outputs_} + 1 + 3) / 4;
@@ -68,7 +65,7 @@ std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout&
       const Step step = step_at(layer, k, layer.row_begin[j + 1]);
       const auto& in = step.input;
       value[at] = make_float4(step.value[0], step.value[1], step.value[2], step.value[3]);
-      if (narrow != nullptr) {
+      if (wide == nullptr) {
         narrow[at] = make_uint2(in[0] | in[1] << 16, in[2] | in[3] << 16);
       } else {
         wide[at] = make_uint4(in[0], in[1], in[2], in[3]);

@@ -34,7 +34,7 @@ class GatherLayout {
   std::uint32_t inputs_;
   std::uint32_t outputs_;
   bool is_narrow_;
-  std::size_t input_at_;  // after the values
+  std::size_t input_at_ = 0;  // after the values
   std::size_t begin_at_;
   std::size_t bias_at_;
 };
