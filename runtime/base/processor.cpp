@@ -42,4 +42,9 @@ std::string cpu_model_name() {
   return "unknown processor";
 }
 
+std::string cpu_device_name(int threads, std::string_view more) {
+  return "cpu (" + cpu_model_name() + ", " + std::to_string(threads) +
+         (threads == 1 ? " thread" : " threads") + std::string(more) + ")";
+}
+
 }  // namespace winnow

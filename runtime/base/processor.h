@@ -17,4 +17,7 @@ bool processor_has(Isa isa);
 // "Intel(R) Xeon(R) Processor", from /proc/cpuinfo; "unknown processor" where that has no name.
 std::string cpu_model_name();
 
+// "cpu (Intel(R) Xeon(R) Processor, 2 threads)"; `more` is put before the bracket.
+std::string cpu_device_name(int threads, std::string_view more = "");
+
 }  // namespace winnow

@@ -26,6 +26,11 @@ void check_images(const SparseImages& images, const std::string& where) {
   }
 }
 
+void check_neurons(const SparseImages& images, std::uint32_t neurons) {
+  if (images.neurons == neurons) return;
+  fail(ErrorCode::usage, "images of ", images.neurons, " neurons, the network takes ", neurons);
+}
+
 SparseImages slice(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
   if (first > last || last > images.images()) {
     fail(ErrorCode::usage, "images ", first, " to ", last, ": there are ", images.images());

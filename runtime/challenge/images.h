@@ -25,6 +25,9 @@ struct SparseImages {
 // Throws Error{usage} naming `where` unless the members fit each other as said above.
 void check_images(const SparseImages& images, const std::string& where);
 
+// Throws Error{usage} unless the images are for a network that takes so many neurons.
+void check_neurons(const SparseImages& images, std::uint32_t neurons);
+
 // The images [first, last). Throws Error{usage} unless first <= last <= images.
 SparseImages slice(const SparseImages& images, std::uint32_t first, std::uint32_t last);
 

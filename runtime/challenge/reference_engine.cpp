@@ -53,18 +53,12 @@ class ReferenceEngine : public Engine {
     for (std::uint32_t l = 0; l < network.layers(); ++l) layers_.push_back(network.layer(l));
   }
 
-  std::string device() const override {
-    return "cpu (" + cpu_model_name() + ", " + std::to_string(pool_.threads()) +
-           (pool_.threads() == 1 ? " thread)" : " threads)");
-  }
+  std::string device() const override { return cpu_device_name(pool_.threads()); }
 
   std::string kernel() const override { return "plain loops, fp64"; }
 
   void set_images(const SparseImages& images) override {
-    if (images.neurons != neurons_) {
-      fail(ErrorCode::usage, "images of ", images.neurons, " neurons, the network takes ",
-           neurons_);
-    }
+    check_neurons(images, neurons_);
     images_ = images;
   }
 

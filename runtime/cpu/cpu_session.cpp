@@ -30,8 +30,7 @@ class CpuSession final : public Session {
   }
 
   std::string device() const override {
-    return "cpu (" + cpu_model_name() + ", " + std::to_string(pool_.threads()) +
-           (pool_.threads() == 1 ? " thread, " : " threads, ") + std::string(to_string(isa_)) + ")";
+    return cpu_device_name(pool_.threads(), ", " + std::string(to_string(isa_)));
   }
 
   std::vector<LayerPlan> layers() const override { return planned_.layers; }

@@ -71,10 +71,7 @@ class CpuEngine : public Engine {
     for (int t = 0; t < pool_.threads(); ++t) batches_.emplace_back(network_.widest, batch_images_);
   }
 
-  std::string device() const override {
-    return "cpu (" + cpu_model_name() + ", " + std::to_string(pool_.threads()) +
-           (pool_.threads() == 1 ? " thread)" : " threads)");
-  }
+  std::string device() const override { return cpu_device_name(pool_.threads()); }
 
   std::string kernel() const override {
     return std::string(to_string(isa_)) + " fp32, groups of " + std::to_string(kGroupWidth) +
@@ -83,10 +80,7 @@ class CpuEngine : public Engine {
   }
 
   void set_images(const SparseImages& images) override {
-    if (images.neurons != neurons_) {
-      fail(ErrorCode::usage, "images of ", images.neurons, " neurons, the network takes ",
-           neurons_);
-    }
+    check_neurons(images, neurons_);
     images_ = images;
   }
 
