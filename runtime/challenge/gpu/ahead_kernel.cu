@@ -102,15 +102,7 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
     const std::uint32_t group = group_of(work);
     const Biases bias = biases_of(w, group);
     uint4 weight[kFragments][kWeightParts];
-#pragma unroll
-    for (int f = 0; f < kFragments; ++f) {
-#pragma unroll
-      for (int part = 0; part < kWeightParts; ++part) {
-        weight[f][part] =
-            __ldg(w.weight + ((std::size_t{group} * kWeightParts + part) * kFragments + f) * 32 +
-                  threadIdx.x % 32);
-      }
-    }
+    load_weights(w, group, weight);  // a group is one step
     float sum[8][4];
     begin_sum(w, bias, sum);
     wait_for_copies<kStages - 1>();
@@ -142,12 +134,10 @@ void launch_blocks(const GroupLaunch& launch, int processors, cudaStream_t strea
 }  // namespace
 
 bool can_copy_ahead(const GroupLaunch& launch) {
+  constexpr std::size_t kStatic = 1024;  // at most
   if (launch.in_form != GroupForm::half || launch.keep != nullptr) return false;
   if (launch.weights.steps != 1) return false;
-  int gpu = 0, most = 0;
-  CUDA_CHECK(cudaGetDevice(&gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
-  return kSharedBytes + 1024 <= static_cast<std::size_t>(most);
+  return fits_shared_memory(kSharedBytes + kStatic);
 }
 
 void launch_ahead_layer(const GroupLaunch& launch, int processors, cudaStream_t stream) {

@@ -8,10 +8,8 @@
 #include "runtime/challenge/gpu/engine_makers.h"
 #include "runtime/challenge/gpu/fused_engines.h"
 #include "runtime/challenge/gpu/fused_plan.h"
-#include "runtime/challenge/gpu/gpu_engine.h"
-#include "runtime/challenge/gpu/image_bits.h"
+#include "runtime/challenge/gpu/graph_engine.h"
 #include "runtime/challenge/gpu/resident_kernel.h"
-#include "runtime/device/graph.h"
 
 namespace winnow::challenge {
 namespace {
@@ -36,10 +34,10 @@ std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   return forms;
 }
 
-class ResidentEngine : public GpuEngine {
+class ResidentEngine : public GraphEngine {
  public:
   ResidentEngine(const Network& network, const EngineOptions& options)
-      : GpuEngine(network, options),
+      : GraphEngine(network, options),
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)) {
     const auto begin = std::chrono::steady_clock::now();
     const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
@@ -72,7 +70,7 @@ class ResidentEngine : public GpuEngine {
 
  protected:
   void upload(const SparseImages& images) override {
-    parts_.clear();
+    drop_parts();
     const std::uint32_t per_part =
         fused_part_size(images.images(), neurons(), weights_->rows(),
                         activations_[0].bytes() + activations_[1].bytes());
@@ -82,51 +80,16 @@ class ResidentEngine : public GpuEngine {
       buffer = DeviceBuffer<float>(words);
     }
     for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part);
-    live_ = DeviceBuffer<std::uint32_t>((per_part + 31) / 32);
-    live_on_host_ = PinnedBuffer<std::uint32_t>(live_.count());
-    for (std::uint32_t first = 0; first < images.images(); first += per_part) {
-      parts_.push_back(part(images, first, std::min(first + per_part, images.images())));
-    }
-  }
-
-  Categories infer() override {
-    Categories categories;
-    for (const Part& part : parts_) {
-      part.graph.launch(stream());
-      CUDA_CHECK(cudaStreamSynchronize(stream()));
-      const std::uint32_t* words = live_on_host_.values().data();
-      for (const std::uint32_t i : set_bits(words, (part.count + 31) / 32)) {
-        categories.push_back(part.first + i);
-      }
-      report_layers(layers(), part.first, part.first + part.count);
-    }
-    return categories;
+    record_parts(images, per_part, (per_part + 31) / 32, nullptr);
   }
 
  private:
-  struct Part {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    DeviceBuffer<std::uint32_t> bits;
-    DeviceBuffer<std::uint32_t> size;  // [1] count
-    DeviceGraph graph;
-  };
-
   const ResidentForm& form_of(const FusedPhase& phase) const {
     return phase.is_half ? half_ : full_;
   }
 
-  Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
-    Part part{.first = first, .count = last - first, .bits = {}, .size = {}, .graph = {}};
-    part.bits = winnow::upload(image_bits(images, first, last));
-    part.size = winnow::upload(std::vector<std::uint32_t>{part.count});
-    part.graph = DeviceGraph::capture(stream(), [&] { enqueue(part); });
-    return part;
-  }
-
-  void enqueue(const Part& part) {
+  void enqueue(const Part& part) override {
     CUDA_CHECK(cudaMemsetAsync(counts_.get(), 0, counts_.bytes(), stream()));
-    CUDA_CHECK(cudaMemsetAsync(live_.get(), 0, live_.bytes(), stream()));
     for (std::size_t p = 0; p < phases_.size(); ++p) {
       const bool is_first = p == 0, is_last = p + 1 == phases_.size();
       ResidentLaunch launch;
@@ -144,11 +107,9 @@ class ResidentEngine : public GpuEngine {
       launch.out = is_last ? nullptr : activations_[(p + 1) % 2].get();
       launch.out_count = counts_.get() + p + 1;
       launch.out_id = is_last ? nullptr : ids_[(p + 1) % 2].get();
-      launch.live_bits = is_last ? live_.get() : nullptr;
+      launch.live_bits = is_last ? live_bits() : nullptr;
       launch_resident(launch, processors_, stream());
     }
-    CUDA_CHECK(cudaMemcpyAsync(live_on_host_.values().data(), live_.get(), live_.bytes(),
-                               cudaMemcpyDeviceToHost, stream()));
   }
 
   int processors_;
@@ -159,9 +120,6 @@ class ResidentEngine : public GpuEngine {
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];
   DeviceBuffer<std::uint32_t> counts_;  // [phase]: images that enter it
-  DeviceBuffer<std::uint32_t> live_;    // bit per image of the part
-  PinnedBuffer<std::uint32_t> live_on_host_;
-  std::vector<Part> parts_;
 };
 
 }  // namespace

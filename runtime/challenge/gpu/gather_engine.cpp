@@ -7,17 +7,15 @@
 #include "runtime/challenge/gpu/fused_plan.h"
 #include "runtime/challenge/gpu/gather_kernel.h"
 #include "runtime/challenge/gpu/gather_layers.h"
-#include "runtime/challenge/gpu/gpu_engine.h"
-#include "runtime/challenge/gpu/image_bits.h"
-#include "runtime/device/graph.h"
+#include "runtime/challenge/gpu/graph_engine.h"
 
 namespace winnow::challenge {
 namespace {
 
-class GatherEngine : public GpuEngine {
+class GatherEngine : public GraphEngine {
  public:
   GatherEngine(const Network& network, const EngineOptions& options)
-      : GpuEngine(network, options),
+      : GraphEngine(network, options),
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         rows_(widest_rows(network)),
         half_from_(first_half_layer(options, network.neurons(), network.layers())),
@@ -34,7 +32,7 @@ class GatherEngine : public GpuEngine {
 
  protected:
   void upload(const SparseImages& images) override {
-    parts_.clear();
+    drop_parts();
     const std::uint32_t per_part = fused_part_size(
         images.images(), neurons(), rows_, activations_[0].bytes() + activations_[1].bytes());
     for (DeviceBuffer<float>& buffer : activations_) {
@@ -42,48 +40,14 @@ class GatherEngine : public GpuEngine {
       buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part);
     }
     for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part);
-    for (auto* words : {&alive_, &first_, &live_}) {
+    for (auto* words : {&alive_, &first_}) {
       *words = DeviceBuffer<std::uint32_t>(per_part / 32);
     }
-    live_on_host_ = PinnedBuffer<std::uint32_t>(live_.count());
-    for (std::uint32_t first = 0; first < images.images(); first += per_part) {
-      parts_.push_back(part(images, first, std::min(first + per_part, images.images())));
-    }
-  }
-
-  Categories infer() override {
-    Categories categories;
-    for (const Part& part : parts_) {
-      part.graph.launch(stream());
-      CUDA_CHECK(cudaStreamSynchronize(stream()));
-      const std::uint32_t* words = live_on_host_.values().data();
-      for (const std::uint32_t i : set_bits(words, (part.count + 31) / 32)) {
-        categories.push_back(part.first + i);
-      }
-      report_layers(layers(), part.first, part.first + part.count);
-    }
-    return categories;
+    record_parts(images, per_part, per_part / 32, nullptr);
   }
 
  private:
-  struct Part {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    DeviceBuffer<std::uint32_t> bits;
-    DeviceBuffer<std::uint32_t> size;  // [1] count
-    DeviceGraph graph;
-  };
-
-  Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
-    Part part{.first = first, .count = last - first, .bits = {}, .size = {}, .graph = {}};
-    part.bits = winnow::upload(image_bits(images, first, last));
-    part.size = winnow::upload(std::vector<std::uint32_t>{part.count});
-    part.graph = DeviceGraph::capture(stream(), [&] { enqueue(part); });
-    return part;
-  }
-
-  void enqueue(const Part& part) {
-    CUDA_CHECK(cudaMemsetAsync(live_.get(), 0, live_.bytes(), stream()));
+  void enqueue(const Part& part) override {
     const std::uint32_t* count = part.size.get();
     const std::uint32_t* id = nullptr;
     int current = 0;  // the buffer that holds the activations
@@ -111,8 +75,6 @@ class GatherEngine : public GpuEngine {
       count = counts_.get() + l;
       id = kept_id;
     }
-    CUDA_CHECK(cudaMemcpyAsync(live_on_host_.values().data(), live_.get(), live_.bytes(),
-                               cudaMemcpyDeviceToHost, stream()));
   }
 
   // From the buffer that layer l wrote back to `current`.
@@ -132,7 +94,7 @@ class GatherEngine : public GpuEngine {
     compaction.first = first_.get();
     compaction.out_count = counts_.get() + l;
     compaction.out_id = kept_id;
-    compaction.live_bits = is_last ? live_.get() : nullptr;
+    compaction.live_bits = is_last ? live_bits() : nullptr;
     launch_compaction(compaction, processors_, stream());
   }
 
@@ -143,9 +105,7 @@ class GatherEngine : public GpuEngine {
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];
   DeviceBuffer<std::uint32_t> counts_;  // [layer]: images that leave it
-  DeviceBuffer<std::uint32_t> alive_, first_, live_;
-  PinnedBuffer<std::uint32_t> live_on_host_;
-  std::vector<Part> parts_;
+  DeviceBuffer<std::uint32_t> alive_, first_;
 };
 
 }  // namespace

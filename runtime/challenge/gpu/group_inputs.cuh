@@ -30,15 +30,27 @@ struct BitInputs {
   std::uint32_t row[4];
 };
 
-// sum += weights x inputs for 16 inputs and the first kBlocks blocks of images. A bit stands for a
+// The first layer's inputs of one step.
+__device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned char* tile,
+                                          BitInputs (&in)[kFragments]) {
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      in[f].row[k] = __ldg(tile + std::size_t{word_of(rows.of[f], k)} * 8 + this_lane().chunk());
+    }
+  }
+}
+
+// sum += weights x inputs for 16 inputs of 8 blocks of images. A bit stands for a
 // two (kBitValue): it is moved to the exponent's highest place.
-template <int kWeightParts, int kBlocks>
+template <int kWeightParts>
 __device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const BitInputs& in,
-                                    float (&sum)[kBlocks][4]) {
+                                    float (&sum)[8][4]) {
   constexpr std::uint32_t kTwos = 0x40004000;
   const std::uint32_t pair0 = in.row[0] | in.row[1] << 16, pair1 = in.row[2] | in.row[3] << 16;
 #pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
+  for (int block = 0; block < 8; ++block) {
     const std::uint32_t b0 = pair0 << (14 - block) & kTwos, b1 = pair1 << (14 - block) & kTwos;
 #pragma unroll
     for (int part = 0; part < kWeightParts; ++part) multiply(weight[part], b0, b1, sum[block]);

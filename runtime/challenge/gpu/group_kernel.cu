@@ -21,30 +21,16 @@ template <GroupForm kForm, int kWeightParts>
 __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
                                          const StepRows& rows, const unsigned char* tile,
                                          float (&sum)[8][4]) {
-  const std::uint32_t chunk = this_lane().chunk();
   uint4 weight[kFragments][kWeightParts];
-#pragma unroll
-  for (int f = 0; f < kFragments; ++f) {
-#pragma unroll
-    for (int part = 0; part < kWeightParts; ++part) {
-      weight[f][part] =
-          __ldg(w.weight + ((std::size_t{step} * kWeightParts + part) * kFragments + f) * 32 +
-                threadIdx.x % 32);
-    }
-  }
+  load_weights(w, step, weight);
   if constexpr (kForm == GroupForm::bits) {
     BitInputs in[kFragments];
-#pragma unroll
-    for (int f = 0; f < kFragments; ++f) {
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        in[f].row[k] = __ldg(tile + std::size_t{word_of(rows.of[f], k)} * 8 + chunk);
-      }
-    }
+    load_bits(rows, tile, in);
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum);
   } else {
     constexpr int kInputParts = kForm == GroupForm::split ? 2 : 1;
+    const std::uint32_t chunk = this_lane().chunk();
     Inputs in[kInputParts][kFragments];
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) {

@@ -63,6 +63,21 @@ __device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const I
   }
 }
 
+// A lane's weights of one step.
+template <int kWeightParts>
+__device__ __forceinline__ void load_weights(const GroupView& w, std::uint32_t step,
+                                             uint4 (&weight)[kFragments][kWeightParts]) {
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+#pragma unroll
+    for (int part = 0; part < kWeightParts; ++part) {
+      weight[f][part] =
+          __ldg(w.weight + ((std::size_t{step} * kWeightParts + part) * kFragments + f) * 32 +
+                threadIdx.x % 32);
+    }
+  }
+}
+
 // A lane's outputs n and n + 8 of a group: biases.
 struct Biases {
   float of[2];
@@ -74,23 +89,21 @@ __device__ __forceinline__ Biases biases_of(const GroupView& w, std::uint32_t gr
 }
 
 // Where no bias is above 0, it may count for every sum: without inputs the result is 0 anyway.
-template <int kBlocks>
 __device__ __forceinline__ void begin_sum(const GroupView& w, const Biases& bias,
-                                          float (&sum)[kBlocks][4]) {
+                                          float (&sum)[8][4]) {
 #pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
+  for (int block = 0; block < 8; ++block) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) sum[block][i] = w.has_positive_bias ? 0.0f : bias.of[i / 2];
   }
 }
 
 // Leaves sums to be clamped.
-template <int kBlocks>
 __device__ __forceinline__ void end_sum(const GroupView& w, const Biases& bias,
-                                        float (&sum)[kBlocks][4]) {
+                                        float (&sum)[8][4]) {
   if (!w.has_positive_bias) return;
 #pragma unroll
-  for (int block = 0; block < kBlocks; ++block) {
+  for (int block = 0; block < 8; ++block) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       sum[block][i] = sum[block][i] != 0.0f ? sum[block][i] + bias.of[i / 2] : 0.0f;
@@ -117,12 +130,33 @@ __device__ __forceinline__ SplitPair split_pair(float a, float b) {
   return {bits_of(high), bits_of(__floats2half2_rn(a - back.x, b - back.y))};
 }
 
+// Part i of a lane's sums as a chunk of 8 images, clamped: halfs, and what is left of them.
+struct SplitChunk {
+  uint4 high, low;
+};
+
+__device__ __forceinline__ SplitChunk split_chunk(const float (&sum)[8][4], int i) {
+  SplitPair pair[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    pair[k] = split_pair(clamped(sum[2 * k][i]), clamped(sum[2 * k + 1][i]));
+  }
+  return {make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high),
+          make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low)};
+}
+
 // Clamped to [0, 32] and rounded to halfs: the same as the other way round.
 __device__ __forceinline__ std::uint32_t clamped_halfs(float a, float b) {
   std::uint32_t pair;
   asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(b), "f"(a));
   const __half2 limit = __float2half2_rn(kLargestActivation * kActivationScale);
   return bits_of(__hmin2(reinterpret_cast<const __half2&>(pair), limit));
+}
+
+// The same as halfs alone.
+__device__ __forceinline__ uint4 half_chunk(const float (&sum)[8][4], int i) {
+  return make_uint4(clamped_halfs(sum[0][i], sum[1][i]), clamped_halfs(sum[2][i], sum[3][i]),
+                    clamped_halfs(sum[4][i], sum[5][i]), clamped_halfs(sum[6][i], sum[7][i]));
 }
 
 // From here on, what the launch before wrote is there. The next one may begin, up to this point.

@@ -24,21 +24,13 @@ __device__ __forceinline__ void store_chunks(const float (&sum)[8][4], unsigned 
   const Lane lane = this_lane();
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    SplitPair pair[4];
+    const SplitChunk values =
+        kParts == 2 ? split_chunk(sum, i) : SplitChunk{half_chunk(sum, i), uint4{}};
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const float a = sum[2 * k][i], b = sum[2 * k + 1][i];
-      pair[k] =
-          kParts == 2 ? split_pair(clamped(a), clamped(b)) : SplitPair{clamped_halfs(a, b), 0};
-      seen.word[i % 2][k] |= pair[k].high;
-    }
+    for (int k = 0; k < 4; ++k) seen.word[i % 2][k] |= word_of(values.high, k);
     unsigned char* row = to + (lane.n + i / 2 * 8) * kParts * kRowBytes + (lane.q + i % 2 * 4) * 16;
-    *reinterpret_cast<uint4*>(row) =
-        make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high);
-    if constexpr (kParts == 2) {
-      *reinterpret_cast<uint4*>(row + kRowBytes) =
-          make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low);
-    }
+    *reinterpret_cast<uint4*>(row) = values.high;
+    if constexpr (kParts == 2) *reinterpret_cast<uint4*>(row + kRowBytes) = values.low;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "runtime/base/error.h"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -38,6 +39,31 @@ void launch_overlapping(void (*kernel)(Argument), const Argument& argument, cons
   config.attrs = &overlap;
   config.numAttrs = overlaps && can_overlap() ? 1 : 0;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, argument));
+}
+
+// Whether a block of the current GPU can have so much shared memory.
+inline bool fits_shared_memory(std::size_t bytes) {
+  int gpu = 0, most = 0;
+  CUDA_CHECK(cudaGetDevice(&gpu));
+  CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
+  return bytes <= static_cast<std::size_t>(most);
+}
+
+// The same with as many blocks as `processors` processors can hold; size.blocks is ignored.
+// Throws Error{device} if a block does not fit.
+template <typename Argument>
+void launch_filling(void (*kernel)(Argument), const Argument& argument, LaunchSize size,
+                    int processors, bool overlaps, cudaStream_t stream) {
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(size.shared_bytes)));
+  int per_processor = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, size.threads,
+                                                           size.shared_bytes));
+  if (per_processor == 0)
+    fail(ErrorCode::device, "a block of ", size.threads, " threads with ", size.shared_bytes,
+         " bytes of shared memory does not fit");
+  size.blocks = processors * per_processor;
+  launch_overlapping(kernel, argument, size, overlaps, stream);
 }
 
 }  // namespace winnow::challenge

@@ -1,6 +1,5 @@
 #include "runtime/challenge/gpu/pair_kernel.h"
 
-#include "runtime/base/error.h"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
@@ -19,35 +18,16 @@ static_assert(kWarps >= kGroupWarps);
 
 // ---------------------------------------------------------------------------------- device
 
-// The first layer's inputs of one step.
-__device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned char* tile,
-                                          BitInputs (&in)[kFragments]) {
-#pragma unroll
-  for (int f = 0; f < kFragments; ++f) {
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      in[f].row[k] = __ldg(tile + std::size_t{word_of(rows.of[f], k)} * 8 + this_lane().chunk());
-    }
-  }
-}
-
 template <int kWeightParts>
 __device__ __forceinline__ void add_bits(const GroupView& w, std::uint32_t step,
                                          const StepRows& rows, const unsigned char* tile,
                                          float (&sum)[8][4]) {
   BitInputs in[kFragments];
   load_bits(rows, tile, in);
+  uint4 weight[kFragments][kWeightParts];
+  load_weights(w, step, weight);
 #pragma unroll
-  for (int f = 0; f < kFragments; ++f) {
-    uint4 weight[kWeightParts];
-#pragma unroll
-    for (int part = 0; part < kWeightParts; ++part) {
-      weight[part] =
-          __ldg(w.weight + ((std::size_t{step} * kWeightParts + part) * kFragments + f) * 32 +
-                threadIdx.x % 32);
-    }
-    add(weight, in[f], sum);
-  }
+  for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum);
 }
 
 // Activations to shared memory, rows from `first_row` on.
@@ -56,16 +36,10 @@ __device__ __forceinline__ void stage_group(const float (&sum)[8][4], std::uint3
   const Lane lane = this_lane();
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    SplitPair pair[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      pair[k] = split_pair(clamped(sum[2 * k][i]), clamped(sum[2 * k + 1][i]));
-    }
+    const SplitChunk values = split_chunk(sum, i);
     const std::uint32_t row = first_row + lane.n + i / 2 * 8, chunk = lane.q + i % 2 * 4;
-    *reinterpret_cast<uint4*>(staged + staged_at(row, 0, chunk)) =
-        make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high);
-    *reinterpret_cast<uint4*>(staged + staged_at(row, 1, chunk)) =
-        make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low);
+    *reinterpret_cast<uint4*>(staged + staged_at(row, 0, chunk)) = values.high;
+    *reinterpret_cast<uint4*>(staged + staged_at(row, 1, chunk)) = values.low;
   }
 }
 
@@ -193,24 +167,14 @@ bool can_pair(const GroupView& first, const GroupView& second) {
   constexpr std::size_t kStatic = 1024;  // at most
   if (!second.reads_whole_groups || second.most_part_rows > kMostRows) return false;
   if (first.parts != second.parts) return false;
-  int gpu = 0, most = 0;
-  CUDA_CHECK(cudaGetDevice(&gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
-  return shared_bytes(second) + kStatic <= static_cast<std::size_t>(most);
+  return fits_shared_memory(shared_bytes(second) + kStatic);
 }
 
 void launch_pair(const PairLaunch& launch, int processors, cudaStream_t stream) {
   const Kernel kernel = launch.second.out_form == GroupForm::split ? kernel_for<true>(launch)
                                                                    : kernel_for<false>(launch);
-  LaunchSize size{.threads = kThreads, .shared_bytes = shared_bytes(launch.second.weights)};
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(size.shared_bytes)));
-  int per_processor = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, size.threads,
-                                                           size.shared_bytes));
-  if (per_processor == 0) fail(ErrorCode::device, "pair kernel: a block does not fit");
-  size.blocks = processors * per_processor;
-  launch_overlapping(kernel, launch, size, false, stream);
+  const LaunchSize size{.threads = kThreads, .shared_bytes = shared_bytes(launch.second.weights)};
+  launch_filling(kernel, launch, size, processors, false, stream);
 }
 
 }  // namespace winnow::challenge

@@ -6,14 +6,12 @@
 #include "runtime/challenge/gpu/engine_makers.h"
 #include "runtime/challenge/gpu/fused_engines.h"
 #include "runtime/challenge/gpu/fused_plan.h"
-#include "runtime/challenge/gpu/gpu_engine.h"
+#include "runtime/challenge/gpu/graph_engine.h"
 #include "runtime/challenge/gpu/group_kernel.h"
 #include "runtime/challenge/gpu/grouped_network.h"
-#include "runtime/challenge/gpu/image_bits.h"
 #include "runtime/challenge/gpu/image_parts.h"
 #include "runtime/challenge/gpu/image_places.h"
 #include "runtime/challenge/gpu/pair_kernel.h"
-#include "runtime/device/graph.h"
 
 namespace winnow::challenge {
 namespace {
@@ -48,10 +46,10 @@ struct Drop {
   std::uint32_t* out_id = nullptr;
 };
 
-class SharedEngine : public GpuEngine {
+class SharedEngine : public GraphEngine {
  public:
   SharedEngine(const Network& network, const EngineOptions& options)
-      : GpuEngine(network, options),
+      : GraphEngine(network, options),
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         half_from_(first_half_layer(options, network.neurons(), network.layers())),
         network_(network, options.threads) {
@@ -73,7 +71,7 @@ class SharedEngine : public GpuEngine {
 
  protected:
   void upload(const SparseImages& images) override {
-    parts_.clear();
+    drop_parts();
     for (auto& buffer : activations_) buffer = DeviceBuffer<std::uint32_t>();
     per_part_ = part_size(images.images());
     const std::size_t tiles = (per_part_ + kGroupImages - 1) / kGroupImages;
@@ -85,36 +83,12 @@ class SharedEngine : public GpuEngine {
     words_ = tiles * kWordsPerTile + 2;  // a tile's bits may move across the end
     alive_ = DeviceBuffer<std::uint32_t>(words_ * drops_);
     first_ = DeviceBuffer<std::uint32_t>(words_ * drops_);
-    live_ = DeviceBuffer<std::uint32_t>(words_);
-    live_on_host_ = PinnedBuffer<std::uint32_t>(words_);
-    for (std::uint32_t first = 0; first < images.images(); first += per_part_) {
-      parts_.push_back(part(images, first, std::min(first + per_part_, images.images())));
-    }
-  }
-
-  Categories infer() override {
-    Categories categories;
-    for (const Part& part : parts_) {
-      part.graph.launch(stream());
-      CUDA_CHECK(cudaStreamSynchronize(stream()));
-      const std::uint32_t* words = live_on_host_.values().data();
-      for (const std::uint32_t i : set_bits(words, (part.count + 31) / 32)) {
-        categories.push_back(part.first + i);
-      }
-      report_layers(layers(), part.first, part.first + part.count);
-    }
-    return categories;
+    record_parts(images, per_part_, words_, [this](const std::vector<std::uint32_t>& words) {
+      return tiles_of_bits(words, neurons());
+    });
   }
 
  private:
-  struct Part {
-    std::uint32_t first = 0;
-    std::uint32_t count = 0;
-    DeviceBuffer<std::uint32_t> bits;
-    DeviceBuffer<std::uint32_t> size;  // [1] count
-    DeviceGraph graph;
-  };
-
   std::uint32_t part_size(std::uint32_t images) const {
     std::size_t free = 0, total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -123,14 +97,6 @@ class SharedEngine : public GpuEngine {
         std::size_t{network_.rows()} * 2 * sizeof(std::uint32_t) + neurons() / 8 + 64;
     const std::uint32_t size = images_per_part(images, per_image, free, options().images_at_once);
     return size == images ? size : std::max(size / kGroupImages, 1u) * kGroupImages;
-  }
-
-  Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last) {
-    Part part{.first = first, .count = last - first, .bits = {}, .size = {}, .graph = {}};
-    part.bits = winnow::upload(tiles_of_bits(image_bits(images, first, last), neurons()));
-    part.size = winnow::upload(std::vector<std::uint32_t>{part.count});
-    part.graph = DeviceGraph::capture(stream(), [&] { enqueue(part); });
-    return part;
   }
 
   GroupForm form_before(std::uint32_t l) const {
@@ -154,14 +120,11 @@ class SharedEngine : public GpuEngine {
     std::uint32_t drops = 0;
   };
 
-  void enqueue(const Part& part) {
+  void enqueue(const Part& part) override {
     CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
-    CUDA_CHECK(cudaMemsetAsync(live_.get(), 0, live_.bytes(), stream()));
     State state;
     state.count = part.size.get();
     for (std::uint32_t l = is_paired_ ? 1 : 0; l < layers(); ++l) enqueue_layer(part, l, state);
-    CUDA_CHECK(cudaMemcpyAsync(live_on_host_.values().data(), live_.get(), live_.bytes(),
-                               cudaMemcpyDeviceToHost, stream()));
   }
 
   void enqueue_layer(const Part& part, std::uint32_t l, State& state) {
@@ -218,7 +181,7 @@ class SharedEngine : public GpuEngine {
     places.first = drop.first;
     places.out_count = kept;
     places.in_id = drop.in_id;
-    places.live_bits = is_last ? live_.get() : nullptr;
+    places.live_bits = is_last ? live_bits() : nullptr;
     launch_image_places(places, stream());
   }
 
@@ -233,9 +196,6 @@ class SharedEngine : public GpuEngine {
   DeviceBuffer<std::uint32_t> ids_[2];
   DeviceBuffer<std::uint32_t> counts_;         // [drop]: images left
   DeviceBuffer<std::uint32_t> alive_, first_;  // [drop][word]
-  DeviceBuffer<std::uint32_t> live_;
-  PinnedBuffer<std::uint32_t> live_on_host_;
-  std::vector<Part> parts_;
 };
 
 }  // namespace

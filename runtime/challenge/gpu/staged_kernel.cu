@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/base/error.h"
 #include "runtime/challenge/gpu/async_copy.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
@@ -140,24 +139,14 @@ bool can_stage(const GroupLaunch& launch) {
   constexpr std::size_t kStatic = 48 * 1024;  // at most
   const std::uint32_t rows = launch.weights.most_part_rows;
   if (launch.in_form != GroupForm::split || rows > kMostRows) return false;
-  int gpu = 0, most = 0;
-  CUDA_CHECK(cudaGetDevice(&gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
-  return shared_bytes(launch) + kStatic <= static_cast<std::size_t>(most);
+  return fits_shared_memory(shared_bytes(launch) + kStatic);
 }
 
 void launch_staged_layer(const GroupLaunch& launch, int processors, cudaStream_t stream) {
   const Kernel kernel =
       launch.out_form == GroupForm::split ? kernel_for<true>(launch) : kernel_for<false>(launch);
-  LaunchSize size{.threads = kGroupThreads, .shared_bytes = shared_bytes(launch)};
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(size.shared_bytes)));
-  int per_processor = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, size.threads,
-                                                           size.shared_bytes));
-  if (per_processor == 0) fail(ErrorCode::device, "staged kernel: a block does not fit");
-  size.blocks = processors * per_processor;
-  launch_overlapping(kernel, launch, size, true, stream);
+  const LaunchSize size{.threads = kGroupThreads, .shared_bytes = shared_bytes(launch)};
+  launch_filling(kernel, launch, size, processors, true, stream);
 }
 
 }  // namespace winnow::challenge

@@ -47,13 +47,8 @@ __device__ __forceinline__ Step<kWeightParts> step_at(const GroupView& w, std::u
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
     s.local[f] = __ldg(w.local + (std::size_t{step} * kFragments + f) * 4 + threadIdx.x % 4);
-#pragma unroll
-    for (int part = 0; part < kWeightParts; ++part) {
-      s.weight[f][part] =
-          __ldg(w.weight + ((std::size_t{step} * kWeightParts + part) * kFragments + f) * 32 +
-                threadIdx.x % 32);
-    }
   }
+  load_weights(w, step, s.weight);
   return s;
 }
 
