@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "runtime/base/thread_pool.h"
+#include "runtime/challenge/gpu/bank_order.h"
 
 namespace winnow::challenge {
 namespace {
@@ -15,46 +16,71 @@ double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-// One layer on its way.
-struct Slot {
-  SparseLayer layer;
-  InputGroups groups;
-  GroupedLayer grouped;
-};
-
 }  // namespace
 
-GroupedNetwork::GroupedNetwork(const Network& network, int threads) {
+// One layer on its way.
+struct GroupedNetwork::Slot {
+  SparseLayer layer;
+  InputGroups groups;
+  std::vector<std::uint32_t> rows;  // of its outputs
+  GroupedLayer grouped;
+  StackLayer stacked;  // no groups: cannot be
+};
+
+GroupedNetwork::GroupedNetwork(const Network& network, std::uint32_t stack_from, int threads) {
   ThreadPool pool(threads);
-  std::vector<Slot> slots(static_cast<std::size_t>(pool.threads()));
-  std::vector<std::vector<std::uint32_t>> rows(slots.size() + 1);  // [0]: of the layer before
-  for (std::uint32_t first = 0; first < network.layers(); first += pool.threads()) {
-    const auto count = std::min<std::uint32_t>(pool.threads(), network.layers() - first);
-    const auto for_each_layer = [&](auto job) {
+  const auto per_batch = static_cast<std::uint32_t>(pool.threads());
+  // [0] is the layer before the batch, whose outputs are put in order when the next layer is known;
+  // [1] to [batch] are the batch's.
+  std::vector<Slot> slots(per_batch + 1);
+  std::vector<std::uint32_t> rows_before;  // of the outputs of the layer before slots[0]
+  for (std::uint32_t first = 0; first < network.layers(); first += per_batch) {
+    const std::uint32_t batch = std::min(per_batch, network.layers() - first);
+    const bool is_last = first + batch == network.layers();
+    const auto for_each = [&](std::uint32_t begin, std::uint32_t end, auto job) {
       pool.run([&](int part) {
-        if (static_cast<std::uint32_t>(part) < count) job(static_cast<std::uint32_t>(part));
+        for (std::uint32_t i = begin + static_cast<std::uint32_t>(part); i < end; i += per_batch) {
+          job(i);
+        }
       });
     };
-    for_each_layer([&](std::uint32_t i) { slots[i].layer = network.layer(first + i); });
+    for_each(1, batch + 1, [&](std::uint32_t i) { slots[i].layer = network.layer(first + i - 1); });
     const auto begin = Clock::now();
-    for_each_layer([&](std::uint32_t i) {
+    for_each(1, batch + 1, [&](std::uint32_t i) {
       const SparseLayer& layer = slots[i].layer;
       slots[i].groups = chain_groups(find_input_groups(layer), layer.inputs);
-      rows[i + 1] = rows_of_outputs(slots[i].groups);
     });
-    for_each_layer([&](std::uint32_t i) {
-      slots[i].grouped = group_layer(slots[i].layer, slots[i].groups, rows[i]);
+    const std::uint32_t from = first == 0 ? 1 : 0, to = is_last ? batch + 1 : batch;
+    const auto layer_of = [&](std::uint32_t i) { return first + i - 1; };
+    const auto may_stack = [&](std::uint32_t i) { return layer_of(i) + 1 > stack_from; };
+    for_each(from, to, [&](std::uint32_t i) {
+      if (i < batch && may_stack(i + 1)) order_for_banks(slots[i].groups, slots[i + 1].groups);
+      slots[i].rows = rows_of_outputs(slots[i].groups);
+    });
+    for_each(from, to, [&](std::uint32_t i) {
+      Slot& slot = slots[i];
+      slot.grouped =
+          group_layer(slot.layer, slot.groups, i == from ? rows_before : slots[i - 1].rows);
+      slot.stacked =
+          may_stack(i) && can_stack(slot.grouped) ? stack_layer(slot.grouped) : StackLayer{};
     });
     prepare_ms_ += ms_since(begin);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      layers_.emplace_back(slots[i].grouped);
-      rows_ = std::max(rows_, slots[i].groups.size() * kGroupOutputs);
-      groups_ += slots[i].groups.size();
-      outputs_ += slots[i].groups.output.size();
-      inputs_ += slots[i].groups.input.size();
-    }
-    rows[0] = rows[count];
+    for (std::uint32_t i = from; i < to; ++i) add(slots[i]);
+    if (to > from) rows_before = slots[to - 1].rows;
+    std::swap(slots[0], slots[batch]);
   }
+  stack_.upload();
+}
+
+void GroupedNetwork::add(const Slot& slot) {
+  layers_.emplace_back(slot.grouped);
+  rows_ = std::max(rows_, slot.groups.size() * kGroupOutputs);
+  groups_ += slot.groups.size();
+  outputs_ += slot.groups.output.size();
+  inputs_ += slot.groups.input.size();
+  const bool fits = stack_.size() == 0 || slot.stacked.parts == stack_.parts();
+  if (slot.stacked.groups == 0 || !fits) stack_.clear();
+  if (slot.stacked.groups > 0) stack_.add(slot.stacked);
 }
 
 std::string GroupedNetwork::summary() const {

@@ -6,22 +6,32 @@
 #include <vector>
 
 #include "runtime/challenge/gpu/group_weights.h"
+#include "runtime/challenge/gpu/stack_weights.h"
 #include "runtime/challenge/network.h"
 
 namespace winnow::challenge {
 
 class GroupedNetwork {
  public:
-  // Reads and regroups layers on `threads` threads (0: all cores) and uploads them.
-  GroupedNetwork(const Network& network, int threads);
+  // Reads and regroups layers on `threads` threads (0: all cores) and uploads them; the last ones,
+  // but none before `stack_from`, also for the stack kernel, as many as are fit for it.
+  GroupedNetwork(const Network& network, std::uint32_t stack_from, int threads);
 
+  std::uint32_t layers() const { return static_cast<std::uint32_t>(layers_.size()); }
   GroupView layer(std::uint32_t l) const { return layers_[l].view(); }
+  // The layers [stack_begin(), layers()).
+  const StackWeights& stack() const { return stack_; }
+  std::uint32_t stack_begin() const { return layers() - stack_.size(); }
   std::uint32_t rows() const { return rows_; }  // of the layer that has the most
   double prepare_ms() const { return prepare_ms_; }
   std::string summary() const;  // "groups of 16.0 outputs share 32.0 inputs on average"
 
  private:
+  struct Slot;
+  void add(const Slot& slot);
+
   std::vector<GroupWeights> layers_;
+  StackWeights stack_;
   std::uint32_t rows_ = 0;
   std::uint64_t groups_ = 0;
   std::uint64_t outputs_ = 0;

@@ -36,7 +36,9 @@ __device__ __forceinline__ void name_images(const ImagePlaces& a, std::uint32_t 
   if ((mask >> lane & 1) == 0) return;
   const std::uint32_t number = word * 32 + lane;
   const std::uint32_t id = a.in_id == nullptr ? number : a.in_id[number];
-  if (a.out_id != nullptr) a.out_id[first + __popc(mask & ((1u << lane) - 1))] = id;
+  const std::uint32_t place = first + __popc(mask & ((1u << lane) - 1));
+  if (a.out_id != nullptr) a.out_id[place] = id;
+  if (a.out_number != nullptr) a.out_number[place] = number;
   if (a.live_bits != nullptr) atomicOr(a.live_bits + id / 32, 1u << id % 32);
 }
 
@@ -68,7 +70,7 @@ __global__ void __launch_bounds__(kThreads) place_kernel(const ImagePlaces a) {
     firsts[threadIdx.x] = first;
     if (threadIdx.x == kThreads - 1) all_taken = first + taken;
     __syncthreads();
-    if (a.out_id != nullptr || a.live_bits != nullptr) {
+    if (a.out_id != nullptr || a.out_number != nullptr || a.live_bits != nullptr) {
       for (std::uint32_t t = threadIdx.x / 32; t < kThreads && begin + t < tiles;
            t += kThreads / 32) {
         name_tile(a, begin + t, masks[t], firsts[t]);

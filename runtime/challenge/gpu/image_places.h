@@ -18,6 +18,7 @@ struct ImagePlaces {
   std::uint32_t* first = nullptr;           // [tiles] the place of the tile's first live image
   std::uint32_t* out_count = nullptr;       // [1] places taken
   std::uint32_t* out_id = nullptr;          // their names, by place; or null
+  std::uint32_t* out_number = nullptr;      // their numbers among all images, by place; or null
   std::uint32_t* live_bits = nullptr;       // bit per name of a live image, 0 before; or null
 };
 

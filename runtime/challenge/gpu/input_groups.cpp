@@ -72,23 +72,6 @@ void add_mixed_groups(InputGroups& groups, const SparseLayer& layer,
   }
 }
 
-// Which groups read an input: [begin[i], begin[i + 1]) of `group`.
-struct Readers {
-  std::vector<std::uint32_t> begin;
-  std::vector<std::uint32_t> group;
-};
-
-Readers readers_of(const InputGroups& groups, std::uint32_t inputs) {
-  Readers readers{.begin = std::vector<std::uint32_t>(inputs + std::size_t{2}),
-                  .group = std::vector<std::uint32_t>(groups.input.size())};
-  for (const std::uint32_t i : groups.input) ++readers.begin[i + 2];
-  std::partial_sum(readers.begin.begin(), readers.begin.end(), readers.begin.begin());
-  for (std::uint32_t g = 0; g < groups.size(); ++g) {
-    for (const std::uint32_t i : groups.inputs(g)) readers.group[readers.begin[i + 1]++] = g;
-  }
-  return readers;
-}
-
 // Walks from group to group.
 class Chain {
  public:
@@ -118,10 +101,8 @@ class Chain {
     std::vector<std::uint32_t> met;
     const auto inputs = groups_.inputs(g);
     for (const std::uint32_t i : inputs.first(std::min(kInputs, inputs.size()))) {
-      const std::uint32_t end =
-          std::min<std::uint32_t>(readers_.begin[i + 1], readers_.begin[i] + kReaders);
-      for (std::uint32_t r = readers_.begin[i]; r < end; ++r) {
-        const std::uint32_t other = readers_.group[r];
+      const auto readers = readers_.of(i);
+      for (const std::uint32_t other : readers.first(std::min(kReaders, readers.size()))) {
         if (is_taken_[other]) continue;
         if (common_[other]++ == 0) met.push_back(other);
         if (common_[other] > most) {
@@ -135,7 +116,7 @@ class Chain {
   }
 
   const InputGroups& groups_;
-  Readers readers_;
+  GroupReaders readers_;
   std::vector<std::uint32_t> common_;
   std::vector<bool> is_taken_;
 };
@@ -148,6 +129,21 @@ std::span<const std::uint32_t> InputGroups::inputs(std::uint32_t g) const {
 
 std::span<const std::uint32_t> InputGroups::outputs(std::uint32_t g) const {
   return std::span(output).subspan(output_begin[g], output_begin[g + 1] - output_begin[g]);
+}
+
+std::span<const std::uint32_t> GroupReaders::of(std::uint32_t input) const {
+  return std::span(group).subspan(begin[input], begin[input + 1] - begin[input]);
+}
+
+GroupReaders readers_of(const InputGroups& groups, std::uint32_t inputs) {
+  GroupReaders readers{.begin = std::vector<std::uint32_t>(inputs + std::size_t{2}),
+                       .group = std::vector<std::uint32_t>(groups.input.size())};
+  for (const std::uint32_t i : groups.input) ++readers.begin[i + 2];
+  std::partial_sum(readers.begin.begin(), readers.begin.end(), readers.begin.begin());
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    for (const std::uint32_t i : groups.inputs(g)) readers.group[readers.begin[i + 1]++] = g;
+  }
+  return readers;
 }
 
 InputGroups find_input_groups(const SparseLayer& layer) {

@@ -35,4 +35,13 @@ InputGroups find_input_groups(const SparseLayer& layer);
 // such; whoever computes neighbours at the same time finds inputs in the cache.
 InputGroups chain_groups(const InputGroups& groups, std::uint32_t inputs);
 
+// Which groups read an input i: group[begin[i] .. begin[i + 1]).
+struct GroupReaders {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> group;
+
+  std::span<const std::uint32_t> of(std::uint32_t input) const;
+};
+GroupReaders readers_of(const InputGroups& groups, std::uint32_t inputs);
+
 }  // namespace winnow::challenge

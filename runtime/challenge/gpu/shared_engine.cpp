@@ -12,6 +12,7 @@
 #include "runtime/challenge/gpu/image_parts.h"
 #include "runtime/challenge/gpu/image_places.h"
 #include "runtime/challenge/gpu/pair_kernel.h"
+#include "runtime/challenge/gpu/stack_kernel.h"
 
 namespace winnow::challenge {
 namespace {
@@ -52,9 +53,11 @@ class SharedEngine : public GraphEngine {
       : GraphEngine(network, options),
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         half_from_(first_half_layer(options, network.neurons(), network.layers())),
-        network_(network, options.threads) {
+        network_(network, std::max(half_from_, kFirstStacked), options.threads),
+        stack_at_(can_stack() ? network_.stack_begin() : layers()) {
     is_paired_ = layers() > 1 && can_pair(network_.layer(0), network_.layer(1));
-    for (std::uint32_t l = 0; l < layers(); ++l) drops_ += drops_after_layer(l) ? 1 : 0;
+    for (std::uint32_t l = 0; l < stack_at_; ++l) drops_ += drops_after_layer(l) ? 1 : 0;
+    for_each_stack([this](std::uint32_t, std::uint32_t) { ++drops_; });
     counts_ = DeviceBuffer<std::uint32_t>(drops_);
   }
 
@@ -64,6 +67,9 @@ class SharedEngine : public GraphEngine {
     if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
     text += is_paired_ ? ", one launch for the first two layers, then one a layer"
                        : ", one launch a layer";
+    if (stack_at_ < layers()) {
+      text += ", from layer " + std::to_string(stack_at_) + " on in shared memory";
+    }
     return text + ", in one graph" + in_parts(per_part_);
   }
   std::string discovery() const override { return network_.summary(); }
@@ -80,6 +86,7 @@ class SharedEngine : public GraphEngine {
       CUDA_CHECK(cudaMemsetAsync(buffer.get(), 0, buffer.bytes(), stream()));
     }
     for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(tiles * kGroupImages);
+    if (stack_at_ < layers()) numbers_ = DeviceBuffer<std::uint32_t>(tiles * kGroupImages);
     words_ = tiles * kWordsPerTile + 2;  // a tile's bits may move across the end
     alive_ = DeviceBuffer<std::uint32_t>(words_ * drops_);
     first_ = DeviceBuffer<std::uint32_t>(words_ * drops_);
@@ -89,6 +96,15 @@ class SharedEngine : public GraphEngine {
   }
 
  private:
+  // How far the images are: which of them are in the next layer's input, under which names.
+  struct State {
+    const std::uint32_t* count = nullptr;
+    const std::uint32_t* id = nullptr;
+    Drop drop;  // what the next layer does on the way
+    std::uint32_t drops = 0;
+    int turn = 0;  // which activations are the next layer's input
+  };
+
   std::uint32_t part_size(std::uint32_t images) const {
     std::size_t free = 0, total = 0;
     CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -108,23 +124,63 @@ class SharedEngine : public GraphEngine {
   bool drops_after_layer(std::uint32_t l) const {
     constexpr std::uint32_t kEach = 10;
     const std::uint32_t done = l + 1;
-    if (done == layers()) return true;
+    if (done == layers() || done == stack_at_) return true;
     return done > 1 && (done <= kEach || done == 12 || std::has_single_bit(done));
   }
-
-  // How far the images are: which of them are in the next layer's input, under which names.
-  struct State {
-    const std::uint32_t* count = nullptr;
-    const std::uint32_t* id = nullptr;
-    Drop drop;  // what the next layer does on the way
-    std::uint32_t drops = 0;
-  };
 
   void enqueue(const Part& part) override {
     CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
     State state;
     state.count = part.size.get();
-    for (std::uint32_t l = is_paired_ ? 1 : 0; l < layers(); ++l) enqueue_layer(part, l, state);
+    for (std::uint32_t l = is_paired_ ? 1 : 0; l < stack_at_; ++l) enqueue_layer(part, l, state);
+    for_each_stack(
+        [&](std::uint32_t first, std::uint32_t last) { enqueue_stack(first, last, state); });
+  }
+
+  bool can_stack() const {
+    const StackWeights& stack = network_.stack();
+    return stack.size() > 0 && can_launch_stack(most_stack_groups(), stack.parts());
+  }
+
+  // The layers whose activations a stack holds, that of its input included.
+  std::uint32_t most_stack_groups() const {
+    const std::uint32_t before = network_.layer(network_.stack_begin() - 1).groups;
+    return std::max(network_.stack().most_groups(), before);
+  }
+
+  // Calls use(first, last) for the layers of each launch of the stack kernel. Every launch drops
+  // dead images, which are ever fewer, so launches get longer.
+  template <typename Use>
+  void for_each_stack(Use use) const {
+    constexpr std::uint32_t kShortest = 3, kGrowth = 3;
+    std::uint32_t length = kShortest;
+    for (std::uint32_t first = stack_at_; first < layers(); length *= kGrowth) {
+      const std::uint32_t last = std::min(layers(), first + length);
+      use(first, last);
+      first = last;
+    }
+  }
+
+  void enqueue_stack(std::uint32_t first, std::uint32_t last, State& state) {
+    const StackWeights& stack = network_.stack();
+    StackLaunch launch;
+    launch.layers = stack.views() + (first - network_.stack_begin());
+    launch.count = last - first;
+    launch.parts = stack.parts();
+    launch.has_positive_bias = stack.has_positive_bias();
+    launch.most_groups = most_stack_groups();
+    launch.in_rows = network_.layer(first - 1).groups * kGroupOutputs;
+    launch.rows = network_.rows();
+    launch.in = activations_[state.turn].get();
+    launch.out = activations_[1 - state.turn].get();
+    launch.images = counts_.get() + state.drops - 1;
+    launch.number = numbers_.get();
+    launch.alive = alive_.get() + state.drops * words_;
+    launch_stack(launch, stream());
+    state.turn = 1 - state.turn;
+    state.count = launch.images;
+    state.drop = {};
+    drop_dead(launch.alive, last, state);
   }
 
   void enqueue_layer(const Part& part, std::uint32_t l, State& state) {
@@ -138,13 +194,32 @@ class SharedEngine : public GraphEngine {
     }
     if (state.drop.alive != nullptr) state.count = counts_.get() + state.drops - 1;
     state.drop = {};
+    state.turn = 1 - state.turn;
     if (!drops_here) return;
-    state.drop = {.alive = launch.alive,
-                  .first = first_.get() + state.drops * words_,
-                  .multiple = launch.out_form == GroupForm::split ? kSplitMultiple : 2,
-                  .in_id = state.id,
-                  .out_id = ids_[state.drops % 2].get()};
-    place_live(state.drop, state.count, counts_.get() + state.drops, l + 1 == layers());
+    state.drop.multiple = launch.out_form == GroupForm::split ? kSplitMultiple : 2;
+    drop_dead(launch.alive, l + 1, state);
+  }
+
+  // After the first `done` layers: finds places for the images that are alive. The next launch
+  // moves them there, and its names with them unless it is a stack.
+  void drop_dead(const std::uint32_t* alive, std::uint32_t done, State& state) {
+    const bool is_last = done == layers(), for_stack = done >= stack_at_;
+    state.drop.alive = alive;
+    state.drop.first = first_.get() + state.drops * words_;
+    state.drop.in_id = state.id;
+    state.drop.out_id = ids_[state.drops % 2].get();
+    ImagePlaces places;
+    places.words_per_tile = kWordsPerTile;
+    places.multiple = for_stack ? 1 : state.drop.multiple;
+    places.alive = alive;
+    places.in_count = state.count;
+    places.first = state.drop.first;
+    places.out_count = counts_.get() + state.drops;
+    places.in_id = state.id;
+    places.out_id = for_stack && !is_last ? state.drop.out_id : nullptr;
+    places.out_number = for_stack && !is_last ? numbers_.get() : nullptr;
+    places.live_bits = is_last ? live_bits() : nullptr;
+    launch_image_places(places, stream());
     state.id = state.drop.out_id;
     ++state.drops;
   }
@@ -157,8 +232,8 @@ class SharedEngine : public GraphEngine {
     launch.out_form = form_before(l + 1);
     launch.rows = network_.rows();
     launch.bit_rows = neurons();
-    launch.in = reads_bits ? part.bits.get() : activations_[l % 2].get();
-    launch.out = activations_[(l + 1) % 2].get();
+    launch.in = reads_bits ? part.bits.get() : activations_[state.turn].get();
+    launch.out = activations_[1 - state.turn].get();
     launch.count = state.count;
     launch.keep = state.drop.alive;
     launch.first = state.drop.first;
@@ -172,28 +247,19 @@ class SharedEngine : public GraphEngine {
     return launch;
   }
 
-  void place_live(const Drop& drop, const std::uint32_t* count, std::uint32_t* kept, bool is_last) {
-    ImagePlaces places;
-    places.words_per_tile = kWordsPerTile;
-    places.multiple = drop.multiple;
-    places.alive = drop.alive;
-    places.in_count = count;
-    places.first = drop.first;
-    places.out_count = kept;
-    places.in_id = drop.in_id;
-    places.live_bits = is_last ? live_bits() : nullptr;
-    launch_image_places(places, stream());
-  }
+  static constexpr std::uint32_t kFirstStacked = 2;  // the first layers read bits
 
   int processors_;
   std::uint32_t half_from_;
   GroupedNetwork network_;
+  std::uint32_t stack_at_;   // layers from here on are computed in stacks
   bool is_paired_ = false;   // the first two layers are one launch
   std::uint32_t drops_ = 0;  // how often dead images are dropped
   std::uint32_t per_part_ = 0;
   std::size_t words_ = 0;                       // of 32 images, for one drop
   DeviceBuffer<std::uint32_t> activations_[2];  // wide enough for two halfs
   DeviceBuffer<std::uint32_t> ids_[2];
+  DeviceBuffer<std::uint32_t> numbers_;        // what a stack reads
   DeviceBuffer<std::uint32_t> counts_;         // [drop]: images left
   DeviceBuffer<std::uint32_t> alive_, first_;  // [drop][word]
 };
