@@ -84,6 +84,7 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
     const unsigned char* in = static_cast<const unsigned char*>(a.in) + tile * tile_bytes;
     const std::uint32_t first_part = work % runs * a.run;
     const std::uint32_t last_part = min(first_part + a.run, parts);
+    output.look_ahead(a, tile);
     output.begin_tile(a, scratch[warp], tile, first_part == 0 && warp == 0);
     for (std::uint32_t part = first_part; part < last_part; ++part) {
       const std::uint32_t group = group_of(part);

@@ -57,9 +57,18 @@ struct Places {
 };
 inline constexpr std::uint32_t kNone = ~0u;
 
-__device__ __forceinline__ Places places_of(const GroupLaunch& a, std::uint32_t tile,
+// Which images of a tile are kept, and the place of the first.
+struct Kept {
+  std::uint32_t low, high, first;
+};
+
+__device__ __forceinline__ Kept kept_of(const GroupLaunch& a, std::uint32_t tile) {
+  return {__ldg(a.keep + 2 * tile), __ldg(a.keep + 2 * tile + 1), __ldg(a.first + tile)};
+}
+
+__device__ __forceinline__ Places places_of(const GroupLaunch& a, const Kept& kept,
                                             unsigned char* order) {
-  const std::uint32_t low = __ldg(a.keep + 2 * tile), high = __ldg(a.keep + 2 * tile + 1);
+  const std::uint32_t low = kept.low, high = kept.high;
   const std::uint32_t lane = threadIdx.x % 32, below = (1u << lane) - 1;
   const std::uint32_t lows = __popc(low), count = lows + __popc(high);
   __syncwarp();
@@ -68,7 +77,7 @@ __device__ __forceinline__ Places places_of(const GroupLaunch& a, std::uint32_t 
     order[lows + __popc(high & below)] = static_cast<unsigned char>(lane + 32);
   }
   __syncwarp();
-  return {__ldg(a.first + tile),
+  return {kept.first,
           (count + a.multiple - 1) / a.multiple * a.multiple,
           {2 * lane < count ? order[2 * lane] : kNone,
            2 * lane + 1 < count ? order[2 * lane + 1] : kNone}};
@@ -115,7 +124,7 @@ __device__ __forceinline__ std::uint32_t has_bits(std::uint32_t halfs) {
 }
 
 __device__ __forceinline__ void set_bits(std::uint32_t* word, std::uint32_t bits) {
-  if ((bits & ~*static_cast<volatile std::uint32_t*>(word)) != 0) atomicOr(word, bits);
+  if (bits != 0) atomicOr(word, bits);  // without a result: nobody waits for it
 }
 
 // Whether images are alive, told once for all groups of a tile that the warp has computed.
@@ -163,14 +172,19 @@ class GroupOutput {
     unsigned char order[kMoves ? kGroupImages : 4];
   };
 
-  // One warp of all that work on the tile moves the names.
+  // Fetches what begin_tile() needs to know of the tile, some time before.
+  __device__ void look_ahead(const GroupLaunch& launch, std::uint32_t tile) {
+    if constexpr (kMoves) kept_ = kept_of(launch, tile);
+  }
+
+  // The tile that look_ahead() was told. One warp of all that work on it moves the names.
   __device__ void begin_tile(const GroupLaunch& launch, Scratch& scratch, std::uint32_t tile,
                              bool moves_names) {
     tile_ = tile;
     seen_ = {};
     moved_seen_ = 0;
     if constexpr (kMoves) {
-      places_ = places_of(launch, tile, scratch.order);
+      places_ = places_of(launch, kept_, scratch.order);
       if (moves_names) move_names(launch, tile, places_);
     }
   }
@@ -202,6 +216,7 @@ class GroupOutput {
   std::uint32_t tile_ = 0;
   Seen seen_{};
   std::uint32_t moved_seen_ = 0;
+  Kept kept_{};
   Places places_{};
 };
 

@@ -141,6 +141,41 @@ std::uint32_t parts_of(const SparseLayer& layer, float scale) {
   return parts;
 }
 
+// The groups that a part reads, by number.
+std::vector<std::uint32_t> groups_read(const GroupedLayer& layer, std::size_t part) {
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t i = layer.part_begin[part]; i < layer.part_begin[part + 1];
+       i += kGroupOutputs) {
+    groups.push_back(layer.part_row[i] / kGroupOutputs);
+  }
+  return groups;
+}
+
+void add_part_reads(GroupedLayer& layer) {
+  const std::size_t parts = layer.part_begin.size() - 1;
+  layer.part_group.resize(parts * kMostPartReads);
+  std::vector<std::uint32_t> before;
+  for (std::size_t p = 0; p < parts; ++p) {
+    const std::vector<std::uint32_t> groups = groups_read(layer, p);
+    const auto count = static_cast<std::uint32_t>(groups.size());
+    std::uint32_t bits = count, here = count;
+    for (std::uint32_t i = 0; i < count && here == count; ++i) {
+      const auto there = std::ranges::find(before, groups[i]);
+      if (there == before.end()) continue;
+      here = i;
+      bits |=
+          i << 8 | static_cast<std::uint32_t>(there - before.begin()) << 16 | PartReads::kIsShared;
+    }
+    std::uint32_t* entry = layer.part_group.data() + p * kMostPartReads;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (i != here) *entry++ = groups[i] | i << 24;
+    }
+    if (here < count) *entry = groups[here] | here << 24;
+    layer.part_reads.push_back(bits);
+    before = groups;
+  }
+}
+
 }  // namespace
 
 GroupedLayer group_layer(const SparseLayer& layer, const InputGroups& groups,
@@ -164,6 +199,9 @@ GroupedLayer group_layer(const SparseLayer& layer, const InputGroups& groups,
     }
     grouped.part_row.insert(grouped.part_row.end(), rows.begin(), rows.end());
     grouped.part_begin.push_back(static_cast<std::uint32_t>(grouped.part_row.size()));
+  }
+  if (grouped.reads_whole_groups() && grouped.most_part_rows() <= kMostPartReads * kGroupOutputs) {
+    add_part_reads(grouped);
   }
   return grouped;
 }
@@ -216,7 +254,9 @@ GroupWeights::GroupWeights(const GroupedLayer& layer)
       bias_(upload(layer.bias)),
       part_begin_(upload(layer.part_begin)),
       part_row_(upload(layer.part_row)),
-      local_(upload(layer.local)) {
+      local_(upload(layer.local)),
+      part_reads_(upload(layer.part_reads)),
+      part_group_(upload(layer.part_group)) {
   scalars_.groups = layer.groups();
   scalars_.parts = layer.parts;
   scalars_.steps = layer.steps();
@@ -234,6 +274,8 @@ GroupView GroupWeights::view() const {
   view.part_begin = part_begin_.get();
   view.part_row = part_row_.get();
   view.local = local_.get();
+  view.part_reads = part_reads_.get();
+  view.part_group = part_group_.get();
   return view;
 }
 

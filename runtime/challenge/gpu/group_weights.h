@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/challenge/gpu/host_device.h"
 #include "runtime/challenge/gpu/input_groups.h"
 #include "runtime/challenge/network.h"
 #include "runtime/device/buffer.h"
@@ -16,6 +17,21 @@ namespace winnow::challenge {
 inline constexpr std::uint32_t kStepInputs = 32;  // of one step: two fragments
 inline constexpr float kActivationScale = 1024;   // activations are stored so many times as large
 inline constexpr float kBitValue = 2;             // what a one in an image of bits counts
+
+inline constexpr std::uint32_t kMostPartReads = 16;
+
+// The groups that a part reads, numbered in the order of its rows. One may be shared with the part
+// before: number `here`, and `there` in that part.
+struct PartReads {
+  static constexpr std::uint32_t kIsShared = 1u << 24;
+
+  std::uint32_t bits = 0;  // groups | here << 8 | there << 16 | kIsShared
+
+  WINNOW_HOST_DEVICE std::uint32_t groups() const { return bits & 0xff; }
+  WINNOW_HOST_DEVICE bool is_shared() const { return (bits & kIsShared) != 0; }
+  WINNOW_HOST_DEVICE std::uint32_t here() const { return bits >> 8 & 0xff; }
+  WINNOW_HOST_DEVICE std::uint32_t there() const { return bits >> 16 & 0xff; }
+};
 
 // In host memory. Group g computes rows [16 g, 16 g + 16) of the layer's result, in steps
 // [step_begin[g], step_begin[g + 1]) of 32 inputs; what fills a step has weight 0.
@@ -31,6 +47,12 @@ struct GroupedLayer {
   std::vector<std::uint32_t> part_begin = {0};
   std::vector<std::uint32_t> part_row;
   std::vector<std::uint32_t> local;  // as `input`, 8 bits each; if no part has more than 256 rows
+
+  // If reads_whole_groups() and no part has more than 256 rows: which groups of the layer before a
+  // part reads, and which of them the part before reads too (PartReads).
+  std::vector<std::uint32_t> part_reads;  // [part]
+  std::vector<std::uint32_t> part_group;  // [part][kMostPartReads] group | its number << 24, the
+                                          // one that the part before reads too last
 
   std::uint32_t most_part_rows() const;
 
@@ -67,6 +89,8 @@ struct GroupView {
   const std::uint32_t* part_begin = nullptr;
   const std::uint32_t* part_row = nullptr;
   const std::uint32_t* local = nullptr;
+  const std::uint32_t* part_reads = nullptr;
+  const std::uint32_t* part_group = nullptr;
 };
 
 class GroupWeights {
@@ -85,6 +109,8 @@ class GroupWeights {
   DeviceBuffer<std::uint32_t> part_begin_;
   DeviceBuffer<std::uint32_t> part_row_;
   DeviceBuffer<std::uint32_t> local_;
+  DeviceBuffer<std::uint32_t> part_reads_;
+  DeviceBuffer<std::uint32_t> part_group_;
 };
 
 }  // namespace winnow::challenge

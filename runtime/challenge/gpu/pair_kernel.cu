@@ -1,5 +1,6 @@
 #include "runtime/challenge/gpu/pair_kernel.h"
 
+#include "runtime/challenge/gpu/async_copy.cuh"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
@@ -11,24 +12,71 @@ namespace {
 
 constexpr std::uint32_t kMostRows = 256;  // of a part: local numbers have 8 bits
 constexpr std::uint32_t kBuffers = 2;     // one is written while the other is still read
-// Parts whose 8 groups form a chain read 9 groups: one for each warp, of which 8 then compute.
-constexpr std::uint32_t kWarps = 9;
-constexpr int kThreads = kWarps * 32;
-static_assert(kWarps >= kGroupWarps);
 
 // ---------------------------------------------------------------------------------- device
 
+// A lane's weights of one step; every lane reads what it has copied.
 template <int kWeightParts>
-__device__ __forceinline__ void add_bits(const GroupView& w, std::uint32_t step,
-                                         const StepRows& rows, const unsigned char* tile,
-                                         float (&sum)[8][4]) {
-  BitInputs in[kFragments];
-  load_bits(rows, tile, in);
-  uint4 weight[kFragments][kWeightParts];
-  load_weights(w, step, weight);
+struct StagedWeights {
+  uint4 of[kFragments * kWeightParts][32];  // [part][fragment]
+
+  __device__ void copy(const GroupView& w, std::uint32_t step) {
 #pragma unroll
-  for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum);
-}
+    for (int i = 0; i < kFragments * kWeightParts; ++i) {
+      const std::size_t at = (std::size_t{step} * kFragments * kWeightParts + i) * 32;
+      copy_to_shared(&of[i][threadIdx.x % 32], w.weight + at + threadIdx.x % 32);
+    }
+  }
+  __device__ void read(int fragment, uint4 (&weight)[kWeightParts]) const {
+#pragma unroll
+    for (int part = 0; part < kWeightParts; ++part) {
+      weight[part] = of[part * kFragments + fragment][threadIdx.x % 32];
+    }
+  }
+};
+
+// What a warp needs of its next groups, in shared memory, where it takes no registers while it is
+// on its way.
+template <int kWeightParts>
+struct Staged {
+  StagedWeights<kWeightParts> first, second;
+  uint4 row[kFragments * 4];       // of the inputs of the first layer's group, as GroupView::input
+  uint2 bits[kFragments * 4 * 4];  // of those rows
+  float4 bias[kGroupOutputs / 4];  // of the first layer's group
+
+  __device__ void copy_rows(const GroupView& w, std::uint32_t group) {
+    const std::uint32_t lane = threadIdx.x % 32;
+    if (lane >= kFragments * 4) return;
+    copy_to_shared(row + lane, w.input + std::size_t{first_step(w, group)} * kFragments * 4 + lane);
+  }
+  __device__ void copy_bias(const GroupView& w, std::uint32_t group) {
+    const std::uint32_t lane = threadIdx.x % 32;
+    if (lane >= kGroupOutputs / 4) return;
+    copy_to_shared(bias + lane, w.bias + group * kGroupOutputs + lane * 4);
+  }
+  __device__ Biases read_bias() const {
+    const auto* value = reinterpret_cast<const float*>(bias);
+    return {{value[this_lane().n], value[this_lane().n + 8]}};
+  }
+  // The rows are there.
+  __device__ void copy_bits(const unsigned char* tile) {
+    const std::uint32_t lane = threadIdx.x % 32;
+    const std::uint32_t number = reinterpret_cast<const std::uint32_t*>(row)[lane];
+    copy_8_to_shared(bits + lane, tile + std::size_t{number} * sizeof(uint2));
+  }
+  __device__ void read_bits(BitInputs (&in)[kFragments]) const {
+    const Lane lane = this_lane();
+#pragma unroll
+    for (int f = 0; f < kFragments; ++f) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        in[f].row[k] =
+            reinterpret_cast<const unsigned char*>(bits + 16 * f + 4 * lane.q + k)[lane.chunk()];
+      }
+    }
+  }
+};
+static_assert(kFragments * 4 * 4 == 32, "a lane copies the bits of a row");
 
 // Activations to shared memory, rows from `first_row` on.
 __device__ __forceinline__ void stage_group(const float (&sum)[8][4], std::uint32_t first_row,
@@ -43,60 +91,84 @@ __device__ __forceinline__ void stage_group(const float (&sum)[8][4], std::uint3
   }
 }
 
-// The `number`-th group that a part of the second layer reads.
-__device__ __forceinline__ std::uint32_t first_group(const PairLaunch& launch, std::uint32_t part,
-                                                     std::uint32_t number) {
-  const GroupView& w = launch.second.weights;
-  const std::uint32_t begin = __ldg(w.part_begin + part);
-  const std::uint32_t last = __ldg(w.part_begin + part + 1) - kGroupOutputs;
-  return __ldg(w.part_row + min(begin + number * kGroupOutputs, last)) / kGroupOutputs;
+template <int kWeightParts>
+__device__ __forceinline__ void add_bits(const GroupView& w, std::uint32_t step,
+                                         const unsigned char* tile, float (&sum)[8][4]) {
+  BitInputs in[kFragments];
+  load_bits(rows_of(w, step), tile, in);
+  uint4 weight[kFragments][kWeightParts];
+  load_weights(w, step, weight);
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum);
 }
 
+// A group of the first layer, `entry` in GroupView::part_group. `ahead`: its first step, which is
+// there; null: still in global memory.
 template <int kWeightParts>
-__device__ __forceinline__ void compute_group(const GroupView& w, std::uint32_t group,
-                                              const unsigned char* tile, std::uint32_t first_row,
-                                              unsigned char* staged) {
-  const Biases bias = biases_of(w, group);
+__device__ __forceinline__ void compute_first(const GroupView& w, std::uint32_t entry,
+                                              const Staged<kWeightParts>* ahead,
+                                              const unsigned char* tile, unsigned char* staged) {
+  const std::uint32_t group = entry & 0xffffff, number = entry >> 24;
+  const Biases bias = ahead != nullptr ? ahead->read_bias() : biases_of(w, group);
   float sum[8][4];
   begin_sum(w, bias, sum);
-  const std::uint32_t step = first_step(w, group);
-  add_bits<kWeightParts>(w, step, rows_of(w, step), tile, sum);
-  if (w.steps != 1) {
-    const std::uint32_t end = __ldg(w.step_begin + group + 1);
-    for (std::uint32_t s = step + 1; s < end; ++s) {
-      add_bits<kWeightParts>(w, s, rows_of(w, s), tile, sum);
+  std::uint32_t step = first_step(w, group);
+  if (ahead != nullptr) {
+    BitInputs in[kFragments];
+    ahead->read_bits(in);
+#pragma unroll
+    for (int f = 0; f < kFragments; ++f) {
+      uint4 weight[kWeightParts];
+      ahead->first.read(f, weight);
+      add(weight, in[f], sum);
     }
+    ++step;
+  }
+  if (ahead == nullptr || w.steps != 1) {
+    const std::uint32_t end = __ldg(w.step_begin + group + 1);
+    for (; step < end; ++step) add_bits<kWeightParts>(w, step, tile, sum);
   }
   end_sum(w, bias, sum);
-  stage_group(sum, first_row, staged);
+  stage_group(sum, number * kGroupOutputs, staged);
 }
 
-// All groups of the first layer that a part reads, a warp each; `ahead` is the warp's first,
-// fetched before it is needed.
-template <int kWeightParts>
-__device__ __forceinline__ void compute_inputs(const PairLaunch& launch, std::uint32_t part,
-                                               std::uint32_t ahead, const unsigned char* tile,
-                                               unsigned char* staged) {
-  const GroupView& w = launch.second.weights;
-  const std::uint32_t warp = threadIdx.x / 32;
-  const std::uint32_t groups =
-      (__ldg(w.part_begin + part + 1) - __ldg(w.part_begin + part)) / kGroupOutputs;
-  if (warp < groups) {
-    compute_group<kWeightParts>(launch.first, ahead, tile, warp * kGroupOutputs, staged);
-  }
-  for (std::uint32_t g = warp + kWarps; g < groups; g += kWarps) {
-    compute_group<kWeightParts>(launch.first, first_group(launch, part, g), tile, g * kGroupOutputs,
-                                staged);
-  }
+// The group that the part shares with the part before, as it lies there: a row's number modulo 8
+// stays the same.
+__device__ __forceinline__ void take_over(const PartReads& reads, const unsigned char* before,
+                                          unsigned char* staged) {
+  constexpr std::uint32_t kGroupBytes = kGroupOutputs * kInputParts * kRowBytes;
+  static_assert(kGroupBytes == kGroupThreads * sizeof(uint4));
+  const auto* from = reinterpret_cast<const uint4*>(before + reads.there() * kGroupBytes);
+  auto* to = reinterpret_cast<uint4*>(staged + reads.here() * kGroupBytes);
+  to[threadIdx.x] = from[threadIdx.x];
 }
 
-// The warp's group of the second layer.
+// What is known of an item before its turn.
+struct Ahead {
+  PartReads reads;
+  std::uint32_t entry;  // the warp's first group
+};
+
+__device__ __forceinline__ Ahead look_at(const GroupView& w, std::uint32_t part) {
+  return {{__ldg(w.part_reads + part)},
+          __ldg(w.part_group + part * kMostPartReads + threadIdx.x / 32)};
+}
+
+// The warp's group of the second layer; `local`: the inputs of its first step, as GroupView's.
 template <int kWeightParts>
 __device__ __forceinline__ void sum_second(const GroupView& w, std::uint32_t group,
-                                           const Biases& bias, const Step<kWeightParts>& first,
+                                           const Biases& bias,
+                                           const std::uint32_t (&local)[kFragments],
+                                           const StagedWeights<kWeightParts>& weights,
                                            const unsigned char* rows, float (&sum)[8][4]) {
   begin_sum(w, bias, sum);
-  add_step<kWeightParts>(first, rows, sum);
+  Step<kWeightParts> step;
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+    step.local[f] = local[f];
+    weights.read(f, step.weight[f]);
+  }
+  add_step<kWeightParts>(step, rows, sum);
   if (w.steps != 1) {
     const std::uint32_t end = __ldg(w.step_begin + group + 1);
     for (std::uint32_t s = first_step(w, group) + 1; s < end; ++s) {
@@ -107,45 +179,78 @@ __device__ __forceinline__ void sum_second(const GroupView& w, std::uint32_t gro
 }
 
 template <bool kSplitOut, int kWeightParts>
-__global__ void __launch_bounds__(kThreads, 2) pair_kernel(const PairLaunch launch) {
+__global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch launch) {
   using Output = GroupOutput<kSplitOut, false>;
   extern __shared__ __align__(128) unsigned char memory[];
-  __shared__ typename Output::Scratch scratch[kWarps];
+  __shared__ typename Output::Scratch scratch[kGroupWarps];
   const GroupLaunch& a = launch.second;
   const GroupView& w = a.weights;
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_part_rows * kInputParts * kRowBytes;
-  const std::uint32_t parts = (w.groups + kGroupWarps - 1) / kGroupWarps;
-  const Walk walk{parts, a.run, (parts + a.run - 1) / a.run};
+  const Walk walk(w.groups, a.run);
   const std::uint32_t images = *a.count;
-  const std::uint32_t end = (images + kGroupImages - 1) / kGroupImages * walk.runs;
+  const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
+  const auto bits_of = [&](const Item& item) {
+    return static_cast<const unsigned char*>(a.in) +
+           std::size_t{item.tile} * a.bit_rows * (kGroupImages / 8);
+  };
+  const auto group_of = [&](const Item& item) {
+    return min(walk.part(item) * kGroupWarps + warp, w.groups - 1);
+  };
+  auto& ahead = reinterpret_cast<Staged<kWeightParts>*>(memory + kBuffers * buffer_bytes)[warp];
+  const auto copy_rows = [&](std::uint32_t entry) {
+    __syncwarp();  // all lanes have read the rows before
+    ahead.copy_rows(launch.first, entry & 0xffffff);
+    end_of_copies();
+  };
+  // Of the group whose rows are there.
+  const auto copy_rest = [&](const Item& item, std::uint32_t entry) {
+    wait_for_copies<0>();
+    __syncwarp();
+    if (item.tile < tiles) ahead.copy_bits(bits_of(item));
+    ahead.copy_bias(launch.first, entry & 0xffffff);
+    ahead.first.copy(launch.first, first_step(launch.first, entry & 0xffffff));
+    ahead.second.copy(w, first_step(w, group_of(item)));
+    end_of_copies();
+  };
   Output output;
   std::uint32_t buffer = 0;
-  Item item = walk.at(blockIdx.x);
-  std::uint32_t ahead = first_group(launch, item.part, warp);
-  while (item.work < end) {
-    const std::uint32_t tile = item.work / walk.runs;
-    const Item next = walk.after(item);
-    unsigned char* rows = memory + buffer * buffer_bytes;
-    compute_inputs<kWeightParts>(launch, item.part, ahead,
-                                 static_cast<const unsigned char*>(a.in) +
-                                     std::size_t{tile} * a.bit_rows * (kGroupImages / 8),
-                                 rows);
-    ahead = first_group(launch, next.part, warp);
-    const std::uint32_t group = min(item.part * kGroupWarps + warp, w.groups - 1);
-    const Step<kWeightParts> first = step_at<kWeightParts>(w, first_step(w, group));
+  Item item = walk.begin();
+  Ahead now = look_at(w, walk.part(item)), next = look_at(w, walk.part(walk.after(item)));
+  copy_rows(now.entry);
+  copy_rest(item, now.entry);
+  while (item.tile < tiles) {
+    const Item next_item = walk.after(item);
+    const Ahead further = look_at(w, walk.part(walk.after(next_item)));
+    copy_rows(next.entry);
+    const std::uint32_t group = group_of(item);
+    std::uint32_t local[kFragments];
+    load_local(w, first_step(w, group), local);
     const Biases bias = biases_of(w, group);
-    __syncthreads();
-    if (warp < kGroupWarps) {
-      if (item.part == walk.at(item.work).part) output.begin_tile(a, scratch[warp], tile, false);
-      float sum[8][4];
-      sum_second<kWeightParts>(w, group, bias, first, rows, sum);
-      output.write(a, scratch[warp], group, sum);
-      if (item.part + 1 == item.last_part) output.end_tile(a, images);
+    unsigned char* rows = memory + buffer * buffer_bytes;
+    const bool takes_over = item.i > 0 && now.reads.is_shared();
+    if (takes_over) take_over(now.reads, memory + (buffer ^ 1) * buffer_bytes, rows);
+    const std::uint32_t computed = now.reads.groups() - (takes_over ? 1 : 0);
+    wait_for_copies<1>();  // but not for the rows of the next item
+    __syncwarp();
+    if (warp < computed) compute_first(launch.first, now.entry, &ahead, bits_of(item), rows);
+    for (std::uint32_t k = warp + kGroupWarps; k < computed; k += kGroupWarps) {
+      const std::uint32_t entry = __ldg(w.part_group + walk.part(item) * kMostPartReads + k);
+      compute_first<kWeightParts>(launch.first, entry, nullptr, bits_of(item), rows);
     }
-    item = next;
+    __syncthreads();
+    if (item.i == 0) output.begin_tile(a, scratch[warp], item.tile, false);
+    float sum[8][4];
+    sum_second<kWeightParts>(w, group, bias, local, ahead.second, rows, sum);
+    copy_rest(next_item, next.entry);
+    output.write(a, scratch[warp], group, sum);
+    if (walk.is_last_of_run(item)) output.end_tile(a, images);
+    item = next_item;
+    now = next;
+    next = further;
     buffer ^= 1;
   }
+  wait_for_copies<0>();
 }
 
 // ------------------------------------------------------------------------------------ host
@@ -158,7 +263,9 @@ Kernel kernel_for(const PairLaunch& launch) {
 }
 
 std::size_t shared_bytes(const GroupView& second) {
-  return std::size_t{kBuffers} * second.most_part_rows * kInputParts * kRowBytes;
+  const std::size_t ahead = second.parts == 2 ? sizeof(Staged<2>) : sizeof(Staged<1>);
+  return std::size_t{kBuffers} * second.most_part_rows * kInputParts * kRowBytes +
+         kGroupWarps * ahead;
 }
 
 }  // namespace
@@ -173,7 +280,8 @@ bool can_pair(const GroupView& first, const GroupView& second) {
 void launch_pair(const PairLaunch& launch, int processors, cudaStream_t stream) {
   const Kernel kernel = launch.second.out_form == GroupForm::split ? kernel_for<true>(launch)
                                                                    : kernel_for<false>(launch);
-  const LaunchSize size{.threads = kThreads, .shared_bytes = shared_bytes(launch.second.weights)};
+  const LaunchSize size{.threads = kGroupThreads,
+                        .shared_bytes = shared_bytes(launch.second.weights)};
   launch_filling(kernel, launch, size, processors, false, stream);
 }
 

@@ -1,6 +1,7 @@
 // The first two layers in one launch, without the activations between them in memory: for each part
 // of 8 groups of the second layer, the groups of the first that it reads are computed into shared
-// memory, from bits. A group of the first layer is computed for every part that reads it.
+// memory, from bits. A group of the first layer is computed for every part that reads it, but for
+// one that a part takes over from the part before, if the same block computes both.
 #pragma once
 
 #include <cuda_runtime_api.h>

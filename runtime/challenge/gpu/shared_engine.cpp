@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::uint32_t kWordsPerTile = kGroupImages / 32;
 constexpr std::uint32_t kGroupsPerRun = 256, kLongestRun = 4;
+// The first part of a run of the pair kernel has more to compute than the others.
+constexpr std::uint32_t kGroupsPerPairRun = 64, kShortestPairRun = 8, kLongestPairRun = 16;
 // Places of a tile that moves while there are many images: whole sectors of 32 bytes. Where one is
 // written in two halves, it costs a read (measured: half of the time of the first layers).
 constexpr std::uint32_t kSplitMultiple = 16;
@@ -240,7 +242,10 @@ class SharedEngine : public GraphEngine {
     launch.multiple = state.drop.multiple;
     launch.in_id = state.drop.in_id;
     launch.out_id = state.drop.out_id;
-    if (launch.in_form != GroupForm::half) {
+    if (reads_bits && is_paired_) {
+      launch.run =
+          std::clamp(launch.weights.groups / kGroupsPerPairRun, kShortestPairRun, kLongestPairRun);
+    } else if (launch.in_form != GroupForm::half) {
       launch.run = std::clamp(launch.weights.groups / kGroupsPerRun, 1u, kLongestRun);
     }
     launch.is_reverse = l % 2 == 1 && !reads_bits;

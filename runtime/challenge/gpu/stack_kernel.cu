@@ -16,7 +16,7 @@
 namespace winnow::challenge {
 namespace {
 
-constexpr std::uint32_t kClusterBlocks = 4;
+constexpr std::uint32_t kClusterBlocks = 2;
 constexpr std::uint32_t kTileImages = 16;
 constexpr std::uint32_t kComputing = kStackWarps * 32;  // threads
 constexpr std::uint32_t kThreads = kComputing + 32;
@@ -178,9 +178,9 @@ __device__ void load_tile(const StackLaunch& a, std::uint32_t tile, std::uint32_
   const auto* from = static_cast<const std::uint16_t*>(a.in) +
                      std::size_t{number / kGroupImages} * a.rows * kGroupImages +
                      number % kGroupImages;
-#pragma unroll 8
+#pragma unroll 16
   for (std::uint32_t r = threadIdx.x / kTileImages; r < a.in_rows; r += kComputing / kTileImages) {
-    const std::uint16_t value = is_there ? from[std::size_t{r} * kGroupImages] : std::uint16_t{0};
+    const std::uint16_t value = is_there ? __ldg(from + std::size_t{r} * kGroupImages) : 0;
     *reinterpret_cast<std::uint16_t*>(buffer + (stack_row(r) ^ i / 8) * 16 + i % 8 * 2) = value;
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/challenge/gpu/group_weights.h"
+#include "runtime/challenge/gpu/host_device.h"
 #include "runtime/device/buffer.h"
 
 namespace winnow::challenge {
@@ -30,15 +31,9 @@ inline std::size_t stack_record_bytes(std::uint32_t parts) {
 
 // Where 8 images of row r begin, in units of 16 bytes; for the other 8 the lowest bit is the
 // opposite. Any 8 rows with numbers different modulo 8 meet all banks once.
-#ifdef __CUDACC__
-#define WINNOW_HOST_DEVICE __host__ __device__
-#else
-#define WINNOW_HOST_DEVICE
-#endif
 WINNOW_HOST_DEVICE constexpr std::uint32_t stack_row(std::uint32_t r) {
   return 2 * r + r / 4 % 2;
 }
-#undef WINNOW_HOST_DEVICE
 
 // In host memory.
 struct StackLayer {

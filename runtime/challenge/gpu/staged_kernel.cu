@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/challenge/gpu/async_copy.cuh"
+#include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
@@ -29,6 +30,11 @@ __device__ __forceinline__ void copy_rows(const unsigned char* tile, const std::
   }
 }
 
+// The rows that a part reads, in GroupView::part_row.
+struct PartRows {
+  std::uint32_t begin, count;
+};
+
 template <bool kSplitOut, int kWeightParts, bool kMoves>
 __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLaunch a) {
   using Output = GroupOutput<kSplitOut, kMoves>;
@@ -39,77 +45,75 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_part_rows * kInputParts * kRowBytes;
   const std::size_t tile_bytes = std::size_t{a.rows} * kInputParts * kRowBytes;
-  const std::uint32_t parts = (w.groups + kGroupWarps - 1) / kGroupWarps;
-  const Walk walk{parts, a.run, (parts + a.run - 1) / a.run};
+  const Walk walk(w.groups, a.run);
 
   const auto group_of = [&](const Item& item) {
-    return min(item.part * kGroupWarps + warp, w.groups - 1);
+    return min(walk.part(item) * kGroupWarps + warp, w.groups - 1);
   };
-  const auto first_step = [&](std::uint32_t group) {
-    return w.steps != 0 ? group * w.steps : __ldg(w.step_begin + group);
+  const auto rows_of_part = [&](const Item& item) {
+    const std::uint32_t part = walk.part(item), begin = __ldg(w.part_begin + part);
+    return PartRows{begin, __ldg(w.part_begin + part + 1) - begin};
   };
-  const auto number_in = [&](const Item& item) {
-    const std::uint32_t begin = __ldg(w.part_begin + item.part);
-    const std::uint32_t count = __ldg(w.part_begin + item.part + 1) - begin;
-    return threadIdx.x < count ? __ldg(w.part_row + begin + threadIdx.x) : 0;
+  const auto number_in = [&](const PartRows& rows) {
+    return threadIdx.x < rows.count ? __ldg(w.part_row + rows.begin + threadIdx.x) : 0;
   };
-  Item item = walk.at(blockIdx.x);
-  Step<kWeightParts> step = step_at<kWeightParts>(w, first_step(group_of(item)));
-  numbers[1][threadIdx.x] = number_in(item);
+  Item item = walk.begin(), next = walk.after(item);
+  PartRows next_rows = rows_of_part(next), further_rows = rows_of_part(walk.after(next));
+  const PartRows first_rows = rows_of_part(item);
+  Step<kWeightParts> step = step_at<kWeightParts>(w, first_step(w, group_of(item)));
+  Biases bias = biases_of(w, group_of(item));
+  numbers[1][threadIdx.x] = number_in(first_rows);
+  numbers[0][threadIdx.x] = number_in(next_rows);
   __syncthreads();
   wait_for_launch_before();
 
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
-  const std::uint32_t end = tiles * walk.runs;
-  const auto tile_of = [&](const Item& i) {
-    return a.is_reverse ? tiles - 1 - i.work / walk.runs : i.work / walk.runs;
-  };
-  const auto copy = [&](const Item& i, const std::uint32_t* rows, std::uint32_t stage) {
-    if (i.work < end) {
-      const std::uint32_t begin = __ldg(w.part_begin + i.part);
-      const std::uint32_t count = __ldg(w.part_begin + i.part + 1) - begin;
-      copy_rows(static_cast<const unsigned char*>(a.in) + tile_of(i) * tile_bytes,
-                rows != nullptr ? rows : w.part_row + begin, count, memory + stage * buffer_bytes);
+  const auto tile_of = [&](const Item& i) { return a.is_reverse ? tiles - 1 - i.tile : i.tile; };
+  const auto copy = [&](const Item& i, std::uint32_t count, const std::uint32_t* rows,
+                        std::uint32_t stage) {
+    if (i.tile < tiles) {
+      copy_rows(static_cast<const unsigned char*>(a.in) + tile_of(i) * tile_bytes, rows, count,
+                memory + stage * buffer_bytes);
     }
     end_of_copies();
   };
-  Item ahead = item;  // its copies are the next to begin
-  for (std::uint32_t stage = 0; stage + 1 < kStages; ++stage) {
-    copy(ahead, stage == 0 ? numbers[1] : nullptr, stage);
-    ahead = walk.after(ahead);
-  }
-  numbers[0][threadIdx.x] = number_in(ahead);
+  copy(item, first_rows.count, numbers[1], 0);
   Output output;
-  for (std::uint32_t i = 0; item.work < end; ++i) {
-    const Item next = walk.after(item), further = walk.after(ahead);
-    const std::uint32_t number = number_in(further);
-    wait_for_copies<kStages - 2>();
+  if (item.tile < tiles) output.look_ahead(a, tile_of(item));
+  for (std::uint32_t i = 0; item.tile < tiles; ++i) {
+    const Item further = walk.after(next);
+    const std::uint32_t number = number_in(further_rows);
+    const PartRows later_rows = rows_of_part(walk.after(further));
+    wait_for_copies<0>();
     __syncthreads();  // this item's rows are there, and those of the one before are done with
-    copy(ahead, numbers[i % 2], (i + kStages - 1) % kStages);
+    copy(next, next_rows.count, numbers[i % 2], (i + 1) % 2);
 
-    if (item.part == walk.at(item.work).part) {
-      output.begin_tile(a, scratch[warp], tile_of(item), item.part == 0 && warp == 0);
+    if (item.i == 0) {
+      output.begin_tile(a, scratch[warp], tile_of(item), walk.part(item) == 0 && warp == 0);
     }
     const std::uint32_t group = group_of(item);
-    const Biases bias = biases_of(w, group);
-    const unsigned char* rows = memory + i % kStages * buffer_bytes;
+    const unsigned char* rows = memory + i % 2 * buffer_bytes;
     float sum[8][4];
     begin_sum(w, bias, sum);
     add_step<kWeightParts>(step, rows, sum);
     if (w.steps != 1) {
       const std::uint32_t last_step = __ldg(w.step_begin + group + 1);
-      for (std::uint32_t s = first_step(group) + 1; s < last_step; ++s) {
+      for (std::uint32_t s = first_step(w, group) + 1; s < last_step; ++s) {
         add_step<kWeightParts>(step_at<kWeightParts>(w, s), rows, sum);
       }
     }
-    step = step_at<kWeightParts>(w, first_step(group_of(next)));
+    step = step_at<kWeightParts>(w, first_step(w, group_of(next)));
     end_sum(w, bias, sum);
+    bias = biases_of(w, group_of(next));
+    if (next.i == 0 && next.tile < tiles) output.look_ahead(a, tile_of(next));
     output.write(a, scratch[warp], group, sum);
-    if (item.part + 1 == item.last_part) output.end_tile(a, images);
+    if (walk.is_last_of_run(item)) output.end_tile(a, images);
     numbers[(i + 1) % 2][threadIdx.x] = number;
     item = next;
-    ahead = further;
+    next = further;
+    next_rows = further_rows;
+    further_rows = later_rows;
   }
 }
 

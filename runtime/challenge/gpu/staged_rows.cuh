@@ -1,6 +1,7 @@
 // Rows lie in shared memory in the order of GroupView::part_row; the chunk c of 16 bytes of row r
-// is at place c ^ r % 8. A quarter of a warp reads the chunks c and c + 4 of four rows; if these
-// are different modulo 4 (group_parts.h sees to that), it meets all banks once.
+// is at place c ^ r % 4 ^ 4 (r % 2). A quarter of a warp reads the chunks c and c + 4 of four rows;
+// if these are different modulo 4 (group_parts.h sees to that), it meets all banks once. When it
+// writes, it has the chunks 0 to 3 or 4 to 7 of an even row and of the next one.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,38 @@ inline constexpr int kInputParts = 2;
 
 __device__ __forceinline__ std::uint32_t staged_at(std::uint32_t row, std::uint32_t part,
                                                    std::uint32_t chunk) {
-  return (row * kInputParts + part) * kRowBytes + ((chunk ^ row) % 8) * 16;
+  return (row * kInputParts + part) * kRowBytes + (chunk ^ row % 4 ^ row % 2 * 4) * 16;
 }
 
-// One tile and part; a block walks over runs of parts (group_kernel.cu).
+// Part `i` of a run of parts of a tile.
 struct Item {
-  std::uint32_t work, part, last_part;
+  std::uint32_t tile, run, i;
 };
 
-struct Walk {
-  std::uint32_t parts, run, runs;
+// A block walks over every gridDim-th run of all tiles.
+class Walk {
+ public:
+  __device__ Walk(std::uint32_t groups, std::uint32_t run_parts)
+      : parts_((groups + kGroupWarps - 1) / kGroupWarps),
+        run_parts_(run_parts),
+        runs_((parts_ + run_parts - 1) / run_parts),
+        step_tiles_(gridDim.x / runs_),
+        step_runs_(gridDim.x % runs_) {}
 
-  __device__ Item at(std::uint32_t work) const {
-    const std::uint32_t first = work % runs * run;
-    return {work, first, min(first + run, parts)};
+  __device__ Item begin() const { return {blockIdx.x / runs_, blockIdx.x % runs_, 0}; }
+  __device__ std::uint32_t part(const Item& item) const { return item.run * run_parts_ + item.i; }
+  __device__ bool is_last_of_run(const Item& item) const {
+    return item.i + 1 == run_parts_ || part(item) + 1 == parts_;
   }
   __device__ Item after(const Item& item) const {
-    if (item.part + 1 < item.last_part) return {item.work, item.part + 1, item.last_part};
-    return at(item.work + gridDim.x);
+    if (!is_last_of_run(item)) return {item.tile, item.run, item.i + 1};
+    const std::uint32_t run = item.run + step_runs_, wraps = run >= runs_ ? 1 : 0;
+    return {item.tile + step_tiles_ + wraps, wraps != 0 ? run - runs_ : run, 0};
   }
+
+ private:
+  std::uint32_t parts_, run_parts_, runs_;  // of a tile, of a run, of a tile
+  std::uint32_t step_tiles_, step_runs_;
 };
 
 // What a warp needs of the weights for the first step of a group.
@@ -41,13 +55,18 @@ struct Step {
   uint4 weight[kFragments][kWeightParts];
 };
 
+__device__ __forceinline__ void load_local(const GroupView& w, std::uint32_t step,
+                                           std::uint32_t (&local)[kFragments]) {
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+    local[f] = __ldg(w.local + (std::size_t{step} * kFragments + f) * 4 + threadIdx.x % 4);
+  }
+}
+
 template <int kWeightParts>
 __device__ __forceinline__ Step<kWeightParts> step_at(const GroupView& w, std::uint32_t step) {
   Step<kWeightParts> s;
-#pragma unroll
-  for (int f = 0; f < kFragments; ++f) {
-    s.local[f] = __ldg(w.local + (std::size_t{step} * kFragments + f) * 4 + threadIdx.x % 4);
-  }
+  load_local(w, step, s.local);
   load_weights(w, step, s.weight);
   return s;
 }
