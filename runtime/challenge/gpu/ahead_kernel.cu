@@ -50,7 +50,8 @@ __device__ __forceinline__ void copy_rows(const StepRows& rows, const unsigned c
 
 template <int kWeightParts>
 __device__ __forceinline__ void add_staged(const uint4 (&weight)[kFragments][kWeightParts],
-                                           const unsigned char* rows, float (&sum)[8][4]) {
+                                           const unsigned char* rows, const SumBegin& begin,
+                                           float (&sum)[8][4]) {
   const Lane lane = this_lane();
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
@@ -60,7 +61,7 @@ __device__ __forceinline__ void add_staged(const uint4 (&weight)[kFragments][kWe
       in.row[i] =
           *reinterpret_cast<const uint4*>(rows + place_of(16 * f + 4 * i + lane.q, lane.chunk()));
     }
-    add<kWeightParts>(weight[f], in, sum);
+    add<kWeightParts>(weight[f], in, sum, f == 0 ? &begin : nullptr);
   }
 }
 
@@ -104,10 +105,9 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
     uint4 weight[kFragments][kWeightParts];
     load_weights(w, group, weight);  // a group is one step
     float sum[8][4];
-    begin_sum(w, bias, sum);
     wait_for_copies<kStages - 1>();
     __syncwarp();
-    add_staged<kWeightParts>(weight, stages + stage * kStageBytes, sum);
+    add_staged<kWeightParts>(weight, stages + stage * kStageBytes, begin_of_sums(w, bias), sum);
     __syncwarp();
     end_sum(w, bias, sum);
     output.begin_tile(a, scratch[warp], tile_of(work), false);

@@ -46,14 +46,13 @@ __device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned c
 // two (kBitValue): it is moved to the exponent's highest place.
 template <int kWeightParts>
 __device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const BitInputs& in,
-                                    float (&sum)[8][4]) {
+                                    float (&sum)[8][4], const SumBegin* begin = nullptr) {
   constexpr std::uint32_t kTwos = 0x40004000;
   const std::uint32_t pair0 = in.row[0] | in.row[1] << 16, pair1 = in.row[2] | in.row[3] << 16;
 #pragma unroll
   for (int block = 0; block < 8; ++block) {
     const std::uint32_t b0 = pair0 << (14 - block) & kTwos, b1 = pair1 << (14 - block) & kTwos;
-#pragma unroll
-    for (int part = 0; part < kWeightParts; ++part) multiply(weight[part], b0, b1, sum[block]);
+    add_block(weight, b0, b1, begin, sum[block]);
   }
 }
 

@@ -20,14 +20,14 @@ constexpr int kBlocksPerProcessor = 2;
 template <GroupForm kForm, int kWeightParts>
 __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
                                          const StepRows& rows, const unsigned char* tile,
-                                         float (&sum)[8][4]) {
+                                         float (&sum)[8][4], const SumBegin* begin = nullptr) {
   uint4 weight[kFragments][kWeightParts];
   load_weights(w, step, weight);
   if constexpr (kForm == GroupForm::bits) {
     BitInputs in[kFragments];
     load_bits(rows, tile, in);
 #pragma unroll
-    for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum);
+    for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum, f == 0 ? begin : nullptr);
   } else {
     constexpr int kInputParts = kForm == GroupForm::split ? 2 : 1;
     const std::uint32_t chunk = this_lane().chunk();
@@ -46,7 +46,7 @@ __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
     }
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) {
-      add<kWeightParts>(weight[f], in[0][f], sum);
+      add<kWeightParts>(weight[f], in[0][f], sum, f == 0 ? begin : nullptr);
       if constexpr (kInputParts == 2) {
         const uint4 high[1] = {weight[f][0]};  // low x low is beyond 22 bits
         add<1>(high, in[1][f], sum);
@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
       const std::uint32_t group = group_of(part);
       const Biases bias = biases_of(a.weights, group);
       const std::uint32_t step = first_step(a.weights, group);
+      const SumBegin begin = begin_of_sums(a.weights, bias);
       float sum[8][4];
-      begin_sum(a.weights, bias, sum);
-      add_step<kIn, kWeightParts>(a.weights, step, rows, in, sum);
+      add_step<kIn, kWeightParts>(a.weights, step, rows, in, sum, &begin);
       if (a.weights.steps != 1) {
         const std::uint32_t last_step = __ldg(a.weights.step_begin + group + 1);
         for (std::uint32_t s = step + 1; s < last_step; ++s) {

@@ -47,10 +47,38 @@ __device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// sum += weights x inputs for 16 inputs of 8 blocks of images.
+// What sums begin with: the same in every block, so that it need not be copied for each.
+struct SumBegin {
+  float of[4];
+};
+
+__device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::uint32_t b1,
+                                         const float (&c)[4], float (&d)[4]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},{%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "f"(c[0]), "f"(c[1]), "f"(c[2]),
+        "f"(c[3]));
+}
+
+// sum += weights x inputs for 16 inputs of 8 blocks of images; `begin`: = instead of +=, plus that.
+template <int kWeightParts>
+__device__ __forceinline__ void add_block(const uint4 (&weight)[kWeightParts], std::uint32_t b0,
+                                          std::uint32_t b1, const SumBegin* begin,
+                                          float (&sum)[4]) {
+#pragma unroll
+  for (int part = 0; part < kWeightParts; ++part) {
+    if (part == 0 && begin != nullptr) {
+      multiply(weight[part], b0, b1, begin->of, sum);
+    } else {
+      multiply(weight[part], b0, b1, sum);
+    }
+  }
+}
+
 template <int kWeightParts>
 __device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const Inputs& in,
-                                    float (&sum)[8][4]) {
+                                    float (&sum)[8][4], const SumBegin* begin = nullptr) {
 #pragma unroll
   for (int block = 0; block < 8; ++block) {
     const std::uint32_t halves = block % 2 == 0 ? 0x5410 : 0x7632;
@@ -58,8 +86,7 @@ __device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const I
         __byte_perm(word_of(in.row[0], block / 2), word_of(in.row[1], block / 2), halves);
     const std::uint32_t b1 =
         __byte_perm(word_of(in.row[2], block / 2), word_of(in.row[3], block / 2), halves);
-#pragma unroll
-    for (int part = 0; part < kWeightParts; ++part) multiply(weight[part], b0, b1, sum[block]);
+    add_block(weight, b0, b1, begin, sum[block]);
   }
 }
 
@@ -89,13 +116,10 @@ __device__ __forceinline__ Biases biases_of(const GroupView& w, std::uint32_t gr
 }
 
 // Where no bias is above 0, it may count for every sum: without inputs the result is 0 anyway.
-__device__ __forceinline__ void begin_sum(const GroupView& w, const Biases& bias,
-                                          float (&sum)[8][4]) {
-#pragma unroll
-  for (int block = 0; block < 8; ++block) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) sum[block][i] = w.has_positive_bias ? 0.0f : bias.of[i / 2];
-  }
+__device__ __forceinline__ SumBegin begin_of_sums(const GroupView& w, const Biases& bias) {
+  const float first = w.has_positive_bias ? 0.0f : bias.of[0];
+  const float second = w.has_positive_bias ? 0.0f : bias.of[1];
+  return {{first, first, second, second}};
 }
 
 // Leaves sums to be clamped.

@@ -113,7 +113,10 @@ void append(GroupedLayer& grouped, const DenseGroup& group, const std::vector<st
       const std::uint32_t local[4] = {group.local(at), group.local(at + 1), group.local(at + 8),
                                       group.local(at + 9)};
       grouped.input.push_back({row[local[0]], row[local[1]], row[local[2]], row[local[3]]});
-      grouped.local.push_back(local[0] | local[1] << 8 | local[2] << 16 | local[3] << 24);
+      const auto pair = [&](std::uint32_t a, std::uint32_t b) {
+        return (staged_row(a) & 0xffff) | staged_row(b) << 16;
+      };
+      grouped.local.push_back({pair(local[0], local[1]), pair(local[2], local[3])});
     }
   }
   for (std::uint32_t step = 0; step < group.steps(); ++step) {

@@ -18,6 +18,15 @@ inline constexpr std::uint32_t kStepInputs = 32;  // of one step: two fragments
 inline constexpr float kActivationScale = 1024;   // activations are stored so many times as large
 inline constexpr float kBitValue = 2;             // what a one in an image of bits counts
 
+// Where a row of two parts begins in the shared memory of staged_kernel and pair_kernel
+// (staged_rows.cuh); 16 bits.
+inline constexpr int kInputParts = 2;
+inline constexpr std::uint32_t kStagedRowBytes = kInputParts * 64 * 2;
+inline constexpr std::uint32_t kMostStagedRows = 256;
+WINNOW_HOST_DEVICE constexpr std::uint32_t staged_row(std::uint32_t row) {
+  return row * kStagedRowBytes + (row % 4 ^ row % 2 * 4) * 16;
+}
+
 inline constexpr std::uint32_t kMostPartReads = 16;
 
 // The groups that a part reads, numbered in the order of its rows. One may be shared with the part
@@ -46,7 +55,8 @@ struct GroupedLayer {
   // part_begin[p + 1]); and the inputs as places in that list.
   std::vector<std::uint32_t> part_begin = {0};
   std::vector<std::uint32_t> part_row;
-  std::vector<std::uint32_t> local;  // as `input`, 8 bits each; if no part has more than 256 rows
+  std::vector<uint2> local;  // as `input`: staged_row() of places in that list, 16 bits each; of no
+                             // use if a part has more than kMostStagedRows rows
 
   // If reads_whole_groups() and no part has more than 256 rows: which groups of the layer before a
   // part reads, and which of them the part before reads too (PartReads).
@@ -88,7 +98,7 @@ struct GroupView {
   const float* bias = nullptr;
   const std::uint32_t* part_begin = nullptr;
   const std::uint32_t* part_row = nullptr;
-  const std::uint32_t* local = nullptr;
+  const uint2* local = nullptr;
   const std::uint32_t* part_reads = nullptr;
   const std::uint32_t* part_group = nullptr;
 };
@@ -108,7 +118,7 @@ class GroupWeights {
   DeviceBuffer<float> bias_;
   DeviceBuffer<std::uint32_t> part_begin_;
   DeviceBuffer<std::uint32_t> part_row_;
-  DeviceBuffer<std::uint32_t> local_;
+  DeviceBuffer<uint2> local_;
   DeviceBuffer<std::uint32_t> part_reads_;
   DeviceBuffer<std::uint32_t> part_group_;
 };

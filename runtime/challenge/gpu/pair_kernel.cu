@@ -10,8 +10,7 @@
 namespace winnow::challenge {
 namespace {
 
-constexpr std::uint32_t kMostRows = 256;  // of a part: local numbers have 8 bits
-constexpr std::uint32_t kBuffers = 2;     // one is written while the other is still read
+constexpr std::uint32_t kBuffers = 2;  // one is written while the other is still read
 
 // ---------------------------------------------------------------------------------- device
 
@@ -93,13 +92,14 @@ __device__ __forceinline__ void stage_group(const float (&sum)[8][4], std::uint3
 
 template <int kWeightParts>
 __device__ __forceinline__ void add_bits(const GroupView& w, std::uint32_t step,
-                                         const unsigned char* tile, float (&sum)[8][4]) {
+                                         const unsigned char* tile, const SumBegin* begin,
+                                         float (&sum)[8][4]) {
   BitInputs in[kFragments];
   load_bits(rows_of(w, step), tile, in);
   uint4 weight[kFragments][kWeightParts];
   load_weights(w, step, weight);
 #pragma unroll
-  for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum);
+  for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum, f == 0 ? begin : nullptr);
 }
 
 // A group of the first layer, `entry` in GroupView::part_group. `ahead`: its first step, which is
@@ -110,8 +110,8 @@ __device__ __forceinline__ void compute_first(const GroupView& w, std::uint32_t 
                                               const unsigned char* tile, unsigned char* staged) {
   const std::uint32_t group = entry & 0xffffff, number = entry >> 24;
   const Biases bias = ahead != nullptr ? ahead->read_bias() : biases_of(w, group);
+  const SumBegin begin = begin_of_sums(w, bias);
   float sum[8][4];
-  begin_sum(w, bias, sum);
   std::uint32_t step = first_step(w, group);
   if (ahead != nullptr) {
     BitInputs in[kFragments];
@@ -120,13 +120,14 @@ __device__ __forceinline__ void compute_first(const GroupView& w, std::uint32_t 
     for (int f = 0; f < kFragments; ++f) {
       uint4 weight[kWeightParts];
       ahead->first.read(f, weight);
-      add(weight, in[f], sum);
+      add(weight, in[f], sum, f == 0 ? &begin : nullptr);
     }
-    ++step;
+  } else {
+    add_bits<kWeightParts>(w, step, tile, &begin, sum);
   }
-  if (ahead == nullptr || w.steps != 1) {
+  if (w.steps != 1) {
     const std::uint32_t end = __ldg(w.step_begin + group + 1);
-    for (; step < end; ++step) add_bits<kWeightParts>(w, step, tile, sum);
+    for (++step; step < end; ++step) add_bits<kWeightParts>(w, step, tile, nullptr, sum);
   }
   end_sum(w, bias, sum);
   stage_group(sum, number * kGroupOutputs, staged);
@@ -157,18 +158,17 @@ __device__ __forceinline__ Ahead look_at(const GroupView& w, std::uint32_t part)
 // The warp's group of the second layer; `local`: the inputs of its first step, as GroupView's.
 template <int kWeightParts>
 __device__ __forceinline__ void sum_second(const GroupView& w, std::uint32_t group,
-                                           const Biases& bias,
-                                           const std::uint32_t (&local)[kFragments],
+                                           const Biases& bias, const uint2 (&local)[kFragments],
                                            const StagedWeights<kWeightParts>& weights,
                                            const unsigned char* rows, float (&sum)[8][4]) {
-  begin_sum(w, bias, sum);
+  const SumBegin begin = begin_of_sums(w, bias);
   Step<kWeightParts> step;
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
     step.local[f] = local[f];
     weights.read(f, step.weight[f]);
   }
-  add_step<kWeightParts>(step, rows, sum);
+  add_step<kWeightParts>(step, rows, sum, &begin);
   if (w.steps != 1) {
     const std::uint32_t end = __ldg(w.step_begin + group + 1);
     for (std::uint32_t s = first_step(w, group) + 1; s < end; ++s) {
@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
     const Ahead further = look_at(w, walk.part(walk.after(next_item)));
     copy_rows(next.entry);
     const std::uint32_t group = group_of(item);
-    std::uint32_t local[kFragments];
+    uint2 local[kFragments];
     load_local(w, first_step(w, group), local);
     const Biases bias = biases_of(w, group);
     unsigned char* rows = memory + buffer * buffer_bytes;
@@ -272,7 +272,7 @@ std::size_t shared_bytes(const GroupView& second) {
 
 bool can_pair(const GroupView& first, const GroupView& second) {
   constexpr std::size_t kStatic = 1024;  // at most
-  if (!second.reads_whole_groups || second.most_part_rows > kMostRows) return false;
+  if (!second.reads_whole_groups || second.most_part_rows > kMostStagedRows) return false;
   if (first.parts != second.parts) return false;
   return fits_shared_memory(shared_bytes(second) + kStatic);
 }

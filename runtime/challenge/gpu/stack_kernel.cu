@@ -178,10 +178,22 @@ __device__ void load_tile(const StackLaunch& a, std::uint32_t tile, std::uint32_
   const auto* from = static_cast<const std::uint16_t*>(a.in) +
                      std::size_t{number / kGroupImages} * a.rows * kGroupImages +
                      number % kGroupImages;
-#pragma unroll 16
-  for (std::uint32_t r = threadIdx.x / kTileImages; r < a.in_rows; r += kComputing / kTileImages) {
-    const std::uint16_t value = is_there ? __ldg(from + std::size_t{r} * kGroupImages) : 0;
-    *reinterpret_cast<std::uint16_t*>(buffer + (stack_row(r) ^ i / 8) * 16 + i % 8 * 2) = value;
+  constexpr std::uint32_t kRowsAtOnce = kComputing / kTileImages, kBatch = 16;
+  for (std::uint32_t first = threadIdx.x / kTileImages; first < a.in_rows;
+       first += kBatch * kRowsAtOnce) {
+    std::uint16_t value[kBatch];  // all on their way before the first is needed
+#pragma unroll
+    for (std::uint32_t k = 0; k < kBatch; ++k) {
+      const std::uint32_t r = first + k * kRowsAtOnce;
+      value[k] = is_there && r < a.in_rows ? __ldg(from + std::size_t{r} * kGroupImages) : 0;
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kBatch; ++k) {
+      const std::uint32_t r = first + k * kRowsAtOnce;
+      if (r >= a.in_rows) break;
+      *reinterpret_cast<std::uint16_t*>(buffer + (stack_row(r) ^ i / 8) * 16 + i % 8 * 2) =
+          value[k];
+    }
   }
 }
 

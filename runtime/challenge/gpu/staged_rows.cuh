@@ -1,7 +1,8 @@
 // Rows lie in shared memory in the order of GroupView::part_row; the chunk c of 16 bytes of row r
-// is at place c ^ r % 4 ^ 4 (r % 2). A quarter of a warp reads the chunks c and c + 4 of four rows;
-// if these are different modulo 4 (group_parts.h sees to that), it meets all banks once. When it
-// writes, it has the chunks 0 to 3 or 4 to 7 of an even row and of the next one.
+// is at place c ^ r % 4 ^ 4 (r % 2): at staged_row(r) ^ 16 c, and the low halfs kRowBytes after it.
+// A quarter of a warp reads the chunks c and c + 4 of four rows; if these are different modulo 4
+// (group_parts.h sees to that), it meets all banks once. When it writes, it has the chunks 0 to 3
+// or 4 to 7 of an even row and of the next one.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,9 @@
 
 namespace winnow::challenge {
 
-inline constexpr int kInputParts = 2;
-
 __device__ __forceinline__ std::uint32_t staged_at(std::uint32_t row, std::uint32_t part,
                                                    std::uint32_t chunk) {
-  return (row * kInputParts + part) * kRowBytes + (chunk ^ row % 4 ^ row % 2 * 4) * 16;
+  return (staged_row(row) ^ chunk * 16) + part * kRowBytes;
 }
 
 // Part `i` of a run of parts of a tile.
@@ -48,15 +47,19 @@ class Walk {
   std::uint32_t step_tiles_, step_runs_;
 };
 
+__device__ __forceinline__ std::uint32_t pair_of(const uint2& v, int i) {
+  return i == 0 ? v.x : v.y;
+}
+
 // What a warp needs of the weights for the first step of a group.
 template <int kWeightParts>
 struct Step {
-  std::uint32_t local[kFragments];  // rows in shared memory, a byte each
+  uint2 local[kFragments];  // where rows begin in shared memory, 16 bits each
   uint4 weight[kFragments][kWeightParts];
 };
 
 __device__ __forceinline__ void load_local(const GroupView& w, std::uint32_t step,
-                                           std::uint32_t (&local)[kFragments]) {
+                                           uint2 (&local)[kFragments]) {
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
     local[f] = __ldg(w.local + (std::size_t{step} * kFragments + f) * 4 + threadIdx.x % 4);
@@ -73,8 +76,8 @@ __device__ __forceinline__ Step<kWeightParts> step_at(const GroupView& w, std::u
 
 template <int kWeightParts>
 __device__ __forceinline__ void add_step(const Step<kWeightParts>& step, const unsigned char* rows,
-                                         float (&sum)[8][4]) {
-  const std::uint32_t chunk = this_lane().chunk();
+                                         float (&sum)[8][4], const SumBegin* begin = nullptr) {
+  const std::uint32_t chunk = this_lane().chunk() * 16;
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
 #pragma unroll
@@ -82,11 +85,13 @@ __device__ __forceinline__ void add_step(const Step<kWeightParts>& step, const u
       Inputs in;
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const std::uint32_t row = step.local[f] >> (8 * k) & 0xff;
-        in.row[k] = *reinterpret_cast<const uint4*>(rows + staged_at(row, part, chunk));
+        const std::uint32_t at = (k % 2 == 0 ? pair_of(step.local[f], k / 2) & 0xffff
+                                             : pair_of(step.local[f], k / 2) >> 16) ^
+                                 chunk;
+        in.row[k] = *reinterpret_cast<const uint4*>(rows + at + part * kRowBytes);
       }
       if (part == 0) {
-        add<kWeightParts>(step.weight[f], in, sum);
+        add<kWeightParts>(step.weight[f], in, sum, f == 0 ? begin : nullptr);
       } else {
         const uint4 high[1] = {step.weight[f][0]};  // low x low is beyond 22 bits
         add<1>(high, in, sum);
