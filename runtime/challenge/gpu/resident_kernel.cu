@@ -21,24 +21,43 @@ struct Output {
   bool is_half;
 };
 
+// Calls store(i, load(i)) for i from threadIdx.x on; several loads are on their way at a time.
+template <typename Load, typename Store>
+__device__ __forceinline__ void load_all(std::uint32_t count, Load load, Store store) {
+  constexpr std::uint32_t kAtOnce = 8;
+  using Value = decltype(load(0));
+  for (std::uint32_t first = threadIdx.x; first < count; first += kAtOnce * kResidentThreads) {
+    Value value[kAtOnce];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+      value[k] = load(min(first + k * kResidentThreads, count - 1));
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+      const std::uint32_t i = first + k * kResidentThreads;
+      if (i < count) store(i, value[k]);
+    }
+  }
+}
+
 // The tile's inputs to shared memory.
 template <typename T, int R>
 __device__ void load_tile(const ResidentLaunch& a, std::uint32_t tile, T* x) {
   if (a.bits == nullptr) {
-    const std::size_t chunks = std::size_t{a.rows} * R * sizeof(T) / 16;
-    const uint4* from = static_cast<const uint4*>(a.in) + tile * chunks;
-    for (std::uint32_t i = threadIdx.x; i < chunks; i += kResidentThreads) {
-      reinterpret_cast<uint4*>(x)[i] = __ldcs(from + i);
-    }
+    const std::uint32_t chunks = a.rows * R * sizeof(T) / 16;
+    const uint4* from = static_cast<const uint4*>(a.in) + std::size_t{tile} * chunks;
+    load_all(
+        chunks, [&](std::uint32_t i) { return __ldcs(from + i); },
+        [&](std::uint32_t i, uint4 v) { reinterpret_cast<uint4*>(x)[i] = v; });
     return;
   }
   const std::uint32_t* words = a.bits + std::size_t{tile} * R / 32 * a.inputs;
   const std::uint32_t shift = tile * R % 32;
-  for (std::uint32_t i = threadIdx.x; i < a.rows * R; i += kResidentThreads) {
-    const std::uint32_t row = i / R;
-    const std::uint32_t word = row < a.inputs ? __ldg(words + row) : 0;
-    x[i] = static_cast<T>(static_cast<float>(word >> (shift + i % R) & 1));
-  }
+  load_all(
+      a.rows * R, [&](std::uint32_t i) { return i / R < a.inputs ? __ldg(words + i / R) : 0u; },
+      [&](std::uint32_t i, std::uint32_t word) {
+        x[i] = static_cast<T>(static_cast<float>(word >> (shift + i % R) & 1));
+      });
 }
 
 // The live images of the tile to consecutive places behind those of other blocks.
@@ -58,6 +77,7 @@ __device__ void store_live(const ResidentLaunch& a, const Output& out, std::uint
   const std::uint32_t width = 1u << out.images_log2;
   const std::size_t begin =
       std::size_t{place >> out.images_log2} * a.rows * width + (place & (width - 1));
+#pragma unroll 4
   for (std::uint32_t row = threadIdx.x / R; row < a.rows; row += kResidentThreads / R) {
     const std::size_t to = begin + std::size_t{row} * width;
     const T value = y[row * R + image];
