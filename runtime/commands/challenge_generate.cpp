@@ -78,12 +78,14 @@ void check(GenerateOptions& options) {
   if (!options.is_published && !options.recipe.seed) {
     fail(ErrorCode::usage, "expected --published, for the challenge's own network, or --seed");
   }
-  const std::vector<std::string> kinds = {"constant", "random"}, parts = {"network", "images"};
-  options.recipe.has_random_weights = options.weights == "random";
-  if (std::ranges::count(kinds, options.weights) == 0) {
+  const std::vector<std::string> kinds = {"constant", "positive", "random"};  // as Weights
+  const std::vector<std::string> parts = {"network", "images"};
+  const auto kind = std::ranges::find(kinds, options.weights);
+  if (kind == kinds.end()) {
     fail(ErrorCode::usage, "unknown weights ", in_quotes(options.weights),
          suggestion(options.weights, kinds));
   }
+  options.recipe.weights = static_cast<challenge::Weights>(kind - kinds.begin());
   if (!options.only.empty() && std::ranges::count(parts, options.only) == 0) {
     fail(ErrorCode::usage, "--only ", in_quotes(options.only), suggestion(options.only, parts));
   }
@@ -171,7 +173,7 @@ void add_network_options(CLI::App& app, GenerateOptions& options) {
       app.add_option("--seed", recipe.seed, "Another network of the same kind"),
       app.add_flag("--shuffle", recipe.is_shuffled,
                    "Random connections: no two outputs share their inputs"),
-      app.add_option("--weights", options.weights, "constant (2 / connections) or random")
+      app.add_option("--weights", options.weights, "constant (2 / connections), positive or random")
           ->capture_default_str(),
       app.add_option("--connections", recipe.connections, "Connections of every output")
           ->capture_default_str(),

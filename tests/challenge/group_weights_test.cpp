@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "runtime/base/half.h"
@@ -111,6 +112,36 @@ TEST_CASE("whole groups of the layer before are recognised") {
   CHECK(second_layer(class_network(256, 2, {})).reads_whole_groups());
   CHECK(second_layer(class_network(256, 2, {})).most_part_rows() <= 16 * 9);
   CHECK_FALSE(second_layer(shared_network({64, 64, 64}, {})).reads_whole_groups());
+}
+
+TEST_CASE("a part names the groups that it reads, one shared with the part before last") {
+  const MemoryNetwork network = class_network(512, 2, {});
+  const SparseLayer first = network.layer(0), second = network.layer(1);
+  const auto rows = rows_of_outputs(chain_groups(find_input_groups(first), first.inputs));
+  const GroupedLayer layer =
+      group_layer(second, chain_groups(find_input_groups(second), second.inputs), rows);
+  REQUIRE(layer.part_reads.size() == 4);
+  CHECK_FALSE(PartReads{layer.part_reads[0]}.is_shared());
+  std::uint32_t shared = 0;
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    const PartReads reads{layer.part_reads[p]};
+    const auto row = [&](std::uint32_t part, std::uint32_t number) {
+      return layer.part_row[layer.part_begin[part] + number * kGroupOutputs];
+    };
+    CHECK(reads.groups() * kGroupOutputs == layer.part_begin[p + 1] - layer.part_begin[p]);
+    std::vector<bool> is_named(reads.groups());
+    for (std::uint32_t i = 0; i < reads.groups(); ++i) {
+      const std::uint32_t entry = layer.part_group[p * kMostPartReads + i], number = entry >> 24;
+      CHECK((entry & 0xffffff) * kGroupOutputs == row(p, number));
+      is_named[number] = true;
+      if (reads.is_shared()) CHECK((number == reads.here()) == (i + 1 == reads.groups()));
+    }
+    CHECK(std::ranges::count(is_named, false) == 0);
+    if (!reads.is_shared()) continue;
+    CHECK(row(p, reads.here()) == row(p - 1, reads.there()));
+    ++shared;
+  }
+  CHECK(shared == 2);  // inputs are 2 classes apart: a chain of even ones, one of odd ones
 }
 
 TEST_CASE("a weight beyond fp16 is refused") {

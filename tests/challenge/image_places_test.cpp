@@ -25,7 +25,7 @@ struct Case {
 };
 
 struct Placed {
-  Words first, id, live;
+  Words first, id, number, live;
   std::uint32_t count = 0;
 };
 
@@ -34,12 +34,14 @@ Placed expected_of(const Case& sample, const Words& alive, const Words& id) {
   Placed placed;
   placed.live.resize(alive.size());
   placed.id.assign(alive.size() * 32, 0);
+  placed.number = placed.id;
   const std::uint32_t tile_images = 32 * sample.words_per_tile;
   for (std::uint32_t tile = 0; tile * tile_images < sample.images; ++tile) {
     placed.first.push_back(placed.count);
     std::uint32_t place = placed.count;
     for (std::uint32_t i = tile * tile_images; i < (tile + 1) * tile_images; ++i) {
       if (i >= sample.images || (alive[i / 32] >> i % 32 & 1) == 0) continue;
+      placed.number[place] = i;
       placed.id[place++] = id[i];
       placed.live[id[i] / 32] |= 1u << id[i] % 32;
     }
@@ -59,6 +61,7 @@ void check_case(const Case& sample, Random& random) {
   const auto count = upload(Words{sample.images});
   const auto first = upload(Words(alive.size())), out_id = upload(Words(id.size()));
   const auto live = upload(Words(alive.size())), out_count = upload(Words(1));
+  const auto out_number = upload(Words(id.size()));
   launch_image_places({.words_per_tile = sample.words_per_tile,
                        .multiple = sample.multiple,
                        .alive = device_alive.get(),
@@ -67,12 +70,14 @@ void check_case(const Case& sample, Random& random) {
                        .first = first.get(),
                        .out_count = out_count.get(),
                        .out_id = out_id.get(),
+                       .out_number = out_number.get(),
                        .live_bits = live.get()},
                       stream.get());
   CUDA_CHECK(cudaStreamSynchronize(stream.get()));
   const Placed expected = expected_of(sample, alive, id);
   CHECK(download(out_count)[0] == expected.count);
   CHECK(download(out_id) == expected.id);
+  CHECK(download(out_number) == expected.number);
   CHECK(download(live) == expected.live);
   Words firsts = download(first);
   firsts.resize(expected.first.size());

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/challenge/gpu/engine_makers.h"
+#include "runtime/challenge/gpu/fused_engines.h"
 #include "tests/challenge/random_network.h"
 #include "tests/challenge/shared_network.h"
 #include "tests/kernels/gpu_case.h"
@@ -10,6 +11,12 @@ namespace {
 
 // Activations of this network are exact as halfs.
 const std::vector<std::uint32_t> kWidths = {70, 200, 33, 129, 64, 16};
+
+// Of which the stack kernel is made.
+bool has_clusters() {
+  return device_attribute(cudaDevAttrComputeCapabilityMajor, 0) == 9 &&
+         device_attribute(cudaDevAttrComputeCapabilityMinor, 0) == 0;
+}
 
 void check_categories(const MemoryNetwork& network, const EngineOptions& options) {
   const SparseImages images = random_images(network.neurons(), 333, 4);
@@ -59,6 +66,26 @@ TEST_CASE("shared runs the first two layers in one launch where their groups mee
                 std::string::npos);
           if (unit == 0.5f || prefix == 3) check_categories(network, options);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("shared takes layers through shared memory where they fit") {
+  if (lacks_gpu()) return;
+  for (const float bias : {-1.0f, 0.5f}) {
+    for (const float unit : {0.5f, 0.5f + 1.0f / 2048}) {
+      for (const std::uint32_t neurons : {48u, 500u, 1024u}) {
+        CAPTURE(neurons);
+        CAPTURE(unit);
+        const MemoryNetwork network =
+            shared_network(std::vector<std::uint32_t>(5, neurons),
+                           {.connections = 24, .weight_unit = unit, .bias = bias});
+        EngineOptions options;
+        options.full_precision_layers = unit == 0.5f ? 0 : 3;
+        const std::string kernel = make_shared_engine(network, options)->kernel();
+        CHECK((kernel.find("in shared memory") != std::string::npos) == has_clusters());
+        check_categories(network, options);
       }
     }
   }

@@ -28,7 +28,8 @@ void check_published(const NetworkRecipe& recipe) {
     fail(ErrorCode::usage, "found ", recipe.layers, " layers, the published networks have ",
          kPublishedLayers);
   }
-  if (recipe.connections != 32 || recipe.is_shuffled || recipe.has_random_weights || recipe.bias) {
+  if (recipe.connections != 32 || recipe.is_shuffled || recipe.weights != Weights::constant ||
+      recipe.bias) {
     fail(ErrorCode::usage, "the published networks have 32 connections an output, weights of 1/16",
          " and biases of their own: other networks need a seed");
   }
@@ -86,9 +87,11 @@ void set_random_wiring(SparseLayer& layer, const NetworkRecipe& recipe, std::uin
 void set_weights(SparseLayer& layer, const NetworkRecipe& recipe, std::uint32_t l) {
   const double connections = recipe.connections;
   layer.value.assign(layer.input.size(), static_cast<float>(2 / connections));
-  if (!recipe.has_random_weights) return;
+  if (recipe.weights == Weights::constant) return;
   Random random(*recipe.seed, kWeightStream + l);
-  const double mean = 1 / connections, reach = std::sqrt(2 / connections * 3);
+  const bool is_positive = recipe.weights == Weights::positive;
+  const double mean = (is_positive ? 2 : 1) / connections;
+  const double reach = is_positive ? mean : std::sqrt(2 / connections * 3);
   for (float& value : layer.value) {
     value = static_cast<float>(random.uniform(mean - reach, mean + reach));
   }
@@ -119,7 +122,8 @@ std::string GeneratedNetwork::name() const {
   if (!recipe_.seed) return text + "published";
   text += "seed " + std::to_string(*recipe_.seed);
   if (recipe_.is_shuffled) text += ", shuffled";
-  if (recipe_.has_random_weights) text += ", random weights";
+  if (recipe_.weights == Weights::positive) text += ", positive weights";
+  if (recipe_.weights == Weights::random) text += ", random weights";
   return text;
 }
 
@@ -151,8 +155,10 @@ SparseLayer GeneratedNetwork::layer(std::uint32_t l) const {
 }  // namespace
 
 float default_bias(const NetworkRecipe& recipe) {
-  if (recipe.is_shuffled) return recipe.has_random_weights ? -0.225f : -0.18f;
-  if (recipe.has_random_weights) return -0.28f;
+  const bool is_random = recipe.weights == Weights::random;
+  const bool is_positive = recipe.weights == Weights::positive;
+  if (recipe.is_shuffled) return is_random ? -0.225f : is_positive ? -0.19f : -0.18f;
+  if (is_random) return -0.28f;
   return static_cast<float>(-0.3 - 0.025 * std::log2(recipe.neurons / 1024.0));
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("challenge generate follows the options of other networks") {
                                                                         .seed = 4,
                                                                         .connections = 7,
                                                                         .is_shuffled = true,
-                                                                        .has_random_weights = true,
+                                                                        .weights = Weights::random,
                                                                         .bias = -0.5f});
 }
 

@@ -133,7 +133,7 @@ TEST_CASE("published weights and biases are those of Kepner et al.") {
 
 TEST_CASE("a generated network is the same for every thread and every time") {
   const NetworkRecipe recipe{
-      .neurons = 96, .layers = 20, .seed = 5, .is_shuffled = true, .has_random_weights = true};
+      .neurons = 96, .layers = 20, .seed = 5, .is_shuffled = true, .weights = Weights::random};
   const auto network = make_network(recipe);
   std::vector<SparseLayer> layers(recipe.layers);
   std::vector<std::thread> threads;
@@ -149,17 +149,14 @@ TEST_CASE("a generated network is the same for every thread and every time") {
 
 TEST_CASE("other seeds give other networks of every kind") {
   for (const bool is_shuffled : {false, true}) {
-    for (const bool has_random_weights : {false, true}) {
-      NetworkRecipe recipe{.neurons = 64,
-                           .layers = 20,
-                           .seed = 1,
-                           .is_shuffled = is_shuffled,
-                           .has_random_weights = has_random_weights};
+    for (const Weights weights : {Weights::constant, Weights::positive, Weights::random}) {
+      NetworkRecipe recipe{
+          .neurons = 64, .layers = 20, .seed = 1, .is_shuffled = is_shuffled, .weights = weights};
       const SparseLayer one = make_network(recipe)->layer(19);
       recipe.seed = 2;
       const SparseLayer two = make_network(recipe)->layer(19);
       CHECK(one.input != two.input);
-      CHECK((one.value != two.value) == has_random_weights);
+      CHECK((one.value != two.value) == (weights != Weights::constant));
     }
   }
 }
@@ -200,24 +197,43 @@ TEST_CASE("no two outputs of a shuffled network share their inputs") {
   CHECK(rows.size() == 200);
 }
 
-TEST_CASE("random weights have the mean and the deviation that is documented") {
+namespace {
+
+struct Moments {
+  double mean, deviation, least, most;
+};
+
+Moments moments_of(Weights weights) {
   const SparseLayer layer =
-      make_network({.neurons = 2048, .layers = 1, .seed = 1, .has_random_weights = true})->layer(0);
+      make_network({.neurons = 2048, .layers = 1, .seed = 1, .weights = weights})->layer(0);
   double sum = 0, squares = 0;
   for (const float value : layer.value) {
     sum += value;
     squares += double{value} * value;
   }
   const double mean = sum / layer.connections();
-  CHECK(std::abs(mean - 1.0 / 32) < 0.003);  // three deviations of a mean of 65,536
-  CHECK(std::abs(std::sqrt(squares / layer.connections() - mean * mean) - 0.25) < 0.003);
+  const auto [least, most] = std::ranges::minmax(layer.value);
+  return {mean, std::sqrt(squares / layer.connections() - mean * mean), least, most};
+}
+
+}  // namespace
+
+TEST_CASE("random weights have the mean and the deviation that is documented") {
+  const Moments random = moments_of(Weights::random);
+  CHECK(std::abs(random.mean - 1.0 / 32) < 0.003);  // three deviations of a mean of 65,536
+  CHECK(std::abs(random.deviation - 0.25) < 0.003);
+  const Moments positive = moments_of(Weights::positive);
+  CHECK(std::abs(positive.mean - 1.0 / 16) < 0.0005);
+  CHECK(positive.least >= 0);
+  CHECK(positive.most <= 0.125);
+  CHECK(positive.most > 0.124);
 }
 
 TEST_CASE("activity settles between 0 and 32 with random weights and at 32 with constant ones") {
   for (const bool is_shuffled : {false, true}) {
     NetworkRecipe recipe{.neurons = 256, .layers = 40, .seed = 1, .is_shuffled = is_shuffled};
     CHECK(activity_of(recipe).largest == 1);
-    recipe.has_random_weights = true;
+    recipe.weights = Weights::random;
     const Activity activity = activity_of(recipe);
     CHECK(std::abs(activity.zeros - 0.3) < 0.1);
     CHECK(std::abs(activity.largest - 0.25) < 0.1);
