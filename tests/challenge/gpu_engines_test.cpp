@@ -75,6 +75,28 @@ TEST_CASE("every GPU engine gives the categories of the reference on ragged netw
   }
 }
 
+// Small enough for compute-sanitizer's racecheck, which takes minutes for the others.
+TEST_CASE("small: every GPU engine gives the categories of the reference") {
+  if (lacks_gpu()) return;
+  for (const Case& sample : {Case{{37, 50, 29, 40}, 70}, Case{{2100, 40, 33}, 5}}) {
+    CAPTURE(sample.widths);
+    const MemoryNetwork network = random_network({.widths = sample.widths});
+    const SparseImages images = random_images(network.neurons(), sample.images, 2);
+    const PlainResult expected = run_plainly(network, images);
+    for_each_engine([&](const std::string& name) {
+      for (const std::size_t weight_bytes : {0, 1}) {  // 1: streamed by the engine that can
+        if (weight_bytes > 0 && name != "fused") continue;
+        EngineOptions options;
+        options.full_precision_layers = 1;
+        options.weight_bytes = weight_bytes;
+        const auto engine = make_gpu_engine(name, network, options);
+        engine->set_images(images);
+        check_run(*engine, expected);
+      }
+    });
+  }
+}
+
 TEST_CASE("every GPU engine gives the same in parts of images and with half floats") {
   if (lacks_gpu()) return;
   const MemoryNetwork network = random_network({.widths = {70, 45, 101, 64}, .seed = 5});

@@ -1,6 +1,6 @@
 // 16 warps compute, a group of a chunk each, and one copies: chunk k goes to slot k % slots of all
-// blocks of the cluster, and the block with rank k % 4 copies it once all warps of the cluster are
-// done with what was there. Layers take turns between two buffers of activations.
+// blocks of the cluster, which take turns to copy, once all warps of the cluster are done with what
+// was there. Layers take turns between two buffers of activations.
 //
 // Row r of a buffer has its images 0 to 7 at place stack_row(r), in units of 16 bytes, and 8 to 15
 // at the same place with the lowest bit inverted.
@@ -32,7 +32,9 @@ constexpr std::uint32_t kRecordBytes = kParts* kStackPartBytes + sizeof(StackRec
 
 struct Barriers {
   ClusterBarrier full[kMostSlots];   // the chunk is there
-  ClusterBarrier empty[kMostSlots];  // all blocks are done with it; of the block that copies it
+  ClusterBarrier empty[kMostSlots];  // the block's warps are done with it
+  ClusterBarrier ready[kMostSlots];  // the other blocks are too, and expect the next; of the block
+                                     // that copies it
 };
 
 // Where a warp or the copying one is in the ring of chunks.
@@ -62,10 +64,13 @@ __device__ void copy_chunks(const StackLaunch& a, unsigned char* chunks, Barrier
     for (std::uint32_t g = 0; g < layer.groups; g += kStackWarps) {
       const std::uint32_t bytes = min(kStackWarps, layer.groups - g) * kRecord;
       ClusterBarrier& full = barriers.full[ring.slot];
-      if (!is_first) wait_for(full, ring.parity ^ 1);
+      const std::uint32_t copying = ring.slot % kClusterBlocks;
+      if (!is_first) wait_for(barriers.empty[ring.slot], ring.parity ^ 1);
       expect_bytes(full, bytes);
-      if (ring.slot % kClusterBlocks == rank) {
-        if (!is_first) wait_for(barriers.empty[ring.slot], ring.parity ^ 1);
+      if (copying != rank) {
+        arrive_at(barriers.ready[ring.slot], copying);
+      } else {
+        wait_for(barriers.ready[ring.slot], ring.parity);
         copy_to_cluster(chunks + ring.slot * kStackWarps * kRecord,
                         layer.records + std::size_t{g} * kRecord, bytes, full,
                         (1u << kClusterBlocks) - 1);
@@ -159,7 +164,7 @@ __device__ std::uint32_t compute_layers(const StackLaunch& a, const unsigned cha
                               out + g * kGroupOutputs * kStackRowBytes + to_place);
       }
       __syncwarp();
-      if (lane == 0) arrive_at(barriers.empty[ring.slot], ring.slot % kClusterBlocks);
+      if (lane == 0) arrive(barriers.empty[ring.slot]);
       ring.next();
     }
     meet_computing();
@@ -251,7 +256,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < slots; ++s) {
       init_barrier(barriers.full[s], 1);
-      init_barrier(barriers.empty[s], kStackWarps * kClusterBlocks);
+      init_barrier(barriers.empty[s], kStackWarps);
+      init_barrier(barriers.ready[s], kClusterBlocks - 1);
     }
     publish_barriers();
   }
