@@ -49,11 +49,6 @@ __device__ __forceinline__ void expect_bytes(ClusterBarrier& barrier, std::uint3
       : "memory");
 }
 
-__device__ __forceinline__ void arrive(const ClusterBarrier& barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
-               : "memory");
-}
-
 // Arrives at the same barrier of the block with this rank. Says only that this block is done with
 // its shared memory: to pass on what it has written, the arrival would have to be of cluster scope,
 // which costs a fence of all memory (measured: a third of the stack kernel's rate).

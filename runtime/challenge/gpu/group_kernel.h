@@ -33,6 +33,8 @@ struct GroupLaunch {
   const std::uint32_t* count = nullptr;  // [1] images in `in`
   std::uint32_t run = 1;                 // so many times 8 groups are one block's at a time
   bool is_reverse = false;               // last tile first
+  std::uint32_t tile_set_log2 = 0;  // split in, half or split out: so many tiles, a power of 2,
+                                    // are computed part by part together
 
   // Images to drop on the way: those of a tile that are kept go to consecutive places in `out`, in
   // order, and images of zeros after them up to a multiple. Null: all stay. Not for bits.

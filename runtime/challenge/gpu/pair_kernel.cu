@@ -187,12 +187,12 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
   const GroupView& w = a.weights;
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_part_rows * kInputParts * kRowBytes;
-  const Walk walk(w.groups, a.run);
+  const Walk walk(w.groups, a.run, 0);
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   const auto bits_of = [&](const Item& item) {
     return static_cast<const unsigned char*>(a.in) +
-           std::size_t{item.tile} * a.bit_rows * (kGroupImages / 8);
+           std::size_t{walk.tile(item)} * a.bit_rows * (kGroupImages / 8);
   };
   const auto group_of = [&](const Item& item) {
     return min(walk.part(item) * kGroupWarps + warp, w.groups - 1);
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
   const auto copy_rest = [&](const Item& item, std::uint32_t entry) {
     wait_for_copies<0>();
     __syncwarp();
-    if (item.tile < tiles) ahead.copy_bits(bits_of(item));
+    if (!walk.is_end(item, tiles)) ahead.copy_bits(bits_of(item));
     ahead.copy_bias(launch.first, entry & 0xffffff);
     ahead.first.copy(launch.first, first_step(launch.first, entry & 0xffffff));
     ahead.second.copy(w, first_step(w, group_of(item)));
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
   Ahead now = look_at(w, walk.part(item)), next = look_at(w, walk.part(walk.after(item)));
   copy_rows(now.entry);
   copy_rest(item, now.entry);
-  while (item.tile < tiles) {
+  while (!walk.is_end(item, tiles)) {
     const Item next_item = walk.after(item);
     const Ahead further = look_at(w, walk.part(walk.after(next_item)));
     copy_rows(next.entry);
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
       compute_first<kWeightParts>(launch.first, entry, nullptr, bits_of(item), rows);
     }
     __syncthreads();
-    if (item.i == 0) output.begin_tile(a, scratch[warp], item.tile, false);
+    if (item.i == 0) output.begin_tile(a, scratch[warp], walk.tile(item), false);
     float sum[8][4];
     sum_second<kWeightParts>(w, group, bias, local, ahead.second, rows, sum);
     copy_rest(next_item, next.entry);

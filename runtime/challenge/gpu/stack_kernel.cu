@@ -32,10 +32,22 @@ constexpr std::uint32_t kRecordBytes = kParts* kStackPartBytes + sizeof(StackRec
 
 struct Barriers {
   ClusterBarrier full[kMostSlots];   // the chunk is there
-  ClusterBarrier empty[kMostSlots];  // the block's warps are done with it
-  ClusterBarrier ready[kMostSlots];  // the other blocks are too, and expect the next; of the block
-                                     // that copies it
+  ClusterBarrier ready[kMostSlots];  // the other blocks are done with it and expect the next; of
+                                     // the block that copies it
 };
+
+// Hardware barriers of a block: 0 is that of __syncthreads().
+constexpr std::uint32_t kComputingBarrier = 1, kEmptyBarrier = 2;  // + slot
+static_assert(kEmptyBarrier + kMostSlots <= 16);
+
+// The computing warps are done with a slot; they do not wait.
+__device__ __forceinline__ void tell_empty(std::uint32_t slot) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(kEmptyBarrier + slot), "n"(kThreads) : "memory");
+}
+// The copying warp waits until all of them are.
+__device__ __forceinline__ void wait_until_empty(std::uint32_t slot) {
+  asm volatile("bar.sync %0, %1;" ::"r"(kEmptyBarrier + slot), "n"(kThreads) : "memory");
+}
 
 // Where a warp or the copying one is in the ring of chunks.
 struct Ring {
@@ -65,16 +77,19 @@ __device__ void copy_chunks(const StackLaunch& a, unsigned char* chunks, Barrier
       const std::uint32_t bytes = min(kStackWarps, layer.groups - g) * kRecord;
       ClusterBarrier& full = barriers.full[ring.slot];
       const std::uint32_t copying = ring.slot % kClusterBlocks;
-      if (!is_first) wait_for(barriers.empty[ring.slot], ring.parity ^ 1);
-      expect_bytes(full, bytes);
-      if (copying != rank) {
-        arrive_at(barriers.ready[ring.slot], copying);
-      } else {
-        wait_for(barriers.ready[ring.slot], ring.parity);
-        copy_to_cluster(chunks + ring.slot * kStackWarps * kRecord,
-                        layer.records + std::size_t{g} * kRecord, bytes, full,
-                        (1u << kClusterBlocks) - 1);
+      if (!is_first) wait_until_empty(ring.slot);
+      if (threadIdx.x % 32 == 0) {
+        expect_bytes(full, bytes);
+        if (copying != rank) {
+          arrive_at(barriers.ready[ring.slot], copying);
+        } else {
+          wait_for(barriers.ready[ring.slot], ring.parity);
+          copy_to_cluster(chunks + ring.slot * kStackWarps * kRecord,
+                          layer.records + std::size_t{g} * kRecord, bytes, full,
+                          (1u << kClusterBlocks) - 1);
+        }
       }
+      __syncwarp();
       ring.next();
       if (ring.slot == 0) is_first = false;
     }
@@ -137,7 +152,7 @@ __device__ __forceinline__ void compute_group(const unsigned char* record, bool 
 }
 
 __device__ __forceinline__ void meet_computing() {
-  asm volatile("bar.sync 1, %0;" ::"n"(kComputing) : "memory");
+  asm volatile("bar.sync %0, %1;" ::"n"(kComputingBarrier), "n"(kComputing) : "memory");
 }
 
 // What a computing warp does for one tile: all layers. Returns the buffer of the last one.
@@ -163,8 +178,7 @@ __device__ std::uint32_t compute_layers(const StackLaunch& a, const unsigned cha
                               a.has_positive_bias, in,
                               out + g * kGroupOutputs * kStackRowBytes + to_place);
       }
-      __syncwarp();
-      if (lane == 0) arrive(barriers.empty[ring.slot]);
+      tell_empty(ring.slot);
       ring.next();
     }
     meet_computing();
@@ -256,7 +270,6 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < slots; ++s) {
       init_barrier(barriers.full[s], 1);
-      init_barrier(barriers.empty[s], kStackWarps);
       init_barrier(barriers.ready[s], kClusterBlocks - 1);
     }
     publish_barriers();
@@ -269,7 +282,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   // All blocks of a cluster take equally many tiles, because each copies for all.
   for (std::uint32_t first = blockIdx.x - rank; first * kTileImages < images; first += gridDim.x) {
     if (!is_computing) {
-      if (threadIdx.x == kComputing) copy_chunks<kParts>(a, chunks, barriers, ring, is_first);
+      copy_chunks<kParts>(a, chunks, barriers, ring, is_first);
       continue;
     }
     const std::uint32_t tile = first + rank;
@@ -283,7 +296,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x == 0) tell_alive(a, tile, images, seen);
     meet_computing();
   }
-  __syncwarp();
+  if (!is_computing) {
+    for (std::uint32_t s = 0; s < (is_first ? ring.slot : slots); ++s) wait_until_empty(s);
+  }
   meet_in_cluster();  // nobody writes to a block that has ended
 #endif
 }

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_part_rows * kInputParts * kRowBytes;
   const std::size_t tile_bytes = std::size_t{a.rows} * kInputParts * kRowBytes;
-  const Walk walk(w.groups, a.run);
+  const Walk walk(w.groups, a.run, a.tile_set_log2);
 
   const auto group_of = [&](const Item& item) {
     return min(walk.part(item) * kGroupWarps + warp, w.groups - 1);
@@ -68,10 +68,13 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
 
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
-  const auto tile_of = [&](const Item& i) { return a.is_reverse ? tiles - 1 - i.tile : i.tile; };
+  const auto tile_of = [&](const Item& i) {
+    return a.is_reverse ? tiles - 1 - walk.tile(i) : walk.tile(i);
+  };
+  const auto is_there = [&](const Item& i) { return walk.tile(i) < tiles; };
   const auto copy = [&](const Item& i, std::uint32_t count, const std::uint32_t* rows,
                         std::uint32_t stage) {
-    if (i.tile < tiles) {
+    if (is_there(i)) {
       copy_rows(static_cast<const unsigned char*>(a.in) + tile_of(i) * tile_bytes, rows, count,
                 memory + stage * buffer_bytes);
     }
@@ -79,8 +82,8 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
   };
   copy(item, first_rows.count, numbers[1], 0);
   Output output;
-  if (item.tile < tiles) output.look_ahead(a, tile_of(item));
-  for (std::uint32_t i = 0; item.tile < tiles; ++i) {
+  if (is_there(item)) output.look_ahead(a, tile_of(item));
+  for (std::uint32_t i = 0; !walk.is_end(item, tiles); ++i) {
     const Item further = walk.after(next);
     const std::uint32_t number = number_in(further_rows);
     const PartRows later_rows = rows_of_part(walk.after(further));
@@ -88,28 +91,32 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
     __syncthreads();  // this item's rows are there, and those of the one before are done with
     copy(next, next_rows.count, numbers[i % 2], (i + 1) % 2);
 
-    if (item.i == 0) {
+    const bool has_tile = is_there(item);
+    if (has_tile && item.i == 0) {
       output.begin_tile(a, scratch[warp], tile_of(item), walk.part(item) == 0 && warp == 0);
     }
     const std::uint32_t group = group_of(item);
-    const unsigned char* rows = memory + i % 2 * buffer_bytes;
-    float sum[8][4];
     // Not fetched before: warps that wait here do not write all at once, which memory takes badly
     // (measured: 15 % of the first layers at 16384 neurons).
     const Biases bias = biases_of(w, group);
-    const SumBegin begin = begin_of_sums(w, bias);
-    add_step<kWeightParts>(step, rows, sum, &begin);
-    if (w.steps != 1) {
-      const std::uint32_t last_step = __ldg(w.step_begin + group + 1);
-      for (std::uint32_t s = first_step(w, group) + 1; s < last_step; ++s) {
-        add_step<kWeightParts>(step_at<kWeightParts>(w, s), rows, sum);
+    float sum[8][4];
+    if (has_tile) {
+      const SumBegin begin = begin_of_sums(w, bias);
+      add_step<kWeightParts>(step, memory + i % 2 * buffer_bytes, sum, &begin);
+      if (w.steps != 1) {
+        const std::uint32_t last_step = __ldg(w.step_begin + group + 1);
+        for (std::uint32_t s = first_step(w, group) + 1; s < last_step; ++s) {
+          add_step<kWeightParts>(step_at<kWeightParts>(w, s), memory + i % 2 * buffer_bytes, sum);
+        }
       }
     }
     step = step_at<kWeightParts>(w, first_step(w, group_of(next)));
-    end_sum(w, bias, sum);
-    if (next.i == 0 && next.tile < tiles) output.look_ahead(a, tile_of(next));
-    output.write(a, scratch[warp], group, sum);
-    if (walk.is_last_of_run(item)) output.end_tile(a, images);
+    if (next.i == 0 && is_there(next)) output.look_ahead(a, tile_of(next));
+    if (has_tile) {
+      end_sum(w, bias, sum);
+      output.write(a, scratch[warp], group, sum);
+      if (walk.is_last_of_run(item)) output.end_tile(a, images);
+    }
     numbers[(i + 1) % 2][threadIdx.x] = number;
     item = next;
     next = further;
