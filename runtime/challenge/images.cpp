@@ -1,5 +1,7 @@
 #include "runtime/challenge/images.h"
 
+#include <algorithm>
+
 #include "runtime/base/error.h"
 
 namespace winnow::challenge {
@@ -43,6 +45,23 @@ SparseImages slice(const SparseImages& images, std::uint32_t first, std::uint32_
   part.neuron.assign(images.neuron.begin() + static_cast<std::ptrdiff_t>(begin),
                      images.neuron.begin() + static_cast<std::ptrdiff_t>(end));
   return part;
+}
+
+SparseImages stripes(const SparseImages& images, std::uint32_t width, std::uint32_t part,
+                     std::uint32_t parts) {
+  SparseImages all{.neurons = images.neurons, .row_begin = {0}, .neuron = {}};
+  for (std::uint64_t first = std::uint64_t{part} * width; first < images.images();
+       first += std::uint64_t{parts} * width) {
+    const std::uint64_t last = std::min<std::uint64_t>(first + width, images.images());
+    const std::uint64_t begin = images.row_begin[first], end = images.row_begin[last];
+    const std::uint64_t shift = all.ones() - begin;  // modulo 2^64
+    for (std::uint64_t i = first + 1; i <= last; ++i) {
+      all.row_begin.push_back(images.row_begin[i] + shift);
+    }
+    all.neuron.insert(all.neuron.end(), images.neuron.begin() + static_cast<std::ptrdiff_t>(begin),
+                      images.neuron.begin() + static_cast<std::ptrdiff_t>(end));
+  }
+  return all;
 }
 
 }  // namespace winnow::challenge

@@ -31,4 +31,9 @@ void check_neurons(const SparseImages& images, std::uint32_t neurons);
 // The images [first, last). Throws Error{usage} unless first <= last <= images.
 SparseImages slice(const SparseImages& images, std::uint32_t first, std::uint32_t last);
 
+// Of stripes of `width` images the ones with numbers part, part + parts, part + 2 parts, ...
+// Requires width > 0 and part < parts.
+SparseImages stripes(const SparseImages& images, std::uint32_t width, std::uint32_t part,
+                     std::uint32_t parts);
+
 }  // namespace winnow::challenge

@@ -7,9 +7,7 @@
 namespace winnow::challenge {
 
 SplitEngine::SplitEngine(int parts, const Maker& make)
-    : pool_(parts),
-      engines_(static_cast<std::size_t>(parts)),
-      first_image_(static_cast<std::size_t>(parts) + 1) {
+    : pool_(parts), engines_(static_cast<std::size_t>(parts)) {
   pool_.run([&](int part) { engines_[static_cast<std::size_t>(part)] = make(part); });
 }
 
@@ -25,13 +23,10 @@ std::string SplitEngine::kernel() const {
 }
 
 void SplitEngine::set_images(const SparseImages& images) {
-  const std::uint64_t parts = engines_.size();
-  for (std::size_t i = 0; i <= parts; ++i) {
-    first_image_[i] = static_cast<std::uint32_t>(images.images() * i / parts);
-  }
   pool_.run([&](int part) {
     const auto i = static_cast<std::size_t>(part);
-    engines_[i]->set_images(slice(images, first_image_[i], first_image_[i + 1]));
+    engines_[i]->set_images(stripes(images, kStripeImages, static_cast<std::uint32_t>(part),
+                                    static_cast<std::uint32_t>(engines_.size())));
   });
 }
 
@@ -45,8 +40,12 @@ Categories SplitEngine::run(RunTimes& times) {
   });
   Categories all;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const std::uint32_t image : found[i]) all.push_back(first_image_[i] + image);
+    for (const std::uint32_t image : found[i]) {
+      const auto stripe = static_cast<std::uint32_t>(image / kStripeImages * found.size() + i);
+      all.push_back(stripe * kStripeImages + image % kStripeImages);
+    }
   }
+  std::ranges::sort(all);
   times.inference_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   times.transfer_ms = std::ranges::max(parts, {}, &RunTimes::transfer_ms).transfer_ms;

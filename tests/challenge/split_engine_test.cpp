@@ -12,7 +12,7 @@ TEST_CASE("images split over engines give the categories of all") {
   const MemoryNetwork network = random_network({.widths = {40, 50, 40}, .seed = 3});
   for (const int parts : {1, 2, 5}) {
     SplitEngine engine(parts, [&](int) { return make_engine("reference", network, {}); });
-    for (const std::uint32_t images : {0u, 3u, 101u}) {
+    for (const std::uint32_t images : {0u, 3u, 101u, 400u, 640u}) {
       CAPTURE(parts);
       CAPTURE(images);
       const SparseImages all = random_images(40, images, 7);
@@ -22,6 +22,23 @@ TEST_CASE("images split over engines give the categories of all") {
       CHECK(engine.run(times) == expected.categories);
       CHECK(times.inference_ms > 0);
       CHECK(engine.live() == expected.live);
+    }
+  }
+}
+
+TEST_CASE("stripes hold every image once, in order") {
+  const SparseImages all = random_images(30, 45, 3);
+  for (const std::uint32_t parts : {1u, 2u, 3u, 7u}) {
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      const SparseImages some = stripes(all, 10, part, parts);
+      check_images(some, "stripes");
+      std::uint32_t at = 0;
+      for (std::uint32_t i = 0; i < all.images(); ++i) {
+        if (i / 10 % parts != part) continue;
+        CHECK(slice(some, at, at + 1) == slice(all, i, i + 1));
+        ++at;
+      }
+      CHECK(some.images() == at);
     }
   }
 }
