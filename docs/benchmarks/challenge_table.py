@@ -7,9 +7,21 @@ import json
 import sys
 
 
+SURVIVORS = {1024: 1812, 4096: 1801, 16384: 1918, 65536: 1994}
+KINDS = {
+    "published": "The published networks",
+    "shuffled-positive": "`--shuffle --weights positive`",
+    "shuffled-random": "`--shuffle --weights random`",
+    "classes-random": "`--weights random`",
+}
+
+
+def kind(run):
+    """What the folder of the network is called after."""
+    return next((k for k in KINDS if k in run["network"]), "published")
+
+
 def column(run):
-    if "shuffled" in run["network"]:
-        return "shuffled"
     return f"{run['neurons']}x{run['last_layer']}"
 
 
@@ -29,23 +41,34 @@ def row(run):
 
 def cell(run):
     ms = run["inference_ms"]["median"]
-    text = f"{run['tera_edges_per_second']:.3g} ({ms:.3g})"
+    rate = run["tera_edges_per_second"]
+    text = f"{rate:.0f} ({ms:.3g})" if rate >= 100 else f"{rate:.3g} ({ms:.3g})"
     truth = run["truth"]
-    return text if truth is None or truth["equal"] else text + " (!)"
+    is_wrong = truth is not None and not truth["equal"]
+    if kind(run) == "published":
+        is_wrong = is_wrong or run["survivors"] != SURVIVORS[run["neurons"]]
+    return text + " (!)" if is_wrong else text
 
 
-def main():
+def print_table(title, runs):
     table, columns = {}, []
-    for line in open(sys.argv[1], encoding="utf-8"):
-        run = json.loads(line)
+    for run in runs:
         table.setdefault(row(run), {})[column(run)] = cell(run)
         if column(run) not in columns:
             columns.append(column(run))
-    columns.sort(key=lambda name: [int(part) if part.isdigit() else 10**9 for part in name.split("x")])
+    columns.sort(key=lambda name: [int(part) for part in name.split("x")])
+    print(f"{title}:\n")
     print("| engine | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
     for name, cells in sorted(table.items(), key=lambda item: ("fold" in item[0], "GPUs" in item[0])):
         print(f"| {name} | " + " | ".join(cells.get(c, "") for c in columns) + " |")
+    print()
+
+
+def main():
+    runs = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+    for name, title in KINDS.items():
+        print_table(title, [run for run in runs if kind(run) == name])
 
 
 main()
