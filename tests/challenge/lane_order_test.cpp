@@ -12,6 +12,11 @@
 namespace winnow::challenge {
 namespace {
 
+LaneOrder ordered(const SparseLayer& layer, std::span<const std::uint32_t> position,
+                  std::uint32_t classes, std::uint32_t unroll) {
+  return order_lanes(layer, position, outputs_of_lanes(layer, position, classes), classes, unroll);
+}
+
 std::vector<std::uint32_t> identity(std::uint32_t count) {
   std::vector<std::uint32_t> position(count);
   std::iota(position.begin(), position.end(), 0u);
@@ -47,7 +52,7 @@ std::map<std::uint32_t, float> read_by(const LaneOrder& order, std::uint32_t at)
 
 void check_order(const SparseLayer& layer, std::span<const std::uint32_t> position,
                  const LaneOrder& order) {
-  const std::vector<std::uint32_t> rows = positions_of(order, layer.outputs());
+  const std::vector<std::uint32_t> rows = positions_of(order.output, layer.outputs());
   CHECK(std::set(rows.begin(), rows.end()).size() == layer.outputs());
   for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
     CHECK(order.output[rows[j]] == j);
@@ -70,10 +75,10 @@ TEST_CASE("every output keeps its connections, whatever the classes") {
     std::vector<std::uint32_t> position = identity(network.neurons());
     for (std::uint32_t l = 0; l < network.layers(); ++l) {
       const SparseLayer layer = network.layer(l);
-      const LaneOrder order = order_lanes(layer, position, classes, 2);
+      const LaneOrder order = ordered(layer, position, classes, 2);
       check_order(layer, position, order);
       for (const std::uint32_t steps : order.steps) CHECK(steps % 2 == 0);
-      position = positions_of(order, layer.outputs());
+      position = positions_of(order.output, layer.outputs());
     }
   }
 }
@@ -82,12 +87,12 @@ TEST_CASE("lanes that are served together mostly read different banks") {
   const SparseLayer layer = regular_layer(512, 3);
   const std::vector<std::uint32_t> position = identity(512);
   for (const std::uint32_t classes : {2u, 4u, 8u}) {
-    const LaneOrder order = order_lanes(layer, position, classes, 2);
+    const LaneOrder order = ordered(layer, position, classes, 2);
     CAPTURE(classes);
     CHECK(order.accesses == 512 * 32 / classes);
     CHECK(static_cast<double>(order.passes) < 1.35 * static_cast<double>(order.accesses));
   }
-  CHECK(order_lanes(layer, position, 1, 2).passes == 512 * 32);
+  CHECK(ordered(layer, position, 1, 2).passes == 512 * 32);
 }
 
 TEST_CASE("two outputs that read even rows and two that read odd ones never meet") {
@@ -96,15 +101,15 @@ TEST_CASE("two outputs that read even rows and two that read odd ones never meet
   layer.input = {0, 2, 4, 6, 0, 2, 4, 6, 1, 3, 5, 7, 1, 3, 5, 7};
   layer.value.assign(16, 1.0f);
   layer.bias.assign(4, 0.0f);
-  const LaneOrder order = order_lanes(layer, identity(8), 2, 1);
+  const LaneOrder order = ordered(layer, identity(8), 2, 1);
   CHECK(order.passes == order.accesses);
   CHECK(order.slices() == 1);
 }
 
 TEST_CASE("an order is the same every time") {
   const SparseLayer layer = regular_layer(256, 5);
-  const LaneOrder a = order_lanes(layer, identity(256), 4, 2);
-  const LaneOrder b = order_lanes(layer, identity(256), 4, 2);
+  const LaneOrder a = ordered(layer, identity(256), 4, 2);
+  const LaneOrder b = ordered(layer, identity(256), 4, 2);
   CHECK(a.output == b.output);
   CHECK(a.row == b.row);
   CHECK(a.value == b.value);

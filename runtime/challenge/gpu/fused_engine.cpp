@@ -49,7 +49,7 @@ class ResidentEngine : public GraphEngine {
     for (const FusedPhase& phase : phases_) {
       classes.insert(classes.end(), phase.last - phase.first, form_of(phase).classes());
     }
-    weights_.emplace(network, classes);
+    weights_.emplace(network, classes, options.threads);
     counts_ = DeviceBuffer<std::uint32_t>(phases_.size() + 1);
     prepare_ms_ =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

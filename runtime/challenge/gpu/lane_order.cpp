@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace winnow::challenge {
 namespace {
@@ -195,12 +196,20 @@ void place(LaneOrder& order, const SparseLayer& layer, std::span<const std::uint
 
 }  // namespace
 
+std::vector<std::uint32_t> outputs_of_lanes(const SparseLayer& layer,
+                                            std::span<const std::uint32_t> position,
+                                            std::uint32_t classes) {
+  std::vector<std::uint32_t> output = Orderer(layer, position, classes).grouped_outputs();
+  while (output.size() % kLanes != 0) output.push_back(kNoOutput);
+  return output;
+}
+
 LaneOrder order_lanes(const SparseLayer& layer, std::span<const std::uint32_t> position,
-                      std::uint32_t classes, std::uint32_t unroll) {
+                      std::vector<std::uint32_t> output, std::uint32_t classes,
+                      std::uint32_t unroll) {
   const Orderer orderer(layer, position, classes);
   LaneOrder order;
-  order.output = orderer.grouped_outputs();
-  while (order.output.size() % kLanes != 0) order.output.push_back(kNoOutput);
+  order.output = std::move(output);
   order.slice_begin.push_back(0);
   const std::uint32_t multiple = kStep * unroll;
   for (std::size_t first = 0; first < order.output.size(); first += kLanes) {
@@ -224,10 +233,11 @@ LaneOrder order_lanes(const SparseLayer& layer, std::span<const std::uint32_t> p
   return order;
 }
 
-std::vector<std::uint32_t> positions_of(const LaneOrder& order, std::uint32_t outputs) {
+std::vector<std::uint32_t> positions_of(std::span<const std::uint32_t> output_of_lane,
+                                        std::uint32_t outputs) {
   std::vector<std::uint32_t> position(outputs);
-  for (std::uint32_t i = 0; i < order.output.size(); ++i) {
-    if (order.output[i] != kNoOutput) position[order.output[i]] = i;
+  for (std::uint32_t i = 0; i < output_of_lane.size(); ++i) {
+    if (output_of_lane[i] != kNoOutput) position[output_of_lane[i]] = i;
   }
   return position;
 }

@@ -36,13 +36,21 @@ struct LaneOrder {
   std::uint32_t slices() const { return static_cast<std::uint32_t>(steps.size()); }
 };
 
-// `position[i]` is the row of input i. Steps of a slice are a multiple of `unroll`. Sums keep their
+// Which lane computes which output, what becomes LaneOrder::output. `position[i]` is the row of
+// input i. Requires a well-formed layer and classes in {1, 2, 4, 8}.
+std::vector<std::uint32_t> outputs_of_lanes(const SparseLayer& layer,
+                                            std::span<const std::uint32_t> position,
+                                            std::uint32_t classes);
+
+// The rest, for the `output` of the same layer, positions and classes; takes most of the time, but
+// layers need not wait for each other. Steps of a slice are a multiple of `unroll`. Sums keep their
 // terms but not the order of these, which depends on the arguments alone.
-// Requires a well-formed layer and classes in {1, 2, 4, 8}.
 LaneOrder order_lanes(const SparseLayer& layer, std::span<const std::uint32_t> position,
-                      std::uint32_t classes, std::uint32_t unroll);
+                      std::vector<std::uint32_t> output, std::uint32_t classes,
+                      std::uint32_t unroll);
 
 // The rows of the layer's outputs: what the next layer calls `position`.
-std::vector<std::uint32_t> positions_of(const LaneOrder& order, std::uint32_t outputs);
+std::vector<std::uint32_t> positions_of(std::span<const std::uint32_t> output_of_lane,
+                                        std::uint32_t outputs);
 
 }  // namespace winnow::challenge

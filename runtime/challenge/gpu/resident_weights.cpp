@@ -5,12 +5,22 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "runtime/base/error.h"
+#include "runtime/base/thread_pool.h"
 #include "runtime/challenge/gpu/lane_order.h"
 
 namespace winnow::challenge {
 namespace {
+
+// One layer on its way.
+struct Slot {
+  SparseLayer layer;
+  std::vector<std::uint32_t> position;  // rows of its inputs
+  std::vector<std::uint32_t> output;    // outputs_of_lanes()
+  LaneOrder order;
+};
 
 // All layers in host memory, as they go to the device.
 struct Streams {
@@ -79,18 +89,37 @@ DeviceBuffer<T> upload_streams(const std::vector<T> (&streams)[kResidentWarps],
 
 }  // namespace
 
-ResidentWeights::ResidentWeights(const Network& network,
-                                 const std::vector<std::uint32_t>& classes) {
+ResidentWeights::ResidentWeights(const Network& network, const std::vector<std::uint32_t>& classes,
+                                 int threads) {
+  ThreadPool pool(threads);
+  std::vector<Slot> slots(static_cast<std::size_t>(pool.threads()));
+  const auto per_batch = static_cast<std::uint32_t>(slots.size());
   Streams streams;
   std::vector<std::uint32_t> position(network.neurons());
   std::iota(position.begin(), position.end(), 0u);
   rows_ = whole_slices(network.neurons());
-  for (std::uint32_t l = 0; l < network.layers(); ++l) {
-    const SparseLayer layer = network.layer(l);
-    const LaneOrder order = order_lanes(layer, position, classes[l], kResidentUnroll);
-    append_layer(streams, layer, order, l);
-    position = positions_of(order, layer.outputs());
-    rows_ = std::max(rows_, whole_slices(layer.outputs()));
+  for (std::uint32_t first = 0; first < network.layers(); first += per_batch) {
+    const std::uint32_t batch = std::min(per_batch, network.layers() - first);
+    const auto for_each = [&](auto job) {
+      pool.run([&](int part) {
+        const auto i = static_cast<std::uint32_t>(part);
+        if (i < batch) job(slots[i], first + i);
+      });
+    };
+    for_each([&](Slot& slot, std::uint32_t l) { slot.layer = network.layer(l); });
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      Slot& slot = slots[i];
+      slot.output = outputs_of_lanes(slot.layer, position, classes[first + i]);
+      slot.position = std::exchange(position, positions_of(slot.output, slot.layer.outputs()));
+    }
+    for_each([&](Slot& slot, std::uint32_t l) {
+      slot.order = order_lanes(slot.layer, slot.position, std::move(slot.output), classes[l],
+                               kResidentUnroll);
+    });
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      append_layer(streams, slots[i].layer, slots[i].order, first + i);
+      rows_ = std::max(rows_, whole_slices(slots[i].layer.outputs()));
+    }
   }
   // Threads fetch beyond the last step that they use.
   for (const auto& stream : streams.row) {

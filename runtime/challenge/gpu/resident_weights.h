@@ -35,10 +35,10 @@ struct ResidentView {
 
 class ResidentWeights {
  public:
-  // Classes (lane_order.h) may differ from layer to layer: classes[l] for l < layers.
-  // Throws Error{usage} if a layer has more than 65536 rows or a row over 262,140 connections,
-  // Error{device} if memory runs out.
-  ResidentWeights(const Network& network, const std::vector<std::uint32_t>& classes);
+  // Classes (lane_order.h) may differ from layer to layer: classes[l] for l < layers. Orders lanes
+  // on `threads` threads (0: all cores). Throws Error{usage} if a layer has more than 65536 rows or
+  // a row over 262,140 connections, Error{device} if memory runs out.
+  ResidentWeights(const Network& network, const std::vector<std::uint32_t>& classes, int threads);
 
   ResidentView view() const;
   std::uint32_t rows() const { return rows_; }  // of activations, at most; a multiple of 32
