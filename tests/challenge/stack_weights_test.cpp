@@ -18,7 +18,7 @@ using Connections = std::map<std::pair<std::uint32_t, std::uint32_t>, float>;  /
 
 StackRecordEnd end_of(const StackLayer& layer, std::uint32_t group) {
   const std::size_t bytes = stack_record_bytes(layer.parts);
-  StackRecordEnd end;
+  StackRecordEnd end{};
   std::memcpy(
       &end, reinterpret_cast<const char*>(layer.records.data()) + (group + 1) * bytes - sizeof(end),
       sizeof(end));
