@@ -14,7 +14,7 @@
 namespace winnow::challenge {
 
 struct EngineOptions {
-  int threads = 0;                   // CPU engines; 0 takes all cores
+  int threads = 0;                   // that compute, or prepare `fused` and `shared`; 0: all cores
   int blocks = 64;                   // `cpu`: parts that a layer is divided into (paper 002)
   int gpu = 0;                       // CUDA device number
   std::vector<int> gpus = {};        // GPU engines: images split over these; empty: `gpu` alone

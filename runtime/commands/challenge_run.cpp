@@ -235,7 +235,8 @@ void add_engine_options(CLI::App& app, RunOptions& options) {
   }
   challenge::EngineOptions& engine = options.engine_options;
   app.add_option("--engine", options.engine, names)->capture_default_str();
-  app.add_option("--threads", engine.threads, "CPU engines: threads, 0 for all cores")
+  app.add_option("--threads", engine.threads,
+                 "Threads that compute or prepare the network, 0 for all cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   app.add_option("--blocks", engine.blocks, "cpu: parts that a layer is divided into")

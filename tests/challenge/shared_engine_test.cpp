@@ -91,6 +91,33 @@ TEST_CASE("shared takes layers through shared memory where they fit") {
   }
 }
 
+// More than the processors of any GPU hold at a time, 16 images each.
+TEST_CASE("shared takes one tile after the other through a stack") {
+  if (lacks_gpu()) return;
+  struct Case {
+    std::uint32_t neurons;
+    float unit;
+    int prefix;
+  };
+  for (const Case& sample : {Case{1600, 0.5f, 0}, Case{1024, 0.5f + 1.0f / 2048, 3}}) {
+    CAPTURE(sample.neurons);
+    const MemoryNetwork network =
+        shared_network(std::vector<std::uint32_t>(5, sample.neurons),
+                       {.connections = 12, .weight_unit = sample.unit, .bias = 0.5f});
+    EngineOptions options;
+    options.full_precision_layers = sample.prefix;
+    const SparseImages images = random_images(sample.neurons, 6000, 6);
+    const auto engine = make_shared_engine(network, options);
+    CHECK((engine->kernel().find("in shared memory") != std::string::npos) == has_clusters());
+    engine->set_images(images);
+    RunTimes times;
+    const Categories expected = run_plainly(network, images).categories;
+    CHECK(expected.size() > 4300);
+    CHECK(engine->run(times) == expected);
+    CHECK(engine->run(times) == expected);
+  }
+}
+
 TEST_CASE("shared drops dead images through many layers") {
   if (lacks_gpu()) return;
   // Weights whose sums mostly are below the bias: a few more die in each layer.

@@ -103,6 +103,34 @@ TEST_CASE("rows with different numbers modulo 8 have different places modulo 8")
   }
 }
 
+TEST_CASE("rows beyond 16 bits of places are not for the stack") {
+  const SparseLayer layer = shared_layer({.inputs = 40, .outputs = 16, .connections = 40});
+  const auto stacked_with_row = [&](std::uint32_t highest) {
+    std::vector<std::uint32_t> rows(layer.inputs);
+    for (std::uint32_t i = 0; i < layer.inputs; ++i) rows[i] = i;
+    rows.back() = highest;
+    SparseLayer few = layer;  // one step: the inputs from 8 on
+    few.input.clear();
+    few.value.clear();
+    for (std::uint32_t j = 0; j < few.outputs(); ++j) {
+      for (std::uint32_t i = 8; i < few.inputs; ++i) {
+        few.input.push_back(i);
+        few.value.push_back(1);
+      }
+      few.row_begin[j + 1] = few.connections();
+    }
+    return group_layer(few, find_input_groups(few), rows);
+  };
+  CHECK_FALSE(can_stack(stacked_with_row(0x8000)));
+  const GroupedLayer fits = stacked_with_row(0x7fff);
+  REQUIRE(can_stack(fits));
+  std::set<std::uint32_t> places;
+  for (const auto& matrix : end_of(stack_layer(fits), 0).input) {
+    places.insert(matrix, matrix + 8);
+  }
+  CHECK(places.count(stack_row(0x7fff)) == 1);
+}
+
 TEST_CASE("layers of more than one step are not for the stack") {
   CHECK_FALSE(can_stack(grouped(shared_layer({.inputs = 200, .connections = 33}))));
   CHECK_FALSE(can_stack(grouped(random_network({.widths = {300, 100}}).layer(0))));

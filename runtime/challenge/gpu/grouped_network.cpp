@@ -27,13 +27,14 @@ struct GroupedNetwork::Slot {
   StackLayer stacked;  // no groups: cannot be
 };
 
-GroupedNetwork::GroupedNetwork(const Network& network, std::uint32_t stack_from, int threads) {
+GroupedNetwork::GroupedNetwork(const Network& network, const StackLimits& limits, int threads) {
   ThreadPool pool(threads);
   const auto per_batch = static_cast<std::uint32_t>(pool.threads());
   // [0] is the layer before the batch, whose outputs are put in order when the next layer is known;
   // [1] to [batch] are the batch's.
   std::vector<Slot> slots(per_batch + 1);
   std::vector<std::uint32_t> rows_before;  // of the outputs of the layer before slots[0]
+  std::uint32_t groups_before = 0;
   for (std::uint32_t first = 0; first < network.layers(); first += per_batch) {
     const std::uint32_t batch = std::min(per_batch, network.layers() - first);
     const bool is_last = first + batch == network.layers();
@@ -51,22 +52,33 @@ GroupedNetwork::GroupedNetwork(const Network& network, std::uint32_t stack_from,
       slots[i].groups = chain_groups(find_input_groups(layer), layer.inputs);
     });
     const std::uint32_t from = first == 0 ? 1 : 0, to = is_last ? batch + 1 : batch;
-    const auto layer_of = [&](std::uint32_t i) { return first + i - 1; };
-    const auto may_stack = [&](std::uint32_t i) { return layer_of(i) + 1 > stack_from; };
+    // Whether slot i, after a layer of `before` groups, may be in a stack, for weights of `parts`.
+    const auto may_stack = [&](std::uint32_t i, std::uint32_t before, std::uint32_t parts) {
+      const std::uint32_t most = limits.most_groups[parts - 1];
+      return first + i > limits.from && std::max(before, slots[i].groups.size()) <= most;
+    };
     for_each(from, to, [&](std::uint32_t i) {
-      if (i < batch && may_stack(i + 1)) order_for_banks(slots[i].groups, slots[i + 1].groups);
+      if (i < batch && may_stack(i + 1, slots[i].groups.size(), 1)) {
+        order_for_banks(slots[i].groups, slots[i + 1].groups);
+      }
       slots[i].rows = rows_of_outputs(slots[i].groups);
     });
     for_each(from, to, [&](std::uint32_t i) {
       Slot& slot = slots[i];
+      const bool is_first = i == from;
       slot.grouped =
-          group_layer(slot.layer, slot.groups, i == from ? rows_before : slots[i - 1].rows);
-      slot.stacked =
-          may_stack(i) && can_stack(slot.grouped) ? stack_layer(slot.grouped) : StackLayer{};
+          group_layer(slot.layer, slot.groups, is_first ? rows_before : slots[i - 1].rows);
+      const std::uint32_t before = is_first ? groups_before : slots[i - 1].groups.size();
+      slot.stacked = can_stack(slot.grouped) && may_stack(i, before, slot.grouped.parts)
+                         ? stack_layer(slot.grouped)
+                         : StackLayer{};
     });
     prepare_ms_ += ms_since(begin);
     for (std::uint32_t i = from; i < to; ++i) add(slots[i]);
-    if (to > from) rows_before = slots[to - 1].rows;
+    if (to > from) {
+      rows_before = slots[to - 1].rows;
+      groups_before = slots[to - 1].groups.size();
+    }
     std::swap(slots[0], slots[batch]);
   }
   stack_.upload();

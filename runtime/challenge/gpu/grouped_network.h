@@ -11,11 +11,18 @@
 
 namespace winnow::challenge {
 
+// Which layers may be for the stack kernel: none before `from`, and those of which neither they nor
+// the layers before them have more groups than most_groups[parts - 1].
+struct StackLimits {
+  std::uint32_t from = 0;
+  std::uint32_t most_groups[2] = {};
+};
+
 class GroupedNetwork {
  public:
   // Reads and regroups layers on `threads` threads (0: all cores) and uploads them; the last ones,
-  // but none before `stack_from`, also for the stack kernel, as many as are fit for it.
-  GroupedNetwork(const Network& network, std::uint32_t stack_from, int threads);
+  // as many as may be, also for the stack kernel.
+  GroupedNetwork(const Network& network, const StackLimits& limits, int threads);
 
   std::uint32_t layers() const { return static_cast<std::uint32_t>(layers_.size()); }
   GroupView layer(std::uint32_t l) const { return layers_[l].view(); }

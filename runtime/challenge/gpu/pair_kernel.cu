@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
   const GroupView& w = a.weights;
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_part_rows * kInputParts * kRowBytes;
-  const Walk walk(w.groups, a.run, 0);
+  const Walk walk(w.groups, a.run, 0, blockIdx.x, gridDim.x);
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   const auto bits_of = [&](const Item& item) {

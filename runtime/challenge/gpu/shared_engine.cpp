@@ -1,5 +1,6 @@
 // `shared`: outputs that read the same inputs are computed together on tensor cores, one launch a
-// layer; dead images are dropped on the way from one layer to the next; one CUDA graph.
+// layer, but for the first two layers and the last ones, if they fit, which go many to a launch;
+// dead images are dropped on the way from one launch to the next; one CUDA graph.
 #include <algorithm>
 #include <bit>
 
@@ -60,8 +61,8 @@ class SharedEngine : public GraphEngine {
       : GraphEngine(network, options),
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         half_from_(first_half_layer(options, network.neurons(), network.layers())),
-        network_(network, std::max(half_from_, kFirstStacked), options.threads),
-        stack_at_(can_stack() ? network_.stack_begin() : layers()) {
+        network_(network, stack_limits(std::max(half_from_, kFirstStacked)), options.threads),
+        stack_at_(network_.stack_begin()) {
     is_paired_ = layers() > 1 && can_pair(network_.layer(0), network_.layer(1));
     for (std::uint32_t l = 0; l < stack_at_; ++l) drops_ += drops_after_layer(l) ? 1 : 0;
     for_each_stack([this](std::uint32_t, std::uint32_t) { ++drops_; });
@@ -144,13 +145,12 @@ class SharedEngine : public GraphEngine {
         [&](std::uint32_t first, std::uint32_t last) { enqueue_stack(first, last, state); });
   }
 
-  bool can_stack() const {
-    const StackWeights& stack = network_.stack();
-    return stack.size() > 0 && can_launch_stack(most_stack_groups(), stack.parts());
+  static StackLimits stack_limits(std::uint32_t from) {
+    return {.from = from, .most_groups = {most_stack_groups(1), most_stack_groups(2)}};
   }
 
-  // The layers whose activations a stack holds, that of its input included.
-  std::uint32_t most_stack_groups() const {
+  // Of the layers whose activations a stack holds, that of its input included.
+  std::uint32_t most_groups() const {
     const std::uint32_t before = network_.layer(network_.stack_begin() - 1).groups;
     return std::max(network_.stack().most_groups(), before);
   }
@@ -175,7 +175,7 @@ class SharedEngine : public GraphEngine {
     launch.count = last - first;
     launch.parts = stack.parts();
     launch.has_positive_bias = stack.has_positive_bias();
-    launch.most_groups = most_stack_groups();
+    launch.most_groups = most_groups();
     launch.in_rows = network_.layer(first - 1).groups * kGroupOutputs;
     launch.rows = network_.rows();
     launch.in = activations_[state.turn].get();

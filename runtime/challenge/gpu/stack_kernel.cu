@@ -20,6 +20,7 @@ constexpr std::uint32_t kClusterBlocks = 2;
 constexpr std::uint32_t kTileImages = 16;
 constexpr std::uint32_t kComputing = kStackWarps * 32;  // threads
 constexpr std::uint32_t kThreads = kComputing + 32;
+constexpr std::uint32_t kFewestSlots = 4;
 constexpr std::uint32_t kMostSlots = 8;  // chunks in shared memory, a multiple of the cluster
 constexpr std::uint32_t kStackRowBytes = kTileImages * 2;
 
@@ -320,7 +321,7 @@ struct Shape {
 Shape shape_of(std::uint32_t most_groups, std::uint32_t parts) {
   constexpr std::size_t kStatic = 1024;  // at most
   const std::size_t buffer = std::size_t{most_groups} * kGroupOutputs * kStackRowBytes;
-  for (std::uint32_t slots = kMostSlots; slots >= kClusterBlocks; slots -= kClusterBlocks) {
+  for (std::uint32_t slots = kMostSlots; slots >= kFewestSlots; slots -= kClusterBlocks) {
     const std::size_t bytes = 2 * buffer + slots * kStackWarps * stack_record_bytes(parts);
     if (fits_shared_memory(bytes + kStatic)) {
       return {slots, static_cast<std::uint32_t>(buffer), bytes};
@@ -366,10 +367,11 @@ bool is_compiled_for_gpu() {
 
 }  // namespace
 
-bool can_launch_stack(std::uint32_t most_groups, std::uint32_t parts) {
-  if (!is_compiled_for_gpu()) return false;
-  const Shape shape = shape_of(most_groups, parts);
-  return shape.slots > 0 && most_clusters(parts, shape) > 0;
+std::uint32_t most_stack_groups(std::uint32_t parts) {
+  if (!is_compiled_for_gpu()) return 0;
+  std::uint32_t most = 0;
+  while (shape_of(most + 1, parts).slots > 0) ++most;
+  return most > 0 && most_clusters(parts, shape_of(most, parts)) > 0 ? most : 0;
 }
 
 void launch_stack(const StackLaunch& launch, cudaStream_t stream) {

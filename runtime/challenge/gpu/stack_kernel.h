@@ -17,7 +17,7 @@ struct StackLaunch {
   std::uint32_t count = 0;
   std::uint32_t parts = 1;  // of weights
   bool has_positive_bias = true;
-  std::uint32_t most_groups = 0;  // of any layer of the network, the one before included
+  std::uint32_t most_groups = 0;  // of any layer of all stacks and the one before them
   std::uint32_t in_rows = 0;      // that the layer before wrote
 
   // As GroupLaunch's (group_kernel.h), form half.
@@ -29,8 +29,9 @@ struct StackLaunch {
   std::uint32_t* alive = nullptr;         // [words] bit per place; 0 before
 };
 
-// Whether the current GPU can do that for layers of at most so many groups.
-bool can_launch_stack(std::uint32_t most_groups, std::uint32_t parts);
+// The most groups that a layer, or the one before it, may have on the current GPU for weights of so
+// many parts; 0 if the GPU cannot do that at all.
+std::uint32_t most_stack_groups(std::uint32_t parts);
 
 // Asynchronous; fit for a CUDA graph. Equal inputs give equal bits.
 void launch_stack(const StackLaunch& launch, cudaStream_t stream);

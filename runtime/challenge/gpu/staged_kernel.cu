@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_part_rows * kInputParts * kRowBytes;
   const std::size_t tile_bytes = std::size_t{a.rows} * kInputParts * kRowBytes;
-  const Walk walk(w.groups, a.run, a.tile_set_log2);
+  const Walk walk(w.groups, a.run, a.tile_set_log2, blockIdx.x, gridDim.x);
 
   const auto group_of = [&](const Item& item) {
     return min(walk.part(item) * kGroupWarps + warp, w.groups - 1);

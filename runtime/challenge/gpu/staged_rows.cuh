@@ -8,56 +8,16 @@
 #include <cstdint>
 
 #include "runtime/challenge/gpu/group_math.cuh"
+#include "runtime/challenge/gpu/walk.h"
 
 namespace winnow::challenge {
+
+static_assert(kGroupWarps == kPartGroups, "a warp computes a group of a part");
 
 __device__ __forceinline__ std::uint32_t staged_at(std::uint32_t row, std::uint32_t part,
                                                    std::uint32_t chunk) {
   return (staged_row(row) ^ chunk * 16) + part * kRowBytes;
 }
-
-// Part `i` of a run of parts of a tile. Tiles come in sets; `place` counts the runs of a set, those
-// of the same parts of its tiles together.
-struct Item {
-  std::uint32_t set, place, i;
-};
-
-// A block walks over every gridDim-th run of all tiles.
-class Walk {
- public:
-  // Sets have 2^set_log2 tiles.
-  __device__ Walk(std::uint32_t groups, std::uint32_t run_parts, std::uint32_t set_log2)
-      : parts_((groups + kGroupWarps - 1) / kGroupWarps),
-        run_parts_(run_parts),
-        set_log2_(set_log2),
-        places_((parts_ + run_parts - 1) / run_parts << set_log2),
-        step_sets_(gridDim.x / places_),
-        step_places_(gridDim.x % places_) {}
-
-  __device__ Item begin() const { return {blockIdx.x / places_, blockIdx.x % places_, 0}; }
-  __device__ bool is_end(const Item& item, std::uint32_t tiles) const {
-    return item.set << set_log2_ >= tiles;
-  }
-  // May be beyond the last one in the last set.
-  __device__ std::uint32_t tile(const Item& item) const {
-    return (item.set << set_log2_) + (item.place & ((1u << set_log2_) - 1));
-  }
-  __device__ std::uint32_t part(const Item& item) const {
-    return (item.place >> set_log2_) * run_parts_ + item.i;
-  }
-  __device__ bool is_last_of_run(const Item& item) const {
-    return item.i + 1 == run_parts_ || part(item) + 1 == parts_;
-  }
-  __device__ Item after(const Item& item) const {
-    if (!is_last_of_run(item)) return {item.set, item.place, item.i + 1};
-    const std::uint32_t place = item.place + step_places_, wraps = place >= places_ ? 1 : 0;
-    return {item.set + step_sets_ + wraps, wraps != 0 ? place - places_ : place, 0};
-  }
-
- private:
-  std::uint32_t parts_, run_parts_, set_log2_, places_;  // of a tile, of a run, -, of a set
-  std::uint32_t step_sets_, step_places_;
-};
 
 __device__ __forceinline__ std::uint32_t pair_of(const uint2& v, int i) {
   return i == 0 ? v.x : v.y;

@@ -82,6 +82,28 @@ TEST_CASE("challenge generate follows the options of other networks") {
                                                                         .bias = -0.5f});
 }
 
+TEST_CASE("challenge generate makes each kind of weights with a bias of its own") {
+  const std::pair<const char*, Weights> kinds[] = {{"constant", Weights::constant},
+                                                   {"positive", Weights::positive},
+                                                   {"random", Weights::random}};
+  for (const auto& [name, weights] : kinds) {
+    for (const bool is_shuffled : {false, true}) {
+      CAPTURE(name);
+      const Place place;
+      const Outcome outcome =
+          place.generate(std::string("--neurons 96 --layers 2 --seed 4 --only network --weights ") +
+                         name + (is_shuffled ? " --shuffle" : ""));
+      INFO(outcome.output);
+      REQUIRE(outcome.status == 0);
+      check_network(
+          *open_network(find_dataset(place.folder(), 0, 0), {}),
+          {.neurons = 96, .layers = 2, .seed = 4, .is_shuffled = is_shuffled, .weights = weights});
+    }
+  }
+  CHECK(default_bias({.seed = 1, .is_shuffled = true, .weights = Weights::positive}) == -0.19f);
+  CHECK(default_bias({.seed = 1, .weights = Weights::positive}) == -0.3f);
+}
+
 TEST_CASE("challenge generate says which bias text files leave out") {
   const Place place;
   const Outcome outcome =
