@@ -45,16 +45,26 @@ class Orderer {
 
   // Orders the connections of the lanes of one group; lists[i] of a lane becomes as long as
   // `length` with kNoOutput for pads.
-  void order_group(std::span<const std::uint32_t> lanes, std::uint32_t length,
+  void order_group(std::span<const std::uint32_t> outputs, std::uint32_t length,
                    std::vector<std::vector<std::uint32_t>>& lists) const {
-    std::vector<Lane> left;
-    for (const std::uint32_t output : lanes) left.push_back(lane_of(output, length));
+    std::vector<Lane> lanes;
+    Waiting waiting{};
+    for (const std::uint32_t output : outputs) {
+      lanes.push_back(lane_of(output, length));
+      for (std::uint32_t c = 0; c < classes_; ++c) waiting[c] += lanes.back().left[c];
+    }
+    for (auto& list : lists) list.reserve(length);
     for (std::uint32_t k = 0; k < length; ++k) {
       std::array<bool, kMostClasses> is_used{};
-      for (const std::uint32_t i : by_urgency(left)) {
-        const std::uint32_t chosen = choose(left, i, is_used);
-        if (chosen < classes_) is_used[chosen] = true;
-        lists[i].push_back(take(left[i], chosen));
+      const Order order = by_urgency(lanes);
+      for (std::size_t i = 0; i < lanes.size(); ++i) {
+        Lane& lane = lanes[order[i] % kMostClasses];
+        const std::uint32_t chosen = choose(lane, waiting, is_used);
+        if (chosen < classes_) {
+          is_used[chosen] = true;
+          --waiting[chosen];
+        }
+        lists[order[i] % kMostClasses].push_back(take(lane, chosen));
       }
     }
   }
@@ -67,9 +77,12 @@ class Orderer {
   }
 
  private:
+  using Waiting = std::array<std::uint32_t, kMostClasses>;  // connections not yet placed, by class
+  using Order = std::array<std::uint32_t, kMostClasses>;    // key * kMostClasses + lane
+
   struct Lane {
-    std::array<std::vector<std::uint32_t>, kMostClasses> by_class;  // connections not yet placed
-    std::uint32_t remaining = 0;
+    std::vector<std::uint32_t> connection;  // by class, those of class c from begin[c] on
+    Waiting begin{}, left{};
     std::uint32_t pads = 0;
   };
 
@@ -106,45 +119,47 @@ class Orderer {
     Lane lane;
     lane.pads = length;
     if (output == kNoOutput) return lane;
-    for (std::uint32_t k = layer_.row_begin[output]; k < layer_.row_begin[output + 1]; ++k) {
-      lane.by_class[class_of(k)].push_back(k);
+    const std::uint32_t first = layer_.row_begin[output], last = layer_.row_begin[output + 1];
+    lane.pads -= last - first;
+    std::uint32_t at = 0;
+    for (std::uint32_t c = 0; c < classes_; ++c) {
+      lane.begin[c] = at;
+      at += static_cast<std::uint32_t>(counts_[output][c]);
     }
-    lane.remaining = this->length(output);
-    lane.pads -= lane.remaining;
+    lane.connection.resize(last - first);
+    for (std::uint32_t k = first; k < last; ++k) {
+      const std::uint32_t c = class_of(k);
+      lane.connection[lane.begin[c] + lane.left[c]++] = k;
+    }
     return lane;
   }
 
   // Lanes with the fewest classes to choose from come first.
-  std::vector<std::uint32_t> by_urgency(const std::vector<Lane>& lanes) const {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> keyed;
+  Order by_urgency(const std::vector<Lane>& lanes) const {
+    Order order{};
     for (std::uint32_t i = 0; i < lanes.size(); ++i) {
       std::uint32_t choices = lanes[i].pads > 0 ? classes_ : 0;
-      for (std::uint32_t c = 0; c < classes_; ++c) choices += !lanes[i].by_class[c].empty();
-      keyed.emplace_back(choices, i);
+      for (std::uint32_t c = 0; c < classes_; ++c) choices += lanes[i].left[c] > 0 ? 1 : 0;
+      order[i] = choices * kMostClasses + i;
     }
-    std::sort(keyed.begin(), keyed.end());
-    std::vector<std::uint32_t> order;
-    for (const auto& [choices, i] : keyed) order.push_back(i);
+    std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(lanes.size()));
     return order;
   }
 
   // The free class that most rows wait for, or classes_ for a pad, or, where no class is free, the
   // fullest.
-  std::uint32_t choose(const std::vector<Lane>& lanes, std::uint32_t i,
+  std::uint32_t choose(const Lane& lane, const Waiting& waiting,
                        const std::array<bool, kMostClasses>& is_used) const {
-    std::uint32_t best = classes_;
-    std::size_t best_score = 0;
+    std::uint32_t best = classes_, best_score = 0;
     for (std::uint32_t c = 0; c < classes_; ++c) {
-      if (is_used[c] || lanes[i].by_class[c].empty()) continue;
-      std::size_t waiting = 0;
-      for (const Lane& lane : lanes) waiting += lane.by_class[c].size();
-      const std::size_t score = waiting * 4 + lanes[i].by_class[c].size() * 8;
+      if (is_used[c] || lane.left[c] == 0) continue;
+      const std::uint32_t score = waiting[c] * 4 + lane.left[c] * 8;
       if (score > best_score) best_score = score, best = c;
     }
-    if (best < classes_ || lanes[i].pads > 0) return best;
+    if (best < classes_ || lane.pads > 0) return best;
     best = 0;
     for (std::uint32_t c = 1; c < classes_; ++c) {
-      if (lanes[i].by_class[c].size() > lanes[i].by_class[best].size()) best = c;
+      if (lane.left[c] > lane.left[best]) best = c;
     }
     return best;
   }
@@ -154,10 +169,7 @@ class Orderer {
       --lane.pads;
       return kNoOutput;
     }
-    const std::uint32_t connection = lane.by_class[chosen].back();
-    lane.by_class[chosen].pop_back();
-    --lane.remaining;
-    return connection;
+    return lane.connection[lane.begin[chosen] + --lane.left[chosen]];
   }
 
   const SparseLayer& layer_;
