@@ -137,12 +137,14 @@ class Orderer {
   // Lanes with the fewest classes to choose from come first.
   Order by_urgency(const std::vector<Lane>& lanes) const {
     Order order{};
-    for (std::uint32_t i = 0; i < lanes.size(); ++i) {
+    for (std::uint32_t i = 0; i < lanes.size() && i < kMostClasses; ++i) {
       std::uint32_t choices = lanes[i].pads > 0 ? classes_ : 0;
       for (std::uint32_t c = 0; c < classes_; ++c) choices += lanes[i].left[c] > 0 ? 1 : 0;
-      order[i] = choices * kMostClasses + i;
+      std::uint32_t at = i;  // by insertion: there are eight at most
+      const std::uint32_t key = choices * kMostClasses + i;
+      for (; at > 0 && order[at - 1] > key; --at) order[at] = order[at - 1];
+      order[at] = key;
     }
-    std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(lanes.size()));
     return order;
   }
 
