@@ -27,58 +27,59 @@ struct GroupedNetwork::Slot {
   StackLayer stacked;  // no groups: cannot be
 };
 
+// Orders the outputs of layer l for `next`, which reads them; null: none does.
+void GroupedNetwork::arrange(Slot& slot, const Slot* next, const StackLimits& limits,
+                             std::uint32_t l) {
+  const bool may_stack = next != nullptr && l + 1 >= limits.from &&
+                         std::max(slot.groups.size(), next->groups.size()) <= limits.most_groups[0];
+  if (may_stack) order_for_banks(slot.groups, next->groups);
+  slot.rows = rows_of_outputs(slot.groups);
+}
+
+void GroupedNetwork::pack(Slot& slot, const Slot& before, const StackLimits& limits,
+                          std::uint32_t l) {
+  slot.grouped = group_layer(slot.layer, slot.groups, before.rows);
+  const bool may_stack = l >= limits.from && can_stack(slot.grouped) &&
+                         std::max(before.groups.size(), slot.groups.size()) <=
+                             limits.most_groups[slot.grouped.parts - 1];
+  slot.stacked = may_stack ? stack_layer(slot.grouped) : StackLayer{};
+}
+
 GroupedNetwork::GroupedNetwork(const Network& network, const StackLimits& limits, int threads) {
   ThreadPool pool(threads);
   const auto per_batch = static_cast<std::uint32_t>(pool.threads());
-  // [0] is the layer before the batch, whose outputs are put in order when the next layer is known;
-  // [1] to [batch] are the batch's.
+  // [0] is the layer before the batch, which is arranged when the next layer is known; [1] to
+  // [batch] are the batch's.
   std::vector<Slot> slots(per_batch + 1);
-  std::vector<std::uint32_t> rows_before;  // of the outputs of the layer before slots[0]
-  std::uint32_t groups_before = 0;
+  Slot before;  // the layer before slots[0]
   for (std::uint32_t first = 0; first < network.layers(); first += per_batch) {
     const std::uint32_t batch = std::min(per_batch, network.layers() - first);
     const bool is_last = first + batch == network.layers();
+    // Calls job(i, number of the layer) for slots.
     const auto for_each = [&](std::uint32_t begin, std::uint32_t end, auto job) {
       pool.run([&](int part) {
         for (std::uint32_t i = begin + static_cast<std::uint32_t>(part); i < end; i += per_batch) {
-          job(i);
+          job(i, first + i - 1);
         }
       });
     };
-    for_each(1, batch + 1, [&](std::uint32_t i) { slots[i].layer = network.layer(first + i - 1); });
+    for_each(1, batch + 1,
+             [&](std::uint32_t i, std::uint32_t l) { slots[i].layer = network.layer(l); });
     const auto begin = Clock::now();
-    for_each(1, batch + 1, [&](std::uint32_t i) {
+    for_each(1, batch + 1, [&](std::uint32_t i, std::uint32_t) {
       const SparseLayer& layer = slots[i].layer;
       slots[i].groups = chain_groups(find_input_groups(layer), layer.inputs);
     });
     const std::uint32_t from = first == 0 ? 1 : 0, to = is_last ? batch + 1 : batch;
-    // Whether slot i, after a layer of `before` groups, may be in a stack, for weights of `parts`.
-    const auto may_stack = [&](std::uint32_t i, std::uint32_t before, std::uint32_t parts) {
-      const std::uint32_t most = limits.most_groups[parts - 1];
-      return first + i > limits.from && std::max(before, slots[i].groups.size()) <= most;
-    };
-    for_each(from, to, [&](std::uint32_t i) {
-      if (i < batch && may_stack(i + 1, slots[i].groups.size(), 1)) {
-        order_for_banks(slots[i].groups, slots[i + 1].groups);
-      }
-      slots[i].rows = rows_of_outputs(slots[i].groups);
+    for_each(from, to, [&](std::uint32_t i, std::uint32_t l) {
+      arrange(slots[i], i < batch ? &slots[i + 1] : nullptr, limits, l);
     });
-    for_each(from, to, [&](std::uint32_t i) {
-      Slot& slot = slots[i];
-      const bool is_first = i == from;
-      slot.grouped =
-          group_layer(slot.layer, slot.groups, is_first ? rows_before : slots[i - 1].rows);
-      const std::uint32_t before = is_first ? groups_before : slots[i - 1].groups.size();
-      slot.stacked = can_stack(slot.grouped) && may_stack(i, before, slot.grouped.parts)
-                         ? stack_layer(slot.grouped)
-                         : StackLayer{};
+    for_each(from, to, [&](std::uint32_t i, std::uint32_t l) {
+      pack(slots[i], i == from ? before : slots[i - 1], limits, l);
     });
     prepare_ms_ += ms_since(begin);
     for (std::uint32_t i = from; i < to; ++i) add(slots[i]);
-    if (to > from) {
-      rows_before = slots[to - 1].rows;
-      groups_before = slots[to - 1].groups.size();
-    }
+    if (to > from) std::swap(before, slots[to - 1]);
     std::swap(slots[0], slots[batch]);
   }
   stack_.upload();

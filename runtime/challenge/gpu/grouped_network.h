@@ -35,6 +35,8 @@ class GroupedNetwork {
 
  private:
   struct Slot;
+  static void arrange(Slot& slot, const Slot* next, const StackLimits& limits, std::uint32_t l);
+  static void pack(Slot& slot, const Slot& before, const StackLimits& limits, std::uint32_t l);
   void add(const Slot& slot);
 
   std::vector<GroupWeights> layers_;

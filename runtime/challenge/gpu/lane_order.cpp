@@ -70,7 +70,7 @@ class Orderer {
   }
 
   std::uint32_t class_of(std::uint32_t connection) const {
-    return position_[layer_.input[connection]] % classes_;
+    return position_[layer_.input[connection]] & (classes_ - 1);  // a power of two
   }
   std::uint32_t length(std::uint32_t output) const {
     return layer_.row_begin[output + 1] - layer_.row_begin[output];

@@ -86,7 +86,8 @@ TEST_CASE("challenge generate makes each kind of weights with a bias of its own"
   const std::pair<const char*, Weights> kinds[] = {{"constant", Weights::constant},
                                                    {"positive", Weights::positive},
                                                    {"random", Weights::random}};
-  for (const auto& [name, weights] : kinds) {
+  for (const auto& kind : kinds) {
+    const std::string name = kind.first;
     for (const bool is_shuffled : {false, true}) {
       CAPTURE(name);
       const Place place;
@@ -95,9 +96,12 @@ TEST_CASE("challenge generate makes each kind of weights with a bias of its own"
                          name + (is_shuffled ? " --shuffle" : ""));
       INFO(outcome.output);
       REQUIRE(outcome.status == 0);
-      check_network(
-          *open_network(find_dataset(place.folder(), 0, 0), {}),
-          {.neurons = 96, .layers = 2, .seed = 4, .is_shuffled = is_shuffled, .weights = weights});
+      check_network(*open_network(find_dataset(place.folder(), 0, 0), {}),
+                    {.neurons = 96,
+                     .layers = 2,
+                     .seed = 4,
+                     .is_shuffled = is_shuffled,
+                     .weights = kind.second});
     }
   }
   CHECK(default_bias({.seed = 1, .is_shuffled = true, .weights = Weights::positive}) == -0.19f);
