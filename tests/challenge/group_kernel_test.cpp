@@ -8,6 +8,7 @@
 #include "runtime/base/random.h"
 #include "runtime/device/buffer.h"
 #include "runtime/device/stream.h"
+#include "tests/challenge/download.h"
 #include "tests/challenge/shared_network.h"
 #include "tests/kernels/gpu_case.h"
 
@@ -15,13 +16,6 @@ namespace winnow::challenge {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
-
-template <typename T>
-std::vector<T> download(const DeviceBuffer<T>& device) {
-  std::vector<T> values(device.count());
-  CUDA_CHECK(cudaMemcpy(values.data(), device.get(), device.bytes(), cudaMemcpyDeviceToHost));
-  return values;
-}
 
 // A layer between layers of two halfs, from which a third of the images is dropped on the way.
 class MovingLayer {

@@ -6,18 +6,13 @@
 #include "runtime/challenge/images.h"
 #include "runtime/device/buffer.h"
 #include "runtime/device/stream.h"
+#include "tests/challenge/download.h"
 #include "tests/kernels/gpu_case.h"
 
 namespace winnow::challenge {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
-
-Words download(const DeviceBuffer<std::uint32_t>& device) {
-  Words values(device.count());
-  CUDA_CHECK(cudaMemcpy(values.data(), device.get(), device.bytes(), cudaMemcpyDeviceToHost));
-  return values;
-}
 
 struct Case {
   std::uint32_t images, words_per_tile, multiple;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/challenge/gpu/engine_makers.h"
-#include "runtime/challenge/gpu/fused_engines.h"
+#include "runtime/device/attribute.h"
 #include "tests/challenge/random_network.h"
 #include "tests/challenge/shared_network.h"
 #include "tests/kernels/gpu_case.h"
@@ -14,8 +14,8 @@ const std::vector<std::uint32_t> kWidths = {70, 200, 33, 129, 64, 16};
 
 // Of which the stack kernel is made.
 bool has_clusters() {
-  return device_attribute(cudaDevAttrComputeCapabilityMajor, 0) == 9 &&
-         device_attribute(cudaDevAttrComputeCapabilityMinor, 0) == 0;
+  return device_attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
+         device_attribute(cudaDevAttrComputeCapabilityMinor) == 0;
 }
 
 void check_categories(const MemoryNetwork& network, const EngineOptions& options) {

@@ -10,6 +10,7 @@
 #include "runtime/challenge/gpu/fused_plan.h"
 #include "runtime/challenge/gpu/graph_engine.h"
 #include "runtime/challenge/gpu/resident_kernel.h"
+#include "runtime/device/attribute.h"
 
 namespace winnow::challenge {
 namespace {
@@ -36,15 +37,14 @@ std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
 
 class ResidentEngine : public GraphEngine {
  public:
-  ResidentEngine(const Network& network, const EngineOptions& options)
+  ResidentEngine(const Network& network, const EngineOptions& options, const ResidentForms& forms)
       : GraphEngine(network, options),
-        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)) {
+        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        full_(forms.full),
+        half_(forms.half) {
     const auto begin = std::chrono::steady_clock::now();
     const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
     phases_ = plan_fused_phases(network.layers(), half_from);
-    const ResidentForms forms = *fitting_forms(widest_rows(network), options.gpu);
-    full_ = forms.full;
-    half_ = forms.half;
     std::vector<std::uint32_t> classes;
     for (const FusedPhase& phase : phases_) {
       classes.insert(classes.end(), phase.last - phase.first, form_of(phase).classes());
@@ -113,8 +113,8 @@ class ResidentEngine : public GraphEngine {
   }
 
   int processors_;
-  std::vector<FusedPhase> phases_;
   ResidentForm full_, half_;
+  std::vector<FusedPhase> phases_;
   std::optional<ResidentWeights> weights_;
   double prepare_ms_ = 0;
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
@@ -125,11 +125,14 @@ class ResidentEngine : public GraphEngine {
 }  // namespace
 
 std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOptions& options) {
-  if (options.weight_bytes > 0 ||  // to be streamed if need be
-      !fitting_forms(widest_rows(network), options.gpu).has_value()) {
-    return make_gather_engine(network, options);
+  std::optional<ResidentForms> forms;
+  if (options.weight_bytes == 0) {  // otherwise to be streamed if need be
+    forms = fitting_forms(network.neurons(), options.gpu);
+    // All layers are read for their widths only where the first leaves it open.
+    if (forms) forms = fitting_forms(widest_rows(network), options.gpu);
   }
-  return std::make_unique<ResidentEngine>(network, options);
+  if (!forms) return make_gather_engine(network, options);
+  return std::make_unique<ResidentEngine>(network, options, *forms);
 }
 
 }  // namespace winnow::challenge

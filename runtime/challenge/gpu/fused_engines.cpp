@@ -31,10 +31,4 @@ std::uint32_t fused_part_size(std::uint32_t images, std::uint32_t neurons, std::
   return part == images ? (images + 31) / 32 * 32 : std::max(part / 32 * 32, 32u);
 }
 
-int device_attribute(cudaDeviceAttr which, int gpu) {
-  int value = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&value, which, gpu));
-  return value;
-}
-
 }  // namespace winnow::challenge

@@ -22,6 +22,4 @@ std::uint32_t widest_rows(const Network& network);
 std::uint32_t fused_part_size(std::uint32_t images, std::uint32_t neurons, std::uint32_t rows,
                               std::size_t held_bytes);
 
-int device_attribute(cudaDeviceAttr which, int gpu);
-
 }  // namespace winnow::challenge

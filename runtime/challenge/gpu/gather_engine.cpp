@@ -8,6 +8,7 @@
 #include "runtime/challenge/gpu/gather_kernel.h"
 #include "runtime/challenge/gpu/gather_layers.h"
 #include "runtime/challenge/gpu/graph_engine.h"
+#include "runtime/device/attribute.h"
 
 namespace winnow::challenge {
 namespace {

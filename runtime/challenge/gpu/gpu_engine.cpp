@@ -1,4 +1,5 @@
 #include "runtime/challenge/gpu/gpu_engine.h"
+#include "runtime/device/attribute.h"
 
 #include <chrono>
 
@@ -37,10 +38,8 @@ std::string GpuEngine::device() const {
 }
 
 DeviceClocks GpuEngine::clocks() const {
-  int processor_khz = 0, memory_khz = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&processor_khz, cudaDevAttrClockRate, options_.gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, options_.gpu));
-  return {processor_khz / 1000, memory_khz / 1000};
+  return {device_attribute(cudaDevAttrClockRate, options_.gpu) / 1000,
+          device_attribute(cudaDevAttrMemoryClockRate, options_.gpu) / 1000};
 }
 
 void GpuEngine::set_images(const SparseImages& images) {

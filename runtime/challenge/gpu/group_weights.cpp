@@ -171,9 +171,9 @@ void add_part_reads(GroupedLayer& layer) {
     }
     std::uint32_t* entry = layer.part_group.data() + p * kMostPartReads;
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (i != here) *entry++ = groups[i] | i << 24;
+      if (i != here) *entry++ = part_group_entry(groups[i], i);
     }
-    if (here < count) *entry = groups[here] | here << 24;
+    if (here < count) *entry = part_group_entry(groups[here], here);
     layer.part_reads.push_back(bits);
     before = groups;
   }

@@ -42,6 +42,18 @@ struct PartReads {
   WINNOW_HOST_DEVICE std::uint32_t there() const { return bits >> 16 & 0xff; }
 };
 
+// An entry of part_group: a group of the layer before and its number among those that a part reads.
+WINNOW_HOST_DEVICE constexpr std::uint32_t part_group_entry(std::uint32_t group,
+                                                            std::uint32_t number) {
+  return group | number << 24;
+}
+WINNOW_HOST_DEVICE constexpr std::uint32_t group_of_entry(std::uint32_t entry) {
+  return entry & 0xffffff;
+}
+WINNOW_HOST_DEVICE constexpr std::uint32_t number_of_entry(std::uint32_t entry) {
+  return entry >> 24;
+}
+
 // In host memory. Group g computes rows [16 g, 16 g + 16) of the layer's result, in steps
 // [step_begin[g], step_begin[g + 1]) of 32 inputs; what fills a step has weight 0.
 struct GroupedLayer {
@@ -61,7 +73,7 @@ struct GroupedLayer {
   // If reads_whole_groups() and no part has more than 256 rows: which groups of the layer before a
   // part reads, and which of them the part before reads too (PartReads).
   std::vector<std::uint32_t> part_reads;  // [part]
-  std::vector<std::uint32_t> part_group;  // [part][kMostPartReads] group | its number << 24, the
+  std::vector<std::uint32_t> part_group;  // [part][kMostPartReads] part_group_entry(), the
                                           // one that the part before reads too last
 
   std::uint32_t most_part_rows() const;

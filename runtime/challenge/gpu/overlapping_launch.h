@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "runtime/base/error.h"
+#include "runtime/device/attribute.h"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -18,10 +19,7 @@ struct LaunchSize {
 
 // Whether the current GPU can do that.
 inline bool can_overlap() {
-  int gpu = 0, major = 0;
-  CUDA_CHECK(cudaGetDevice(&gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu));
-  return major >= 9;
+  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
 }
 
 // `kernel` calls wait_for_launch_before() (group_math.cuh) if `overlaps`.
@@ -43,9 +41,7 @@ void launch_overlapping(void (*kernel)(Argument), const Argument& argument, cons
 
 // Whether a block of the current GPU can have so much shared memory.
 inline bool fits_shared_memory(std::size_t bytes) {
-  int gpu = 0, most = 0;
-  CUDA_CHECK(cudaGetDevice(&gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
+  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   return bytes <= static_cast<std::size_t>(most);
 }
 

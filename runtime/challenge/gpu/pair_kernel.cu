@@ -108,7 +108,7 @@ template <int kWeightParts>
 __device__ __forceinline__ void compute_first(const GroupView& w, std::uint32_t entry,
                                               const Staged<kWeightParts>* ahead,
                                               const unsigned char* tile, unsigned char* staged) {
-  const std::uint32_t group = entry & 0xffffff, number = entry >> 24;
+  const std::uint32_t group = group_of_entry(entry), number = number_of_entry(entry);
   const Biases bias = ahead != nullptr ? ahead->read_bias() : biases_of(w, group);
   const SumBegin begin = begin_of_sums(w, bias);
   float sum[8][4];
@@ -169,12 +169,7 @@ __device__ __forceinline__ void sum_second(const GroupView& w, std::uint32_t gro
     weights.read(f, step.weight[f]);
   }
   add_step<kWeightParts>(step, rows, sum, &begin);
-  if (w.steps != 1) {
-    const std::uint32_t end = __ldg(w.step_begin + group + 1);
-    for (std::uint32_t s = first_step(w, group) + 1; s < end; ++s) {
-      add_step<kWeightParts>(step_at<kWeightParts>(w, s), rows, sum);
-    }
-  }
+  add_further_steps<kWeightParts>(w, group, rows, sum);
   end_sum(w, bias, sum);
 }
 
@@ -200,7 +195,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
   auto& ahead = reinterpret_cast<Staged<kWeightParts>*>(memory + kBuffers * buffer_bytes)[warp];
   const auto copy_rows = [&](std::uint32_t entry) {
     __syncwarp();  // all lanes have read the rows before
-    ahead.copy_rows(launch.first, entry & 0xffffff);
+    ahead.copy_rows(launch.first, group_of_entry(entry));
     end_of_copies();
   };
   // Of the group whose rows are there.
@@ -208,8 +203,8 @@ __global__ void __launch_bounds__(kGroupThreads, 2) pair_kernel(const PairLaunch
     wait_for_copies<0>();
     __syncwarp();
     if (!walk.is_end(item, tiles)) ahead.copy_bits(bits_of(item));
-    ahead.copy_bias(launch.first, entry & 0xffffff);
-    ahead.first.copy(launch.first, first_step(launch.first, entry & 0xffffff));
+    ahead.copy_bias(launch.first, group_of_entry(entry));
+    ahead.first.copy(launch.first, first_step(launch.first, group_of_entry(entry)));
     ahead.second.copy(w, first_step(w, group_of(item)));
     end_of_copies();
   };

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "runtime/challenge/gpu/engine_makers.h"
-#include "runtime/challenge/gpu/fused_engines.h"
 #include "runtime/challenge/gpu/fused_plan.h"
 #include "runtime/challenge/gpu/graph_engine.h"
 #include "runtime/challenge/gpu/group_kernel.h"
@@ -14,6 +13,7 @@
 #include "runtime/challenge/gpu/image_places.h"
 #include "runtime/challenge/gpu/pair_kernel.h"
 #include "runtime/challenge/gpu/stack_kernel.h"
+#include "runtime/device/attribute.h"
 
 namespace winnow::challenge {
 namespace {

@@ -6,11 +6,11 @@
 // at the same place with the lowest bit inverted.
 #include "runtime/challenge/gpu/stack_kernel.h"
 
-#include <algorithm>
-
 #include "runtime/challenge/gpu/cluster_copy.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
+#include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
+#include "runtime/device/attribute.h"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -243,18 +243,15 @@ __device__ void store_tile(const StackLaunch& a, std::uint32_t tile, const unsig
   }
 }
 
-__device__ void tell_alive(const StackLaunch& a, std::uint32_t tile, std::uint32_t images,
-                           const std::uint32_t (&seen)[8]) {
+__device__ void tell_tile_alive(const StackLaunch& a, std::uint32_t tile, std::uint32_t images,
+                                const std::uint32_t (&seen)[8]) {
   std::uint32_t bits = 0;
 #pragma unroll
-  for (int k = 0; k < 8; ++k) {
-    bits |= ((seen[k] & 0xffff) != 0 ? 1u : 0u) << 2 * k;
-    bits |= (seen[k] >> 16 != 0 ? 2u : 0u) << 2 * k;
-  }
+  for (int k = 0; k < 8; ++k) bits |= has_bits(seen[k]) << 2 * k;
   const std::uint32_t place = tile * kTileImages;
   const std::uint32_t there = images > place ? images - place : 0;
   if (there < kTileImages) bits &= (1u << there) - 1;
-  if (bits != 0) atomicOr(a.alive + place / 32, bits << place % 32);
+  set_bits(a.alive + place / 32, bits << place % 32);
 }
 
 #endif
@@ -294,7 +291,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         compute_layers<kParts>(a, chunks, shared_address(memory), buffer_bytes, barriers, ring);
     if (tile * kTileImages < images) store_tile(a, tile, memory + last * buffer_bytes, seen);
     meet_computing();
-    if (threadIdx.x == 0) tell_alive(a, tile, images, seen);
+    if (threadIdx.x == 0) tell_tile_alive(a, tile, images, seen);
     meet_computing();
   }
   if (!is_computing) {
@@ -358,11 +355,8 @@ int most_clusters(std::uint32_t parts, const Shape& shape) {
 
 // This file is compiled for compute capability 9.0 alone.
 bool is_compiled_for_gpu() {
-  int gpu = 0, major = 0, minor = 0;
-  CUDA_CHECK(cudaGetDevice(&gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu));
-  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu));
-  return major == 9 && minor == 0;
+  return device_attribute(cudaDevAttrComputeCapabilityMajor) == 9 &&
+         device_attribute(cudaDevAttrComputeCapabilityMinor) == 0;
 }
 
 }  // namespace

@@ -34,11 +34,8 @@ Place place_of(std::uint32_t lane, std::uint32_t word, std::uint32_t half) {
   return {lane / 4 + word % 2 * 8, lane % 4 * 2 + word / 2 * 8 + half};
 }
 
-std::uint32_t& word_of(uint4& v, std::uint32_t i) {
+std::uint32_t word_of(const uint4& v, std::uint32_t i) {
   return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
-}
-std::uint32_t word_of(uint4 v, std::uint32_t i, int) {
-  return word_of(v, i);
 }
 
 Columns columns_of(const GroupedLayer& layer, std::uint32_t group) {
@@ -47,7 +44,7 @@ Columns columns_of(const GroupedLayer& layer, std::uint32_t group) {
     for (std::uint32_t q = 0; q < 4; ++q) {
       const uint4 rows = layer.input[(std::size_t{group} * 2 + f) * 4 + q];
       for (std::uint32_t i = 0; i < 4; ++i) {
-        columns[f * 16 + 2 * q + i % 2 + i / 2 * 8].row = word_of(rows, i, 0);
+        columns[f * 16 + 2 * q + i % 2 + i / 2 * 8].row = word_of(rows, i);
       }
     }
     for (std::uint32_t part = 0; part < layer.parts; ++part) {
@@ -58,7 +55,7 @@ Columns columns_of(const GroupedLayer& layer, std::uint32_t group) {
           for (std::uint32_t half = 0; half < 2; ++half) {
             const Place p = place_of(lane, word, half);
             columns[f * 16 + p.column].weight[part][p.output] =
-                static_cast<std::uint16_t>(word_of(w, word, 0) >> 16 * half);
+                static_cast<std::uint16_t>(word_of(w, word) >> 16 * half);
           }
         }
       }
@@ -103,15 +100,15 @@ void append(std::vector<std::uint32_t>& records, const GroupedLayer& layer, std:
   for (std::uint32_t part = 0; part < layer.parts; ++part) {
     for (std::uint32_t f = 0; f < 2; ++f) {
       for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        uint4 w{};
         for (std::uint32_t word = 0; word < 4; ++word) {
+          std::uint32_t halves = 0;
           for (std::uint32_t half = 0; half < 2; ++half) {
             const Place p = place_of(lane, word, half);
             const std::uint32_t bits = columns[f * 16 + p.column].weight[part][p.output];
-            word_of(w, word) |= bits << 16 * half;
+            halves |= bits << 16 * half;
           }
+          records.push_back(halves);
         }
-        records.insert(records.end(), {w.x, w.y, w.z, w.w});
       }
     }
   }

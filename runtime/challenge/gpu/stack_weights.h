@@ -65,7 +65,6 @@ class StackWeights {
   std::uint32_t size() const { return static_cast<std::uint32_t>(views_.size()); }
   std::uint32_t parts() const { return parts_; }
   bool has_positive_bias() const { return has_positive_bias_; }
-  std::uint32_t groups(std::uint32_t l) const { return views_[l].groups; }
   std::uint32_t most_groups() const;
 
   // Device memory, [size()]. Valid until the next call of upload(), which comes after the last

@@ -1,8 +1,6 @@
 // Two buffers: while a part is computed from one, the rows of the next come to the other.
 #include "runtime/challenge/gpu/staged_kernel.h"
 
-#include <algorithm>
-
 #include "runtime/challenge/gpu/async_copy.cuh"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
@@ -15,7 +13,7 @@ namespace winnow::challenge {
 namespace {
 
 constexpr std::uint32_t kMostRows = kGroupThreads;  // a thread names a row
-constexpr std::uint32_t kStages = 2;  // parts whose rows are in shared memory or on their way
+constexpr std::uint32_t kBuffers = 2;
 
 // ---------------------------------------------------------------------------------- device
 
@@ -40,7 +38,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
   using Output = GroupOutput<kSplitOut, kMoves>;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ typename Output::Scratch scratch[kGroupWarps];
-  __shared__ std::uint32_t numbers[2][kMostRows];
+  __shared__ std::uint32_t numbers[kBuffers][kMostRows];
   const GroupView& w = a.weights;
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_part_rows * kInputParts * kRowBytes;
@@ -89,7 +87,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
     const PartRows later_rows = rows_of_part(walk.after(further));
     wait_for_copies<0>();
     __syncthreads();  // this item's rows are there, and those of the one before are done with
-    copy(next, next_rows.count, numbers[i % 2], (i + 1) % 2);
+    copy(next, next_rows.count, numbers[i % kBuffers], (i + 1) % kBuffers);
 
     const bool has_tile = is_there(item);
     if (has_tile && item.i == 0) {
@@ -102,13 +100,9 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
     float sum[8][4];
     if (has_tile) {
       const SumBegin begin = begin_of_sums(w, bias);
-      add_step<kWeightParts>(step, memory + i % 2 * buffer_bytes, sum, &begin);
-      if (w.steps != 1) {
-        const std::uint32_t last_step = __ldg(w.step_begin + group + 1);
-        for (std::uint32_t s = first_step(w, group) + 1; s < last_step; ++s) {
-          add_step<kWeightParts>(step_at<kWeightParts>(w, s), memory + i % 2 * buffer_bytes, sum);
-        }
-      }
+      const unsigned char* rows = memory + i % kBuffers * buffer_bytes;
+      add_step<kWeightParts>(step, rows, sum, &begin);
+      add_further_steps<kWeightParts>(w, group, rows, sum);
     }
     step = step_at<kWeightParts>(w, first_step(w, group_of(next)));
     if (next.i == 0 && is_there(next)) output.look_ahead(a, tile_of(next));
@@ -117,7 +111,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) staged_kernel(const GroupLau
       output.write(a, scratch[warp], group, sum);
       if (walk.is_last_of_run(item)) output.end_tile(a, images);
     }
-    numbers[(i + 1) % 2][threadIdx.x] = number;
+    numbers[(i + 1) % kBuffers][threadIdx.x] = number;
     item = next;
     next = further;
     next_rows = further_rows;
@@ -142,7 +136,7 @@ Kernel kernel_for(const GroupLaunch& launch) {
 }
 
 std::size_t shared_bytes(const GroupLaunch& launch) {
-  return std::size_t{kStages} * launch.weights.most_part_rows * kInputParts * kRowBytes;
+  return std::size_t{kBuffers} * launch.weights.most_part_rows * kInputParts * kRowBytes;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/walk.h"
 
@@ -69,6 +70,17 @@ __device__ __forceinline__ void add_step(const Step<kWeightParts>& step, const u
         add<1>(high, in, sum);
       }
     }
+  }
+}
+
+// The steps of a group after the first, where there are any.
+template <int kWeightParts>
+__device__ __forceinline__ void add_further_steps(const GroupView& w, std::uint32_t group,
+                                                  const unsigned char* rows, float (&sum)[8][4]) {
+  if (w.steps == 1) return;
+  const std::uint32_t end = __ldg(w.step_begin + group + 1);
+  for (std::uint32_t s = first_step(w, group) + 1; s < end; ++s) {
+    add_step<kWeightParts>(step_at<kWeightParts>(w, s), rows, sum);
   }
 }
 
