@@ -26,7 +26,7 @@ std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   const auto shared =
       static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
   const auto fits = [&](const ResidentForm& form) {
-    return resident_shared_bytes(form, rows) + kStaticShared <= shared;
+    return form.shared_bytes(rows) + kStaticShared <= shared;
   };
   ResidentForms forms{{false, 16}, {true, 16}};
   while (forms.full.images >= 4 && !fits(forms.full)) forms.full.images /= 2;

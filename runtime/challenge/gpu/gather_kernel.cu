@@ -1,9 +1,9 @@
-// Lanes of a group read 16 bytes each of one input's row, so that every gather is whole sectors.
 #include "runtime/challenge/gpu/gather_kernel.h"
 
-#include "runtime/challenge/gpu/chunk.cuh"
+#include "runtime/challenge/gpu/activation.cuh"
 #include "runtime/challenge/gpu/image_places.h"
 #include "runtime/device/cuda_check.h"
+#include "runtime/stack/gather_rows.cuh"
 
 namespace winnow::challenge {
 namespace {
@@ -14,45 +14,22 @@ constexpr std::uint32_t kAll = 0xffffffffu;
 
 // ---------------------------------------------------------------------------------- device
 
-struct Inputs {
-  std::uint32_t of[4];
-};
-
-__device__ __forceinline__ Inputs inputs_at(const GatherView& w, std::uint32_t step) {
-  if (w.narrow == nullptr) {
-    const uint4 in = __ldg(w.wide + step);
-    return {{in.x, in.y, in.z, in.w}};
-  }
-  const uint2 in = __ldg(w.narrow + step);
-  return {{in.x & 0xffff, in.x >> 16, in.y & 0xffff, in.y >> 16}};
-}
-
 // Sums of one output for this lane's images.
 template <typename T, bool kReadsBits>
 __device__ __forceinline__ void sum_output(const GatherLaunch& a, std::uint32_t tile,
                                            std::uint32_t output, std::uint32_t part,
                                            float (&sum)[Chunk<T>::kImages]) {
-  const std::uint32_t begin = __ldg(a.weights.begin + output);
-  const std::uint32_t end = __ldg(a.weights.begin + output + 1);
-  const std::uint32_t* words = a.bits + std::size_t{tile} * a.weights.inputs;
-  const T* x = static_cast<const T*>(a.in) + std::size_t{tile} * a.rows * kGatherImages +
-               part * Chunk<T>::kImages;
-#pragma unroll 2
-  for (std::uint32_t step = begin; step < end; ++step) {
-    const Inputs in = inputs_at(a.weights, step);
-    const float4 weight = __ldg(a.weights.value + step);
-    const float w[4] = {weight.x, weight.y, weight.z, weight.w};
+  constexpr int kImages = Chunk<T>::kImages;
+  if constexpr (kReadsBits) {
+    const std::uint32_t* words = a.bits + std::size_t{tile} * a.weights.inputs;
+    for_each_connection(a.weights, output, [&](std::uint32_t input, float weight) {
+      const std::uint32_t word = __ldg(words + input) >> part * kImages;
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      if constexpr (kReadsBits) {
-        const std::uint32_t word = __ldg(words + in.of[c]) >> part * Chunk<T>::kImages;
-#pragma unroll
-        for (int v = 0; v < Chunk<T>::kImages; ++v) sum[v] += (word >> v & 1) != 0 ? w[c] : 0.0f;
-      } else {
-        const T* row = x + std::size_t{in.of[c]} * kGatherImages;
-        Chunk<T>::add(__ldg(reinterpret_cast<const uint4*>(row)), w[c], sum);
-      }
-    }
+      for (int v = 0; v < kImages; ++v) sum[v] += (word >> v & 1) != 0 ? weight : 0.0f;
+    });
+  } else {
+    const T* x = static_cast<const T*>(a.in) + std::size_t{tile} * a.rows * kGatherImages;
+    add_rows<kGatherImages>(a.weights, output, x + part * kImages, sum);
   }
 }
 
@@ -75,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(const GatherLaunch a) 
     if (output < a.weights.outputs) {
       float sum[kImages] = {};
       sum_output<T, kReadsBits>(a, tile, output, part, sum);
-      positive = activate(sum, __ldg(a.weights.bias + output));
+      positive = activate(ChallengeRule{}, __ldg(a.weights.bias + output), sum);
       T* y = static_cast<T*>(a.out) + (std::size_t{tile} * a.rows + output) * kGatherImages +
              part * kImages;
       *reinterpret_cast<uint4*>(y) = Chunk<T>::pack(sum);

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "runtime/challenge/gpu/gather_weights.h"
+#include "runtime/stack/gather_weights.h"
 
 namespace winnow::challenge {
 

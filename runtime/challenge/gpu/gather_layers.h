@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "runtime/challenge/gpu/gather_weights.h"
+#include "runtime/challenge/network.h"
 #include "runtime/device/buffer.h"
 #include "runtime/device/stream.h"
+#include "runtime/stack/gather_weights.h"
 
 namespace winnow::challenge {
 

@@ -1,14 +1,13 @@
-// A thread computes one output for all R images of the block's tile. The row of an input is read in
-// chunks of 16 bytes; lanes begin at different chunks, so that a group of lanes (lane_order.h)
-// meets other rows' banks only. Weights stream from L2, fetched ahead over the ends of slices and
-// layers.
+// How a tile comes in, from bits or from the launch before, and how its live images go out; the
+// layers between are those of runtime/stack/resident_layers.cuh.
 #include "runtime/challenge/gpu/resident_kernel.h"
 
 #include <algorithm>
 
 #include "runtime/base/error.h"
-#include "runtime/challenge/gpu/chunk.cuh"
+#include "runtime/challenge/gpu/activation.cuh"
 #include "runtime/device/cuda_check.h"
+#include "runtime/stack/resident_layers.cuh"
 
 namespace winnow::challenge {
 namespace {
@@ -93,87 +92,26 @@ template <typename T, int R>
 __global__ void __launch_bounds__(kResidentThreads, 1)
     resident_kernel(const ResidentLaunch a, const Output out) {
   extern __shared__ __align__(128) unsigned char memory[];
-  constexpr int kImages = Chunk<T>::kImages;
-  constexpr std::uint32_t kRow = R * sizeof(T);
-  constexpr int kChunks = kRow / 16;
-  constexpr std::uint32_t kClasses = 128 / kRow;
-  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const std::uint32_t turn =
-      lane / kClasses % kChunks * 16;  // the chunk that this lane reads first
-  const std::uint32_t buffer = a.rows * kRow;
   const std::uint32_t images = *a.in_count;
   __shared__ std::uint32_t live_mask, first_place;
 
   for (std::uint32_t tile = blockIdx.x; tile * R < images; tile += gridDim.x) {
-    const std::size_t start =
-        warp * a.weights.stream + a.weights.begin[a.first_layer * kResidentWarps + warp];
-    const uint2* next_row = a.weights.row + start * 32 + lane;
-    const float4* next_value = a.weights.value + start * 32 + lane;
-    uint2 rows[kResidentUnroll];
-    float4 values[kResidentUnroll];
-#pragma unroll
-    for (int q = 0; q < kResidentUnroll; ++q, next_row += 32, next_value += 32) {
-      rows[q] = __ldg(next_row);
-      values[q] = __ldg(next_value);
-    }
-    ResidentLayer layer = a.weights.layer[a.first_layer];
+    ResidentStream<T, R> stream(a.weights, a.first_layer);
     if (threadIdx.x == 0) live_mask = 0;
     load_tile<T, R>(a, tile, reinterpret_cast<T*>(memory));
     __syncthreads();
-
-    const unsigned char* x = memory;
-    unsigned char* y = memory + buffer;
-    std::uint32_t mine = 0;  // images that are not 0 in this thread's outputs of the last layer
-    for (std::uint32_t l = a.first_layer; l < a.last_layer; ++l) {
-      const ResidentLayer following =
-          l + 1 < a.last_layer ? a.weights.layer[l + 1] : ResidentLayer{};
-      for (std::uint32_t s = warp; s < layer.slices; s += kResidentWarps) {
-        const std::uint32_t steps = __ldg(a.weights.steps + layer.first_slice + s);
-        const float bias = __ldg(a.weights.bias + (layer.first_slice + s) * 32 + lane);
-        float sum[kChunks][kImages] = {};
-#pragma unroll 1
-        for (std::uint32_t k = 0; k < steps; k += kResidentUnroll) {
-#pragma unroll
-          for (int q = 0; q < kResidentUnroll; ++q, next_row += 32, next_value += 32) {
-            const std::uint32_t row[4] = {rows[q].x & 0xffff, rows[q].x >> 16, rows[q].y & 0xffff,
-                                          rows[q].y >> 16};
-            const float weight[4] = {values[q].x, values[q].y, values[q].z, values[q].w};
-            rows[q] = __ldg(next_row);
-            values[q] = __ldg(next_value);
-#pragma unroll
-            for (int c = 0; c < 4; ++c) {
-              const std::uint32_t at = row[c] * kRow + turn;
-#pragma unroll
-              for (int j = 0; j < kChunks; ++j) {
-                Chunk<T>::add(*reinterpret_cast<const uint4*>(x + (at ^ j * 16)), weight[c],
-                              sum[j]);
-              }
-            }
-          }
-        }
-        const std::uint32_t at = (s * 32 + lane) * kRow + turn;
-#pragma unroll
-        for (int j = 0; j < kChunks; ++j) {
-          const std::uint32_t positive = activate(sum[j], bias);
-          if (l + 1 == a.last_layer) mine |= positive << (turn / 16 ^ j) * kImages;
-          *reinterpret_cast<uint4*>(y + (at ^ j * 16)) = Chunk<T>::pack(sum[j]);
-        }
-      }
-      layer = following;
-      __syncthreads();
-      unsigned char* const written = y;
-      y = const_cast<unsigned char*>(x);
-      x = written;
-    }
+    ResidentBuffers buffers{memory, memory + a.rows * ResidentRow<T, R>::kBytes};
+    std::uint32_t mine = run_layers<T, R>(a.weights, a.first_layer, a.last_layer, stream, buffers,
+                                          [](std::uint32_t) { return ChallengeRule{}; });
 
     mine = __reduce_or_sync(0xffffffffu, mine);
-    if (lane == 0) atomicOr(&live_mask, mine);
+    if (threadIdx.x % 32 == 0) atomicOr(&live_mask, mine);
     __syncthreads();
     const std::uint32_t there = images - tile * R;
     const std::uint32_t mask = there < R ? live_mask & ((1u << there) - 1) : live_mask;
     if (threadIdx.x == 0) first_place = atomicAdd(a.out_count, __popc(mask));
     __syncthreads();
-    store_live<T, R>(a, out, tile, mask, first_place, reinterpret_cast<const T*>(x));
+    store_live<T, R>(a, out, tile, mask, first_place, reinterpret_cast<const T*>(buffers.x));
     __syncthreads();
   }
 }
@@ -188,7 +126,7 @@ std::uint32_t log2_of(int n) {
 
 template <typename T, int R>
 void launch_form(const ResidentLaunch& launch, int processors, cudaStream_t stream) {
-  const auto bytes = static_cast<int>(resident_shared_bytes(launch.form, launch.rows));
+  const auto bytes = static_cast<int>(launch.form.shared_bytes(launch.rows));
   CUDA_CHECK(cudaFuncSetAttribute(resident_kernel<T, R>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   const Output out{launch.out, log2_of(launch.out_form.images), launch.out_form.is_half};
@@ -197,10 +135,6 @@ void launch_form(const ResidentLaunch& launch, int processors, cudaStream_t stre
 }
 
 }  // namespace
-
-std::size_t resident_shared_bytes(const ResidentForm& form, std::uint32_t rows) {
-  return std::size_t{2} * rows * form.row_bytes();
-}
 
 void launch_resident(const ResidentLaunch& launch, int processors, cudaStream_t stream) {
   const ResidentForm& form = launch.form;

@@ -7,26 +7,12 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <cstdint>
 
-#include "runtime/challenge/gpu/resident_weights.h"
+#include "runtime/stack/resident_form.h"
+#include "runtime/stack/resident_weights.h"
 
 namespace winnow::challenge {
-
-// How a launch keeps activations: fp32 or fp16, so many images to a row.
-struct ResidentForm {
-  bool is_half = false;
-  int images = 16;  // 16, 8 or (fp32 only) 4
-
-  std::uint32_t row_bytes() const { return static_cast<std::uint32_t>(images) * (is_half ? 2 : 4); }
-  std::uint32_t classes() const { return 128 / row_bytes(); }  // lane_order.h
-
-  friend bool operator==(const ResidentForm&, const ResidentForm&) = default;
-};
-
-// Two buffers of `rows` rows.
-std::size_t resident_shared_bytes(const ResidentForm& form, std::uint32_t rows);
 
 // One launch; pointers to device memory.
 struct ResidentLaunch {

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/challenge/network.h"
 #include "runtime/device/buffer.h"
+#include "runtime/stack/sparse_layer.h"
 
-namespace winnow::challenge {
+namespace winnow {
 
 inline constexpr int kResidentThreads = 512;
 inline constexpr std::uint32_t kResidentWarps = kResidentThreads / 32;
@@ -38,10 +38,13 @@ class ResidentWeights {
   // Classes (lane_order.h) may differ from layer to layer: classes[l] for l < layers. Orders lanes
   // on `threads` threads (0: all cores). Throws Error{usage} if a layer has more than 65536 rows or
   // a row over 262,140 connections, Error{device} if memory runs out.
-  ResidentWeights(const Network& network, const std::vector<std::uint32_t>& classes, int threads);
+  ResidentWeights(const LayerStack& stack, const std::vector<std::uint32_t>& classes, int threads);
 
   ResidentView view() const;
   std::uint32_t rows() const { return rows_; }  // of activations, at most; a multiple of 32
+
+  // [outputs of the last layer]: the row in which each lies at the end.
+  const std::vector<std::uint32_t>& result_rows() const { return result_rows_; }
   double passes_per_access() const { return passes_per_access_; }
 
  private:
@@ -53,7 +56,8 @@ class ResidentWeights {
   DeviceBuffer<std::uint32_t> begin_;
   std::uint64_t stream_ = 0;
   std::uint32_t rows_ = 0;
+  std::vector<std::uint32_t> result_rows_;
   double passes_per_access_ = 1;
 };
 
-}  // namespace winnow::challenge
+}  // namespace winnow

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "runtime/challenge/network.h"
+#include "runtime/stack/sparse_layer.h"
 
-namespace winnow::challenge {
+namespace winnow {
 
 inline constexpr std::uint32_t kLanes = 32;
 inline constexpr std::uint32_t kStep = 4;  // connections that are fetched at once
@@ -53,4 +53,4 @@ LaneOrder order_lanes(const SparseLayer& layer, std::span<const std::uint32_t> p
 std::vector<std::uint32_t> positions_of(std::span<const std::uint32_t> output_of_lane,
                                         std::uint32_t outputs);
 
-}  // namespace winnow::challenge
+}  // namespace winnow

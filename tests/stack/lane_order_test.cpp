@@ -1,4 +1,4 @@
-#include "runtime/challenge/gpu/lane_order.h"
+#include "runtime/stack/lane_order.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 #include "tests/challenge/random_network.h"
 
-namespace winnow::challenge {
+namespace winnow {
 namespace {
 
 LaneOrder ordered(const SparseLayer& layer, std::span<const std::uint32_t> position,
@@ -70,7 +70,8 @@ void check_order(const SparseLayer& layer, std::span<const std::uint32_t> positi
 }  // namespace
 
 TEST_CASE("every output keeps its connections, whatever the classes") {
-  const MemoryNetwork network = random_network({.widths = {37, 50, 3, 64, 29, 200, 7}, .seed = 5});
+  const challenge::MemoryNetwork network =
+      challenge::random_network({.widths = {37, 50, 3, 64, 29, 200, 7}, .seed = 5});
   for (const std::uint32_t classes : {1u, 2u, 4u, 8u}) {
     std::vector<std::uint32_t> position = identity(network.neurons());
     for (std::uint32_t l = 0; l < network.layers(); ++l) {
@@ -115,4 +116,4 @@ TEST_CASE("an order is the same every time") {
   CHECK(a.value == b.value);
 }
 
-}  // namespace winnow::challenge
+}  // namespace winnow

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 
-#include "runtime/challenge/network.h"
 #include "runtime/device/half_cast.cuh"
 
-namespace winnow::challenge {
+namespace winnow {
 
 template <typename T>
 struct Chunk;
@@ -49,17 +48,17 @@ struct Chunk<__half> {
   }
 };
 
-// Z to Y': the bias where Z is not 0, clamped to [0, 32]. Returns a bit for every value above 0.
-template <int kImages>
-__device__ __forceinline__ std::uint32_t activate(float (&sum)[kImages], float bias) {
+// Applies rule(sum, bias) to every sum. Returns a bit for every value above 0.
+template <int kImages, typename Rule>
+__device__ __forceinline__ std::uint32_t activate(const Rule& rule, float bias,
+                                                  float (&sum)[kImages]) {
   std::uint32_t positive = 0;
 #pragma unroll
   for (int v = 0; v < kImages; ++v) {
-    const float y = fminf(fmaxf(sum[v] + bias, 0.0f), kLargestActivation);
-    sum[v] = sum[v] != 0.0f ? y : 0.0f;
+    sum[v] = rule(sum[v], bias);
     positive |= (sum[v] > 0.0f ? 1u : 0u) << v;
   }
   return positive;
 }
 
-}  // namespace winnow::challenge
+}  // namespace winnow

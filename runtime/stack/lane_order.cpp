@@ -1,4 +1,4 @@
-#include "runtime/challenge/gpu/lane_order.h"
+#include "runtime/stack/lane_order.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace winnow::challenge {
+namespace winnow {
 namespace {
 
 constexpr std::uint32_t kMostClasses = 8;
@@ -256,4 +256,4 @@ std::vector<std::uint32_t> positions_of(std::span<const std::uint32_t> output_of
   return position;
 }
 
-}  // namespace winnow::challenge
+}  // namespace winnow

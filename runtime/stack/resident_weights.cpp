@@ -1,4 +1,4 @@
-#include "runtime/challenge/gpu/resident_weights.h"
+#include "runtime/stack/resident_weights.h"
 
 #include <vector_functions.h>
 
@@ -9,9 +9,9 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/thread_pool.h"
-#include "runtime/challenge/gpu/lane_order.h"
+#include "runtime/stack/lane_order.h"
 
-namespace winnow::challenge {
+namespace winnow {
 namespace {
 
 // One layer on its way.
@@ -89,24 +89,24 @@ DeviceBuffer<T> upload_streams(const std::vector<T> (&streams)[kResidentWarps],
 
 }  // namespace
 
-ResidentWeights::ResidentWeights(const Network& network, const std::vector<std::uint32_t>& classes,
+ResidentWeights::ResidentWeights(const LayerStack& stack, const std::vector<std::uint32_t>& classes,
                                  int threads) {
   ThreadPool pool(threads);
   std::vector<Slot> slots(static_cast<std::size_t>(pool.threads()));
   const auto per_batch = static_cast<std::uint32_t>(slots.size());
   Streams streams;
-  std::vector<std::uint32_t> position(network.neurons());
+  std::vector<std::uint32_t> position(stack.neurons());
   std::iota(position.begin(), position.end(), 0u);
-  rows_ = whole_slices(network.neurons());
-  for (std::uint32_t first = 0; first < network.layers(); first += per_batch) {
-    const std::uint32_t batch = std::min(per_batch, network.layers() - first);
+  rows_ = whole_slices(stack.neurons());
+  for (std::uint32_t first = 0; first < stack.layers(); first += per_batch) {
+    const std::uint32_t batch = std::min(per_batch, stack.layers() - first);
     const auto for_each = [&](auto job) {
       pool.run([&](int part) {
         const auto i = static_cast<std::uint32_t>(part);
         if (i < batch) job(slots[i], first + i);
       });
     };
-    for_each([&](Slot& slot, std::uint32_t l) { slot.layer = network.layer(l); });
+    for_each([&](Slot& slot, std::uint32_t l) { slot.layer = stack.layer(l); });
     for (std::uint32_t i = 0; i < batch; ++i) {
       Slot& slot = slots[i];
       slot.output = outputs_of_lanes(slot.layer, position, classes[first + i]);
@@ -121,6 +121,7 @@ ResidentWeights::ResidentWeights(const Network& network, const std::vector<std::
       rows_ = std::max(rows_, whole_slices(slots[i].layer.outputs()));
     }
   }
+  result_rows_ = std::move(position);
   // Threads fetch beyond the last step that they use.
   for (const auto& stream : streams.row) {
     stream_ = std::max<std::uint64_t>(stream_, stream.size() / kLanes + kResidentUnroll);
@@ -147,4 +148,4 @@ ResidentView ResidentWeights::view() const {
           .stream = stream_};
 }
 
-}  // namespace winnow::challenge
+}  // namespace winnow

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/challenge/network.h"
+#include "runtime/stack/sparse_layer.h"
 
-namespace winnow::challenge {
+namespace winnow {
 
 // Output j has steps [begin[j], begin[j + 1]); connections that fill its last step have weight 0.
 struct GatherView {
@@ -42,4 +42,4 @@ class GatherLayout {
 // The piece: [layout.units()].
 std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout& layout);
 
-}  // namespace winnow::challenge
+}  // namespace winnow

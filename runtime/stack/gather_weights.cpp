@@ -1,11 +1,11 @@
-#include "runtime/challenge/gpu/gather_weights.h"
+#include "runtime/stack/gather_weights.h"
 
 #include <vector_functions.h>
 
 #include <algorithm>
 #include <array>
 
-namespace winnow::challenge {
+namespace winnow {
 namespace {
 
 constexpr std::uint32_t kStep = 4;
@@ -77,4 +77,4 @@ std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout&
   return piece;
 }
 
-}  // namespace winnow::challenge
+}  // namespace winnow
