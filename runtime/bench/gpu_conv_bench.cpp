@@ -5,7 +5,6 @@
 // their zeros.
 #include <CLI/CLI.hpp>
 
-#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/bench/random_weight.h"
 #include "runtime/kernels/gpu_session.h"
 #include "runtime/kernels/layer_bench.h"
 
@@ -64,46 +64,6 @@ std::vector<BenchLayer> all_layers() {
   return layers;
 }
 
-// Equal numbers with every standard library.
-class Random {
- public:
-  std::uint32_t below(std::uint32_t bound) {
-    state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
-    return static_cast<std::uint32_t>(state_ >> 33) % bound;
-  }
-
- private:
-  std::uint64_t state_ = 1;
-};
-
-CsrWeight random_weight(const Conv& conv, int vector, double sparsity) {
-  Random random;
-  const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
-  const std::int64_t rows = (conv.out_channels + vector - 1) / vector;
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(rows * cols));
-  const auto limit = static_cast<std::uint32_t>(std::lround((1 - sparsity) * 100000));
-  for (std::uint8_t& keep : mask) keep = random.below(100000) < limit ? 1 : 0;
-  const CsrPattern pattern = build_csr_pattern(mask, conv.out_channels, cols, vector);
-  std::vector<float> values;
-  for (std::int64_t i = 0; i < pattern.rows * pattern.row_length; ++i) {
-    const std::int64_t row = i / pattern.row_length;
-    const auto at =
-        static_cast<std::size_t>(row * cols + pattern.column[static_cast<std::size_t>(i)]);
-    for (int v = 0; v < vector; ++v) {
-      const bool is_kept = mask[at] != 0 && row * vector + v < conv.out_channels;
-      values.push_back(is_kept ? static_cast<float>(random.below(2001)) / 1000.0f - 1.0f : 0.0f);
-    }
-  }
-  return {.channels = conv.out_channels,
-          .cols = cols,
-          .vector = vector,
-          .rows = pattern.rows,
-          .row_length = pattern.row_length,
-          .column = pattern.column,
-          .kept = pattern.kept,
-          .values = encode_f32(values)};
-}
-
 DeployedModel model_of(const BenchLayer& bench, int vector, double sparsity) {
   const Conv& conv = bench.conv;
   DeployedModel model;
@@ -112,7 +72,8 @@ DeployedModel model_of(const BenchLayer& bench, int vector, double sparsity) {
   model.graph = {
       "bench",
       {{"input", Input{input, false}, {}}, {"conv", conv, {"input"}}, {"relu", Relu{}, {"conv"}}}};
-  model.weights["conv.weight"] = random_weight(conv, vector, sparsity);
+  const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
+  model.weights["conv.weight"] = random_weight({conv.out_channels, cols, vector}, sparsity, 1);
   const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), 0.125f);
   model.weights["conv.bias"] = DenseWeight{{conv.out_channels}, encode_f32(bias)};
   return model;

@@ -14,6 +14,10 @@ std::string to_string(Layout layout) {
       return "nhwc";
     case Layout::nchw8:
       return "nchw8";
+    case Layout::nchw32:
+      return "nchw32";
+    case Layout::deferred:
+      return "deferred";
   }
   fail(ErrorCode::internal, "unknown layout");
 }
@@ -53,7 +57,7 @@ ActivationSize activation_size(const Shape& shape) {
 ActivationStrides strides_of(const ActivationFormat& format, const ActivationSize& size) {
   const std::int64_t rows = size.height + 2 * format.halo_h;
   const std::int64_t columns = size.width + 2 * format.halo_w;
-  const std::int64_t packed = format.layout == Layout::nchw8 ? kPackedImages : 1;
+  const std::int64_t packed = packed_images(format.layout);
   const std::int64_t groups = (size.images + packed - 1) / packed;
   const std::int64_t channels = size.channels + format.channel_padding;
 
@@ -73,6 +77,7 @@ ActivationStrides strides_of(const ActivationFormat& format, const ActivationSiz
 }
 
 std::int64_t bytes_of(const ActivationFormat& format, const ActivationSize& size) {
+  if (format.layout == Layout::deferred) return 0;
   return element_count({strides_of(format, size).total, size_of(format.precision)});
 }
 
@@ -81,7 +86,8 @@ bool is_same_memory(const ActivationFormat& a, const ActivationFormat& b,
   if (a == b) return true;
   if (a.precision != b.precision || a.halo_h != b.halo_h || a.halo_w != b.halo_w) return false;
   if (a.channel_padding != b.channel_padding) return false;
-  const bool is_unpacked = a.layout != Layout::nchw8 && b.layout != Layout::nchw8;
+  if (a.layout == Layout::deferred || b.layout == Layout::deferred) return false;
+  const bool is_unpacked = packed_images(a.layout) == 1 && packed_images(b.layout) == 1;
   const bool is_point = size.height == 1 && size.width == 1;
   return is_unpacked && (is_point || size.channels == 1) && a.halo_h == 0 && a.halo_w == 0;
 }

@@ -12,12 +12,19 @@ namespace winnow {
 
 // The numbers are stable: timing keys contain them.
 enum class Layout {
-  nchw = 0,   // [N][C][H][W]
-  nhwc = 1,   // [N][H][W][C]
-  nchw8 = 2,  // [ceil(N / 8)][C][H][W][8 images]; lanes beyond the last image hold anything
+  nchw = 0,      // [N][C][H][W]
+  nhwc = 1,      // [N][H][W][C]
+  nchw8 = 2,     // [ceil(N / 8)][C][H][W][8 images]; lanes beyond the last image hold anything
+  nchw32 = 3,    // the same with 32 images
+  deferred = 4,  // no memory: a later step computes the value on its way (linear_stack.h)
 };
 
 inline constexpr int kPackedImages = 8;  // of Layout::nchw8: 16 bytes of half floats
+
+// Images that lie side by side: 1, 8 or 32.
+constexpr int packed_images(Layout layout) {
+  return layout == Layout::nchw8 ? kPackedImages : layout == Layout::nchw32 ? 32 : 1;
+}
 
 // A halo is a frame of zeros around each plane, `halo_h` rows above and below and `halo_w` columns
 // left and right, which a convolution reads as its padding. Kernels write the interior only; the
@@ -52,7 +59,7 @@ struct ActivationSize {
 // Throws Error{usage} unless shape has 2, 3 or 4 dimensions and every size fits 31 bits.
 ActivationSize activation_size(const Shape& shape);
 
-// Distances in elements.
+// Distances in elements. Requires a format with memory.
 struct ActivationStrides {
   std::int64_t image = 0;  // between images, for nchw8 between groups of 8
   std::int64_t channel = 0;
@@ -62,14 +69,14 @@ struct ActivationStrides {
   std::int64_t total = 0;   // elements of the whole tensor with halos
 };
 ActivationStrides strides_of(const ActivationFormat& format, const ActivationSize& size);
-std::int64_t bytes_of(const ActivationFormat& format, const ActivationSize& size);
+std::int64_t bytes_of(const ActivationFormat& format, const ActivationSize& size);  // 0: deferred
 
 // Whether a tensor of this size has the same bytes in both formats, so that no conversion is
 // needed.
 bool is_same_memory(const ActivationFormat& a, const ActivationFormat& b,
                     const ActivationSize& size);
 
-// A tensor in device memory; does not own it.
+// A tensor in device memory; does not own it. A deferred one is that which it is computed from.
 struct ActivationView {
   void* data = nullptr;  // first byte, of the halo if there is one
   ActivationFormat format;

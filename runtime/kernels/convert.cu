@@ -1,7 +1,7 @@
 // Between channel-last and the other layouts a block turns a tile of 32 channels x 32 positions
 // around in shared memory, so that both sides are read and written in runs. Between nchw and nchw8
-// a thread moves one position of up to 8 images: the eight lanes are one vector on one side and
-// eight coalesced streams on the other.
+// or nchw32 a thread moves one position of up to 8 images: the eight lanes are one vector on one
+// side and eight coalesced streams on the other.
 #include "runtime/kernels/convert.h"
 
 #include "runtime/device/cuda_check.h"

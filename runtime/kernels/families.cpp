@@ -10,14 +10,16 @@ namespace winnow {
 
 const std::vector<const Family*>& families() {
   static const std::vector<const Family*> all = {
-      &dense_family(),      // cuDNN and cuBLASLt
-      &direct_family(),     // the paper's direct sparse convolution
-      &linear_family(),     // sparse linear layers of few images
-      &pool_family(),       // and every operation without weights
-      &add_family(),        //
-      &concat_family(),     //
-      &flatten_family(),    //
-      &embedding_family(),  //
+      &dense_family(),          // cuDNN and cuBLASLt
+      &direct_family(),         // the paper's direct sparse convolution
+      &linear_family(),         // sparse linear layers of few images,
+      &linear_gather_family(),  // of many,
+      &linear_stack_family(),   // and several in one launch
+      &pool_family(),           // and every operation without weights
+      &add_family(),            //
+      &concat_family(),         //
+      &flatten_family(),        //
+      &embedding_family(),      //
       &softmax_family(),
   };
   return all;

@@ -16,6 +16,7 @@
 
 #include "runtime/kernels/activation.h"
 #include "runtime/kernels/gpu_context.h"
+#include "runtime/plan/linear_runs.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/session.h"
 
@@ -32,7 +33,8 @@ class PreparedLayer {
  public:
   virtual ~PreparedLayer() = default;
 
-  // Enqueues the step; never allocates or synchronises. `workspace` has workspace_bytes().
+  // Enqueues the step; never allocates or synchronises. `workspace` has workspace_bytes(). For a
+  // deferred input `in` has the value that the run begins with.
   virtual void launch(std::span<const ActivationView> in, const ActivationView& out,
                       const Workspace& workspace, cudaStream_t stream) const = 0;
   virtual std::size_t workspace_bytes() const { return 0; }
@@ -46,6 +48,7 @@ struct LayerProblem {
   const SessionOptions& options;
   std::vector<std::vector<ActivationFormat>> input_formats;  // per input, what may be asked for
   std::vector<ActivationFormat> output_formats;              // what may be written
+  const LinearRun* run = nullptr;                            // that the step is in
 
   ActivationSize input_size(std::size_t i) const;
   ActivationSize output_size() const;
@@ -54,10 +57,11 @@ struct LayerProblem {
 // One way to run a step.
 struct Candidate {
   std::string family;
-  std::string kernel;                          // "direct nchw f16 channels=16 sub_batch=4 ..."
-  std::vector<std::size_t> reads;              // indices into input_formats[i]
-  std::size_t writes = 0;                      // index into output_formats
-  std::shared_ptr<const PreparedLayer> layer;  // null: the output is the input's memory
+  std::string kernel;              // "direct nchw f16 channels=16 sub_batch=4 ..."
+  std::vector<std::size_t> reads;  // indices into input_formats[i]
+  std::size_t writes = 0;          // index into output_formats
+  // Null: the output is the input's memory, or deferred.
+  std::shared_ptr<const PreparedLayer> layer;
   std::string timing_key;  // candidates of a step with equal keys take the same time
 };
 

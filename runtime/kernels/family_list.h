@@ -8,6 +8,8 @@ namespace winnow {
 const Family& dense_family();
 const Family& direct_family();
 const Family& linear_family();
+const Family& linear_gather_family();
+const Family& linear_stack_family();
 const Family& pool_family();
 const Family& add_family();
 const Family& concat_family();
@@ -23,5 +25,8 @@ std::size_t format_index(const std::vector<ActivationFormat>& formats,
 inline constexpr ActivationFormat plain(Precision precision) {
   return {.layout = Layout::nchw, .precision = precision};
 }
+
+// Of values within a run of linear layers that one launch computes.
+inline constexpr ActivationFormat kDeferred = {.layout = Layout::deferred};
 
 }  // namespace winnow

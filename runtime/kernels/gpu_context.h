@@ -26,6 +26,7 @@ class GpuContext {
   cudaStream_t stream() const { return stream_.get(); }
   void synchronize() const { stream_.synchronize(); }
   int processors() const { return properties_.multiProcessorCount; }
+  std::size_t shared_bytes_per_block() const { return properties_.sharedMemPerBlockOptin; }
   std::string name() const { return properties_.name; }
   int index() const { return gpu_; }
 

@@ -126,7 +126,8 @@ class GpuSession : public Session {
     std::vector<std::vector<float>> outputs;
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       executor_->enqueue_step(i, gpu_.stream());
-      outputs.push_back(download(executor_->step_output(i)));
+      outputs.emplace_back();
+      if (!executor_->is_deferred(i)) outputs.back() = download(executor_->step_output(i));
     }
     return outputs;
   }
@@ -149,9 +150,8 @@ class GpuSession : public Session {
     NetworkPlan chosen = planner.plan(Allowed::as_asked);
     const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();
     const bool is_all_dense =
-        std::all_of(chosen.steps.begin(), chosen.steps.end(), [](const Candidate& step) {
-          return step.family != "direct" && step.family != "sparse_linear";
-        });
+        std::none_of(chosen.steps.begin(), chosen.steps.end(),
+                     [](const Candidate& step) { return family_named(step.family).is_sparse(); });
     if (!is_free || is_all_dense || !planner.has_dense()) {
       return std::make_unique<NetworkExecutor>(program_, std::move(chosen), gpu_);
     }

@@ -1,7 +1,7 @@
 // Device side of activation.h: typed views, and coordinates from flat indices.
 //
 // Kernels that touch every output element share one grid: x covers the elements of one group of
-// images in memory order, y covers the groups (an image, or 8 images of nchw8).
+// images in memory order, y covers the groups (an image, or the images packed together).
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct DeviceView {
   std::int64_t channel = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;
-  std::uint32_t packed_bits = 0;  // 3 for nchw8: 8 images share a group
+  std::uint32_t packed_bits = 0;  // 3 for nchw8: 8 images share a group; 5 for nchw32
 
   __device__ __forceinline__ std::int64_t offset(std::uint32_t n, std::uint32_t c, std::int64_t y,
                                                  std::int64_t x) const {
@@ -65,7 +65,7 @@ DeviceView<T> device_view(const ActivationView& view, std::int64_t first_channel
   result.channel = strides.channel;
   result.row = strides.row;
   result.column = strides.column;
-  result.packed_bits = view.format.layout == Layout::nchw8 ? 3 : 0;
+  while (1 << result.packed_bits < packed_images(view.format.layout)) ++result.packed_bits;
   return result;
 }
 
@@ -79,11 +79,12 @@ struct Unraveler {
   std::uint32_t images = 0;
   std::uint32_t groups = 0;
   std::uint32_t per_group = 0;
+  std::uint32_t packed = 1;  // images, a power of 2
   Layout layout = Layout::nchw;
 
   Unraveler(Layout order, const ActivationSize& size)
       : channels(size.channels), height(size.height), width(size.width), layout(order) {
-    const std::int64_t packed = order == Layout::nchw8 ? kPackedImages : 1;
+    packed = static_cast<std::uint32_t>(packed_images(order));
     const std::int64_t elements = element_count({size.channels, size.height, size.width, packed});
     if (elements > std::numeric_limits<std::int32_t>::max()) {
       fail(ErrorCode::device, "an image of ", elements, " values is too large for the GPU backend");
@@ -101,9 +102,9 @@ struct Unraveler {
       at.y = i;
       return at;
     }
-    if (layout == Layout::nchw8) {
-      at.n = group * kPackedImages + i % kPackedImages;
-      i /= kPackedImages;
+    if (packed > 1) {
+      at.n = group * packed + (i & (packed - 1));
+      i >>= 31 - __clz(static_cast<int>(packed));
     }
     at.x = width.split(i);
     at.y = height.split(i);

@@ -183,7 +183,7 @@ std::vector<LayerBenchRow> bench_layer(const DeployedModel& model, const Session
   }
   GpuContext gpu(session.gpu);
   const Step& step = program.steps[0];
-  const auto formats = value_formats(program, session);
+  const auto formats = value_formats(program, model, session, {});
   const LayerProblem problem{
       model, program, step, session, {formats[step.inputs[0]]}, formats[step.output]};
   LayerBench bench(problem, options, gpu);

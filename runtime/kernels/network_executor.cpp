@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "runtime/kernels/convert.h"
+#include "runtime/kernels/family_list.h"
 #include "runtime/plan/memory.h"
 
 namespace winnow {
@@ -134,6 +135,9 @@ void NetworkExecutor::place_arena(const std::vector<std::size_t>& slots, cudaStr
 }
 
 ActivationView NetworkExecutor::view(std::size_t slot) const {
+  if (plan_.formats[slots_[slot].value][slots_[slot].format] == kDeferred) {
+    return view(slots_[slot].alias_of);
+  }
   const Slot& s = slots_[slot];
   return {s.data, plan_.formats[s.value][s.format],
           activation_size(program_.values[s.value].shape)};
@@ -141,6 +145,11 @@ ActivationView NetworkExecutor::view(std::size_t slot) const {
 
 const float* NetworkExecutor::output() const {
   return reinterpret_cast<const float*>(slots_[output_slot_].data);
+}
+
+bool NetworkExecutor::is_deferred(std::size_t i) const {
+  const Slot& slot = slots_[step_slots_[i]];
+  return plan_.formats[slot.value][slot.format] == kDeferred;
 }
 
 ActivationView NetworkExecutor::step_output(std::size_t i) const {

@@ -37,7 +37,10 @@ class NetworkExecutor {
   // Whether step `i` needs no work (a flattening whose input lies right).
   bool is_free(std::size_t i) const;
 
-  // The value of step `i` right after enqueue_step(i).
+  // Whether step `i` is computed by a later one, so that its value is nowhere.
+  bool is_deferred(std::size_t i) const;
+
+  // The value of step `i` right after enqueue_step(i); of a deferred one, what it is computed from.
   ActivationView step_output(std::size_t i) const;
 
  private:

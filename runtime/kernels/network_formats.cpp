@@ -9,8 +9,9 @@
 namespace winnow {
 namespace {
 
-// Fewer images leave most lanes of nchw8 empty.
+// Fewer images leave most lanes of nchw8 or nchw32 empty.
 constexpr std::int64_t kFewestPackedImages = 4;
+constexpr std::int64_t kFewestGatheredImages = 16;
 
 struct Halo {
   int h = 0;
@@ -61,12 +62,43 @@ std::string op_key(const Op& op) {
   return key;
 }
 
+bool may_run(const SessionOptions& options, const std::string& sparse_family) {
+  if (!options.family.empty()) return options.family == sparse_family;
+  return options.choice != KernelChoice::dense;
+}
+
+// What linear layers of many images read and write.
+void add_linear_formats(const Program& program, const DeployedModel& model,
+                        const SessionOptions& options,
+                        std::vector<std::vector<ActivationFormat>>& formats) {
+  const ActivationFormat packed{.layout = Layout::nchw32, .precision = options.precision};
+  if (program.batch < kFewestGatheredImages || !may_run(options, "linear_gather")) return;
+  for (const LinearRun& layer : linear_runs(program, model, kAnyFeatures)) {
+    for (const std::size_t step : layer.steps) {
+      add_new(formats[program.steps[step].inputs[0]], packed);
+      add_new(formats[program.steps[step].output], packed);
+    }
+  }
+}
+
+void add_deferred(const Program& program, const SessionOptions& options,
+                  const std::vector<LinearRun>& runs,
+                  std::vector<std::vector<ActivationFormat>>& formats) {
+  if (!may_run(options, "linear_stack")) return;
+  for (const LinearRun& run : runs) {
+    for (const std::size_t step : run.steps) {
+      if (step != run.steps.back()) formats[program.steps[step].output].push_back(kDeferred);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
-                                                         const SessionOptions& options) {
-  const bool has_direct =
-      options.family.empty() ? options.choice != KernelChoice::dense : options.family == "direct";
+                                                         const DeployedModel& model,
+                                                         const SessionOptions& options,
+                                                         const std::vector<LinearRun>& runs) {
+  const bool has_direct = may_run(options, "direct");
   const std::vector<Halo> halo = halos(program);
   std::vector<std::vector<ActivationFormat>> formats(program.values.size());
   for (std::size_t v = 0; v < formats.size(); ++v) {
@@ -89,6 +121,8 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
     format.channel_padding = static_cast<int>(-program.values[v].shape[1] & 7);
     add_new(formats[v], format);
   }
+  add_linear_formats(program, model, options, formats);
+  add_deferred(program, options, runs, formats);
   return formats;
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/kernels/convert.h"
 #include "runtime/kernels/family_list.h"
 #include "runtime/kernels/kernel_timer.h"
+#include "runtime/kernels/linear_stack.h"
 #include "runtime/kernels/noise.h"
 
 namespace winnow {
@@ -39,8 +40,13 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
       options_(options),
       gpu_(gpu),
       table_(table),
-      formats_(value_formats(program, options)),
+      runs_(linear_runs(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
+      run_of_(program.steps.size(), nullptr),
+      formats_(value_formats(program, model, options, runs_)),
       timed_(program.steps.size()) {
+  for (const LinearRun& run : runs_) {
+    for (const std::size_t step : run.steps) run_of_[step] = &run;
+  }
   for (std::size_t i = 0; i < program_.steps.size(); ++i) time_step(i);
   time_conversions();
   scratch_ = DeviceBuffer<std::byte>();
@@ -53,7 +59,7 @@ bool NetworkPlanner::is_weighted(std::size_t index) const {
 
 LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
   const Step& step = program_.steps[index];
-  LayerProblem problem{model_, program_, step, options_, {}, formats_[step.output]};
+  LayerProblem problem{model_, program_, step, options_, {}, formats_[step.output], run_of_[index]};
   for (const std::size_t input : step.inputs) problem.input_formats.push_back(formats_[input]);
   return problem;
 }
@@ -110,9 +116,12 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
                                       double best_ms) {
   if (candidate.layer == nullptr) return 0;
   const ActivationFormat& out_format = problem.output_formats[candidate.writes];
+  std::vector<ActivationView> in;
   std::size_t in_bytes = 0;
   for (std::size_t i = 0; i < candidate.reads.size(); ++i) {
-    in_bytes += aligned_bytes(problem.input_formats[i][candidate.reads[i]], problem.input_size(i));
+    const ActivationFormat& format = problem.input_formats[i][candidate.reads[i]];
+    in.push_back(memory_of(problem.step.inputs[i], format));
+    in_bytes += aligned_bytes(in.back().format, in.back().size);
   }
   const std::size_t out_bytes = aligned_bytes(out_format, problem.output_size());
   std::byte* data = scratch(in_bytes + out_bytes + candidate.layer->workspace_bytes() + kAlignment);
@@ -120,12 +129,10 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
   fill_noise(data, static_cast<std::int64_t>(in_bytes) / size_of(precision), precision, kNoiseSeed,
              gpu_.stream());
 
-  std::vector<ActivationView> in;
   std::byte* next = data;
-  for (std::size_t i = 0; i < candidate.reads.size(); ++i) {
-    const ActivationFormat& format = problem.input_formats[i][candidate.reads[i]];
-    in.push_back({next, format, problem.input_size(i)});
-    next += aligned_bytes(format, problem.input_size(i));
+  for (ActivationView& view : in) {
+    view.data = next;
+    next += aligned_bytes(view.format, view.size);
   }
   const ActivationView out{next, out_format, problem.output_size()};
   const Workspace workspace{next + out_bytes, candidate.layer->workspace_bytes()};
@@ -139,6 +146,19 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
     gpu_.synchronize();
     return kImpossible;
   }
+}
+
+// Where a value in this format is read from, without the address.
+ActivationView NetworkPlanner::memory_of(std::size_t value, const ActivationFormat& format) const {
+  if (format == kDeferred) {
+    const auto run = std::ranges::find_if(runs_, [&](const LinearRun& candidate) {
+      return std::ranges::any_of(
+          candidate.steps, [&](std::size_t step) { return program_.steps[step].output == value; });
+    });
+    value = program_.steps[run->steps.front()].inputs[0];
+    return {nullptr, plain(options_.precision), activation_size(program_.values[value].shape)};
+  }
+  return {nullptr, format, activation_size(program_.values[value].shape)};
 }
 
 void NetworkPlanner::time_step(std::size_t index) {
@@ -202,7 +222,8 @@ void NetworkPlanner::time_conversions() {
     for (std::size_t from = 0; from < count; ++from) {
       conversion_ms_[v][from][from] = 0;
       for (std::size_t to = 0; to < count; ++to) {
-        const bool is_wanted = ((written[v] >> from) & (read[v] >> to) & 1u) != 0;
+        const bool is_wanted = ((written[v] >> from) & (read[v] >> to) & 1u) != 0 &&
+                               formats_[v][from] != kDeferred && formats_[v][to] != kDeferred;
         if (from != to && is_wanted) conversion_ms_[v][from][to] = time_conversion(v, from, to);
       }
     }

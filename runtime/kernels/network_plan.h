@@ -20,9 +20,11 @@ struct NetworkPlan {
 };
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,
-// as format 0.
+// as format 0. `runs` are the stacks of linear layers that one launch may compute.
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
-                                                         const SessionOptions& options);
+                                                         const DeployedModel& model,
+                                                         const SessionOptions& options,
+                                                         const std::vector<LinearRun>& runs);
 
 // Which families may run conv and linear layers.
 enum class Allowed { as_asked, dense_only };
@@ -56,6 +58,7 @@ class NetworkPlanner {
   double time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms);
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
   LayerProblem problem_of(std::size_t index) const;
+  ActivationView memory_of(std::size_t value, const ActivationFormat& format) const;
   std::vector<Candidate> candidates_of(const LayerProblem& problem);
   std::byte* scratch(std::size_t bytes);
   bool is_weighted(std::size_t index) const;
@@ -65,6 +68,8 @@ class NetworkPlanner {
   const SessionOptions& options_;
   GpuContext& gpu_;
   TimingTable& table_;
+  std::vector<LinearRun> runs_;
+  std::vector<const LinearRun*> run_of_;  // by step
   std::vector<std::vector<ActivationFormat>> formats_;
   std::vector<std::vector<Timed>> timed_;                        // by step
   std::vector<std::vector<std::vector<double>>> conversion_ms_;  // by value, from, to

@@ -76,8 +76,8 @@ class Session {
   // The same per step: [steps][repeats].
   virtual std::vector<std::vector<double>> time_layers(int warm_up, int repeats) = 0;
 
-  // The value of every step of the last run(), by step, as f32 in the graph's row-major order.
-  // For verification; slow.
+  // The value of every step of the last run(), by step, as f32 in the graph's row-major order;
+  // empty where a step was computed together with a later one. For verification; slow.
   virtual std::vector<std::vector<float>> step_outputs() = 0;
 };
 

@@ -68,7 +68,7 @@ DeviceTensor::DeviceTensor(const ActivationFormat& format, const reference::Arra
 
 std::size_t DeviceTensor::byte_offset(std::int64_t n, std::int64_t c, std::int64_t y,
                                       std::int64_t x) const {
-  const std::int64_t packed = format_.layout == Layout::nchw8 ? kPackedImages : 1;
+  const std::int64_t packed = packed_images(format_.layout);
   const std::int64_t element = strides_.origin + n / packed * strides_.image + n % packed +
                                c * strides_.channel + y * strides_.row + x * strides_.column;
   return static_cast<std::size_t>(element * size_of(format_.precision));
@@ -95,9 +95,8 @@ std::vector<float> DeviceTensor::values() const {
 bool DeviceTensor::is_frame_untouched() const {
   std::vector<unsigned char> host = bytes();
   ActivationSize all_lanes = size_;
-  if (format_.layout == Layout::nchw8) {
-    all_lanes.images = (size_.images + kPackedImages - 1) / kPackedImages * kPackedImages;
-  }
+  const std::int64_t packed = packed_images(format_.layout);
+  all_lanes.images = (size_.images + packed - 1) / packed * packed;
   for_each_position(all_lanes, [&](std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) {
     std::memset(host.data() + byte_offset(n, c, y, x), kPoison,
                 static_cast<std::size_t>(size_of(format_.precision)));

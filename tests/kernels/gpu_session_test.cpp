@@ -79,6 +79,24 @@ Graph text_graph() {
                   true);
 }
 
+// Sparse linear layers in a chain, none of them dense: the stack of a deployed multilayer
+// perceptron.
+Graph stack_graph() {
+  return graph_of({40}, {{"fc1", Linear{40, 90, true}, {}},
+                         {"relu1", Relu{}, {}},
+                         {"fc2", Linear{90, 33, true}, {}},
+                         {"relu2", Relu{}, {}},
+                         {"fc3", Linear{33, 70, false}, {}},
+                         {"fc4", Linear{70, 10, true}, {}},
+                         {"out", Softmax{}, {}}});
+}
+
+DeployedModel stack_model(int vector, std::uint64_t seed) {
+  DeployedModel model = model_of(stack_graph(), vector, seed);
+  model.weights["fc1.weight"] = RandomValues(seed).weight(90, 40, vector, 0.3);
+  return model;
+}
+
 std::vector<float> input_for(const Graph& graph, std::int64_t batch, RandomValues& random) {
   const auto& input = std::get<Input>(graph.nodes.front().op);
   std::vector<float> values =
@@ -124,6 +142,10 @@ void check_session(const DeployedModel& model, const SessionOptions& options) {
   for (std::size_t i = 0; i < found_steps.size(); ++i) {
     CAPTURE(session->layers()[i].name);
     CAPTURE(session->layers()[i].kernel);
+    if (found_steps[i].empty()) {
+      CHECK(session->layers()[i].kernel.starts_with("linear_stack, in the launch of "));
+      continue;
+    }
     CHECK(relative_error(found_steps[i], expected_steps[i]) <= allowed);
   }
 }
@@ -159,6 +181,42 @@ TEST_CASE("a measured GPU session equals the reference session") {
   check_session(model_of(chain_graph(), 1, 54), {.batch = 9, .precision = Precision::f16});
   check_session(model_of(joined_graph(), 8, 55), {.batch = 2, .precision = Precision::f32});
   check_session(model_of(text_graph(), 1, 56), {.batch = 1, .precision = Precision::f16});
+}
+
+TEST_CASE("a GPU session runs a stack of linear layers with every family") {
+  if (lacks_gpu()) return;
+  for (const std::string family : {"linear_stack", "linear_gather", "sparse_linear", ""}) {
+    for (const Precision precision : {Precision::f32, Precision::f16}) {
+      for (const std::int64_t batch : {1, 16, 33, 700}) {
+        if (family == "linear_gather" && batch < 16) continue;
+        const DeployedModel model = stack_model(batch == 33 ? 8 : 1, 57);
+        CAPTURE(family);
+        check_session(model, {.batch = batch, .precision = precision, .family = family});
+      }
+    }
+  }
+}
+
+TEST_CASE("a GPU session runs a stack of linear layers in one launch") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = stack_model(1, 58);
+  const auto session = make_gpu_session(model, {.batch = 64, .family = "linear_stack"});
+  const std::vector<LayerPlan> layers = session->layers();
+  REQUIRE(layers.size() == 5);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(layers[i].kernel == "linear_stack, in the launch of fc4");
+    CHECK(session->step_outputs()[i].empty());
+    CHECK(session->time_layers(0, 1)[i][0] == 0);
+  }
+  CHECK(layers[3].kernel == "linear_stack of 4 f32 tile=4 from fc1");
+  CHECK(session->time_layers(0, 1)[3][0] > 0);
+  // A dense layer between them makes two runs.
+  DeployedModel parted = stack_model(1, 58);
+  const Shape shape{33, 90};
+  parted.weights["fc2.weight"] =
+      DenseWeight{shape, encode_f32(RandomValues(59).array(shape).values)};
+  check_session(parted, {.batch = 64, .choice = KernelChoice::sparse});
+  check_session(parted, {.batch = 64});
 }
 
 TEST_CASE("a GPU session runs every batch size") {
@@ -238,6 +296,8 @@ TEST_CASE("a GPU session refuses what it cannot do") {
   };
   CHECK(refusal({.family = "dierct"}) == ErrorCode::usage);
   CHECK(refusal({.family = "sparse_linear"}) == ErrorCode::usage);  // it has convolutions
+  CHECK(refusal({.family = "linear_stack"}) == ErrorCode::usage);
+  CHECK(refusal({.family = "linear_gather"}) == ErrorCode::usage);
   CHECK(refusal({.sub_batch = 3}) == ErrorCode::usage);
   CHECK(refusal({.gpu = 99}) == ErrorCode::device);
 

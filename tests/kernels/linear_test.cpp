@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "runtime/kernels/cublaslt_linear.h"
+#include "runtime/kernels/linear_gather.h"
+#include "runtime/kernels/sparse_layers.h"
 #include "runtime/kernels/sparse_linear.h"
 #include "tests/kernels/device_tensor.h"
 #include "tests/kernels/gpu_case.h"
@@ -50,6 +52,25 @@ void check_sparse(const Layer& layer, int vector, double density, Precision prec
     CAPTURE(sub_batch);
     CHECK(relative_error(out.values(), expected.values) <= tolerance(precision));
   }
+}
+
+void check_gather(const Layer& layer, int vector, double density, Precision precision,
+                  RandomValues& random) {
+  const CsrWeight weight = random.weight(layer.out, layer.in, vector, density);
+  const std::vector<float> bias = random.reals(static_cast<std::size_t>(layer.out));
+  const reference::Array input = random.array({layer.batch, layer.in});
+  const bool has_relu = random.below(2) == 0;
+  const reference::Array expected = expected_output(layer, input, to_dense(weight), bias, has_relu);
+  const LinearGatherWeights weights(sparse_layer(weight, bias));
+  const ActivationFormat format{.layout = Layout::nchw32, .precision = precision};
+  const DeviceTensor in(format, input);
+  const DeviceTensor out(format, expected.shape);
+  linear_gather(weights, in.view(), out.view(), has_relu, nullptr);
+  CAPTURE(layer.batch);
+  CAPTURE(layer.in);
+  CAPTURE(layer.out);
+  CAPTURE(vector);
+  CHECK(relative_error(out.values(), expected.values) <= tolerance(precision));
 }
 
 void check_dense(const Layer& layer, Precision precision, RandomValues& random) {
@@ -106,6 +127,36 @@ TEST_CASE("sparse_linear refuses a sub-batch that it does not have") {
   const DeviceTensor y(ActivationFormat{}, {1, 4});
   const SparseLinearCall call{.x = x.view().data, .y = y.view().data, .images = 1, .sub_batch = 3};
   CHECK(error_of([&] { sparse_linear(weights, call, nullptr); }) == ErrorCode::usage);
+}
+
+TEST_CASE("linear_gather equals the reference") {
+  if (lacks_gpu()) return;
+  RandomValues random(15);
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    for (const Layer& layer : kLayers) {
+      for (const int vector : {1, 16}) check_gather(layer, vector, 0.2, precision, random);
+    }
+    check_gather(kLayers[5], 1, 0.0, precision, random);
+    check_gather(kLayers[5], 16, 1.0, precision, random);
+  }
+  check_gather({2, 70000, 3}, 1, 0.01, Precision::f32, random);
+}
+
+TEST_CASE("linear_gather refuses values of another size or layout") {
+  if (lacks_gpu()) return;
+  RandomValues random(16);
+  const LinearGatherWeights weights(
+      sparse_layer(random.weight(4, 8, 1, 0.5), std::vector<float>(4, 0.0f)));
+  const ActivationFormat packed{.layout = Layout::nchw32};
+  const DeviceTensor x(packed, Shape{2, 8}), y(packed, Shape{2, 4}), more(packed, Shape{3, 4});
+  const DeviceTensor plain_x(ActivationFormat{}, Shape{2, 8}), wide(packed, Shape{2, 9});
+  const auto refusal = [&](const DeviceTensor& in, const DeviceTensor& out) {
+    return error_of([&] { linear_gather(weights, in.view(), out.view(), false, nullptr); });
+  };
+  CHECK(refusal(plain_x, y) == ErrorCode::usage);
+  CHECK(refusal(wide, y) == ErrorCode::usage);
+  CHECK(refusal(x, more) == ErrorCode::usage);
+  CHECK_FALSE(refusal(x, y).has_value());
 }
 
 TEST_CASE("cuBLASLt's linear layers equal the reference") {

@@ -24,6 +24,7 @@ std::vector<ActivationFormat> all_formats(Precision precision) {
           {.layout = Layout::nhwc, .precision = precision},
           {.layout = Layout::nhwc, .precision = precision, .channel_padding = 5},
           {.layout = Layout::nchw8, .precision = precision},
+          {.layout = Layout::nchw32, .precision = precision},
           {.layout = Layout::nchw8, .precision = precision, .halo_h = 2, .halo_w = 1}};
 }
 

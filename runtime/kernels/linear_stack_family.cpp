@@ -1,0 +1,136 @@
+// Runs of sparse linear layers in one launch. The last step of a run launches it; the others write
+// deferred values, which take no memory and no time.
+#include <variant>
+
+#include "runtime/kernels/family_list.h"
+#include "runtime/kernels/linear_stack.h"
+#include "runtime/kernels/sparse_layers.h"
+#include "runtime/kernels/typed_weights.h"
+
+namespace winnow {
+namespace {
+
+class LinearStackLayer : public PreparedLayer {
+ public:
+  LinearStackLayer(std::shared_ptr<const LinearStackWeights> weights, int processors)
+      : weights_(std::move(weights)), processors_(processors) {}
+
+  void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
+              cudaStream_t stream) const override {
+    linear_stack(*weights_, in[0], out, processors_, stream);
+  }
+
+ private:
+  std::shared_ptr<const LinearStackWeights> weights_;
+  int processors_;
+};
+
+const Step& step_of(const LayerProblem& problem, std::size_t i) {
+  return problem.program.steps[problem.run->steps[i]];
+}
+
+std::int64_t features_of(const LayerProblem& problem, std::size_t value) {
+  return problem.program.values[value].shape[1];
+}
+
+std::int64_t widest(const LayerProblem& problem) {
+  std::int64_t features = features_of(problem, step_of(problem, 0).inputs[0]);
+  for (const std::size_t step : problem.run->steps) {
+    features = std::max(features, features_of(problem, problem.program.steps[step].output));
+  }
+  return features;
+}
+
+// Plain values of either precision, where they are among the formats.
+std::vector<std::size_t> plain_formats(const std::vector<ActivationFormat>& formats) {
+  std::vector<std::size_t> found;
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    const std::size_t index = format_index(formats, plain(precision));
+    if (index < formats.size()) found.push_back(index);
+  }
+  return found;
+}
+
+class LinearStackFamily : public Family {
+ public:
+  std::string name() const override { return "linear_stack"; }
+  bool is_sparse() const override { return true; }
+
+  std::string why_not(const LayerProblem& problem, GpuContext& gpu) const override {
+    if (!std::holds_alternative<Linear>(problem.step.op)) return "runs linear layers only";
+    if (problem.run == nullptr) return "wants a sparse weight and [N, F] values that fit";
+    return forms(problem, gpu).empty() ? "too wide for shared memory" : "";
+  }
+
+  std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
+    const bool is_last = &problem.step == &step_of(problem, problem.run->steps.size() - 1);
+    return is_last ? launching(problem, gpu) : deferring(problem);
+  }
+
+ private:
+  static std::vector<ResidentForm> forms(const LayerProblem& problem, const GpuContext& gpu) {
+    return linear_stack_forms(problem.options.precision, widest(problem), problem.program.batch,
+                              gpu.processors(), gpu.shared_bytes_per_block());
+  }
+
+  // What the step reads: the run's input, or what the step before deferred.
+  static std::vector<std::size_t> reads_of(const LayerProblem& problem) {
+    const std::vector<ActivationFormat>& formats = problem.input_formats[0];
+    if (&problem.step == &step_of(problem, 0)) return plain_formats(formats);
+    return {format_index(formats, kDeferred)};
+  }
+
+  std::vector<Candidate> deferring(const LayerProblem& problem) const {
+    const std::string& last = step_of(problem, problem.run->steps.size() - 1).name;
+    std::vector<Candidate> found;
+    for (const std::size_t reads : reads_of(problem)) {
+      found.push_back({.family = name(),
+                       .kernel = "linear_stack, in the launch of " + last,
+                       .reads = {reads},
+                       .writes = format_index(problem.output_formats, kDeferred),
+                       .layer = nullptr,
+                       .timing_key = "linear_stack deferred " + std::to_string(reads)});
+    }
+    return found;
+  }
+
+  std::vector<Candidate> launching(const LayerProblem& problem, const GpuContext& gpu) const {
+    std::vector<SparseLayer> layers;
+    std::vector<bool> has_relu;
+    for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
+      const Step& step = step_of(problem, i);
+      const auto& linear = std::get<Linear>(step.op);
+      layers.push_back(sparse_layer(*sparse_weight(problem.model, step.name),
+                                    bias_or_zeros(problem.model, step.name, linear.out_features)));
+      has_relu.push_back(step.has_relu);
+    }
+    std::vector<Candidate> found;
+    for (const ResidentForm& form : forms(problem, gpu)) {
+      const auto weights = std::make_shared<const LinearStackWeights>(layers, has_relu, form);
+      const std::string kernel =
+          "linear_stack of " + std::to_string(layers.size()) + (form.is_half ? " f16" : " f32") +
+          " tile=" + std::to_string(form.images) + " from " + step_of(problem, 0).name;
+      const auto layer = std::make_shared<const LinearStackLayer>(weights, gpu.processors());
+      for (const std::size_t reads : reads_of(problem)) {
+        for (const std::size_t writes : plain_formats(problem.output_formats)) {
+          found.push_back({.family = name(),
+                           .kernel = kernel,
+                           .reads = {reads},
+                           .writes = writes,
+                           .layer = layer,
+                           .timing_key = kernel});
+        }
+      }
+    }
+    return found;
+  }
+};
+
+}  // namespace
+
+const Family& linear_stack_family() {
+  static const LinearStackFamily family;
+  return family;
+}
+
+}  // namespace winnow

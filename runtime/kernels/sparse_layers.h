@@ -1,0 +1,16 @@
+// Deployed linear layers in the form that runtime/stack takes. Pure host code.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/model/csr.h"
+#include "runtime/stack/sparse_layer.h"
+
+namespace winnow {
+
+// The weight [out, in] without pads and zeros, output by output. Requires out = bias.size().
+// Throws Error{usage} if in or the number of weights does not fit 32 bits.
+SparseLayer sparse_layer(const CsrWeight& weight, std::span<const float> bias);
+
+}  // namespace winnow

@@ -1,0 +1,26 @@
+// Stacks of sparse linear layers in a program: what one launch may compute as a whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "runtime/model/model.h"
+#include "runtime/plan/program.h"
+
+namespace winnow {
+
+// Steps of which each reads what the one before wrote, and nobody else does.
+struct LinearRun {
+  std::vector<std::size_t> steps;  // at least one
+};
+
+inline constexpr std::int64_t kAnyFeatures = std::numeric_limits<std::int64_t>::max();
+
+// All runs, as long as they can be, of linear layers with sparse weights on [N, F] values of at
+// most `most_features` features. A layer is in one run at most.
+std::vector<LinearRun> linear_runs(const Program& program, const DeployedModel& model,
+                                   std::int64_t most_features);
+
+}  // namespace winnow

@@ -1,0 +1,77 @@
+#include "runtime/plan/linear_runs.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/model/graphs.h"
+
+namespace winnow {
+namespace {
+
+using Runs = std::vector<std::vector<std::string>>;
+
+Node linear(const std::string& name, std::int64_t in, std::int64_t out, std::string from = "") {
+  Node node{name, Linear{in, out, true}, {}};
+  if (!from.empty()) node.inputs = {std::move(from)};
+  return node;
+}
+
+// Every weight sparse but those of the nodes named `dense`.
+DeployedModel model_of(Graph graph, const std::vector<std::string>& dense = {}) {
+  DeployedModel model;
+  for (const Node& node : graph.nodes) {
+    const bool is_dense = std::ranges::find(dense, node.name) != dense.end();
+    for (const Parameter& parameter : parameters_of(node)) {
+      const std::vector<float> zeros(static_cast<std::size_t>(element_count(parameter.shape)));
+      if (is_dense || !parameter.name.ends_with(".weight")) {
+        model.weights[parameter.name] = DenseWeight{parameter.shape, encode_f32(zeros)};
+      } else {
+        model.weights[parameter.name] = CsrWeight{};
+      }
+    }
+  }
+  model.graph = std::move(graph);
+  return model;
+}
+
+Runs runs_of(const DeployedModel& model, std::int64_t most_features = kAnyFeatures) {
+  const Program program = build_program(model.graph, 4);
+  Runs runs;
+  for (const LinearRun& run : linear_runs(program, model, most_features)) {
+    runs.emplace_back();
+    for (const std::size_t step : run.steps) runs.back().push_back(program.steps[step].name);
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("sparse linear layers that follow each other are one run") {
+  const Graph graph = graph_of({6}, {linear("a", 6, 5),
+                                     {"relu", Relu{}, {}},
+                                     linear("b", 5, 9),
+                                     {"dropout", Dropout{}, {}},
+                                     linear("c", 9, 3),
+                                     {"out", Softmax{}, {}}});
+  CHECK(runs_of(model_of(graph)) == Runs{{"a", "b", "c"}});
+}
+
+TEST_CASE("a run ends where the weight is dense, the value is read twice or too wide") {
+  const Graph graph = graph_of({6}, {linear("a", 6, 5), linear("b", 5, 9), linear("c", 9, 3)});
+  CHECK(runs_of(model_of(graph, {"b"})) == Runs{{"a"}, {"c"}});
+  CHECK(runs_of(model_of(graph), 8) == Runs{{"a"}});
+  CHECK(runs_of(model_of(graph), 5).empty());
+
+  const Graph forked = graph_of({6}, {linear("a", 6, 5),
+                                      linear("b", 5, 5, "a"),
+                                      linear("c", 5, 5, "a"),
+                                      {"sum", Add{}, {"b", "c"}}});
+  CHECK(runs_of(model_of(forked)) == Runs{{"a"}, {"b"}, {"c"}});
+}
+
+TEST_CASE("other layers are in no run") {
+  const Graph graph = graph_of(
+      {2, 4, 4}, {{"conv", conv(2, 2, 3, 1), {}}, {"flatten", Flatten{}, {}}, linear("fc", 32, 3)});
+  CHECK(runs_of(model_of(graph)) == Runs{{"fc"}});
+}
+
+}  // namespace winnow
