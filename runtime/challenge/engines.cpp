@@ -78,12 +78,15 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
+void check_engine_name(const std::string& name) {
+  const std::vector<std::string> known = engine_names();
+  if (std::ranges::find(known, name) != known.end()) return;
+  fail(ErrorCode::usage, "engine ", in_quotes(name), " is not known", suggestion(name, known));
+}
+
 std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,
                                     const EngineOptions& options) {
-  const std::vector<std::string> known = engine_names();
-  if (std::ranges::find(known, name) == known.end()) {
-    fail(ErrorCode::usage, "engine ", in_quotes(name), " is not known", suggestion(name, known));
-  }
+  check_engine_name(name);
   if (options.fold) return std::make_unique<FoldingEngine>(name, network, options);
   return make_unfolded(name, network, options);
 }

@@ -12,10 +12,13 @@ namespace winnow::challenge {
 // Those of this project, also where this build or machine cannot run them.
 std::vector<std::string> engine_names();
 
+// Throws Error{usage} for a name that is not known, with a did-you-mean.
+void check_engine_name(const std::string& name);
+
 // Makes `network` ready; it may go afterwards. With options.fold the engine gets the folded network
 // (fold.h).
 // With options.gpus its images are split over them (split_engine.h).
-// Throws Error{usage} for a name that is not known, with a did-you-mean; what the engine throws.
+// Throws as check_engine_name() does, and what the engine throws.
 std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,
                                     const EngineOptions& options);
 

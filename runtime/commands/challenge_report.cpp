@@ -106,6 +106,25 @@ Json runs_json(const ChallengeReport& report) {
   return runs;
 }
 
+// How many times as long the baseline takes.
+double speed_up(const ChallengeReport& report, const ChallengeReport& baseline) {
+  const double ms = report.counted_ms().median;
+  return ms > 0 ? baseline.counted_ms().median / ms : 0;
+}
+
+Json baseline_json(const ChallengeReport& report, const ChallengeReport* baseline) {
+  if (baseline == nullptr) return nullptr;
+  return {{"engine", baseline->engine},
+          {"device", baseline->device},
+          {"kernel", baseline->kernel},
+          {"runs", runs_json(*baseline)},
+          {"inference_ms", statistics_json(inference_of(*baseline))},
+          {"tera_edges_per_second", baseline->tera_edges_per_second()},
+          {"survivors", baseline->survivors},
+          {"equal_categories", baseline->comparison->is_equal()},
+          {"speed_up", speed_up(report, *baseline)}};
+}
+
 }  // namespace
 
 double ChallengeReport::edges() const {
@@ -123,7 +142,7 @@ double ChallengeReport::tera_edges_per_second() const {
   return ms > 0 ? edges() / ms / 1e9 : 0;
 }
 
-std::string report_table(const ChallengeReport& report) {
+std::string report_table(const ChallengeReport& report, const ChallengeReport* baseline) {
   const Statistics transfer = transfer_of(report);
   std::vector<std::pair<const char*, std::string>> rows = {
       {"network", report.network},
@@ -140,12 +159,20 @@ std::string report_table(const ChallengeReport& report) {
       {"inference", time_text(inference_of(report), report.runs.size())},
       {"transfer", transfer.maximum > 0 ? time_text(transfer, report.runs.size()) : "none"},
       {"rate", rate_text(report)}};
+  if (baseline != nullptr) {
+    rows.insert(rows.end(),
+                {{"baseline", baseline->engine + ": " + describe(*baseline->comparison)},
+                 {"its kernel", baseline->kernel},
+                 {"its inference", time_text(inference_of(*baseline), baseline->runs.size())},
+                 {"its rate", rate_text(*baseline)},
+                 {"speed-up over it", format("%.3g", speed_up(report, *baseline))}});
+  }
   std::string table;
   for (const auto& [name, value] : rows) table += format("%-20s", name) + value + "\n";
   return table;
 }
 
-std::string report_json(const ChallengeReport& report) {
+std::string report_json(const ChallengeReport& report, const ChallengeReport* baseline) {
   const Json json = {{"command", "challenge run"},
                      {"version", version_text()},
                      {"network", report.network},
@@ -174,7 +201,8 @@ std::string report_json(const ChallengeReport& report) {
                      {"tera_edges_per_second", report.tera_edges_per_second()},
                      {"survivors", report.survivors},
                      {"live", report.live},
-                     {"truth", truth_json(report)}};
+                     {"truth", truth_json(report)},
+                     {"baseline", baseline_json(report, baseline)}};
   return json.dump(2);
 }
 

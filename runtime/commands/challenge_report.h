@@ -49,7 +49,9 @@ struct ChallengeReport {
   double tera_edges_per_second() const;  // at the median; 0 if that is 0
 };
 
-std::string report_table(const ChallengeReport& report);
-std::string report_json(const ChallengeReport& report);
+// `baseline` is what another engine made of the same work, or null; its comparison is with
+// `report`.
+std::string report_table(const ChallengeReport& report, const ChallengeReport* baseline);
+std::string report_json(const ChallengeReport& report, const ChallengeReport* baseline);
 
 }  // namespace winnow

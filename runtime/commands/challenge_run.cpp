@@ -26,7 +26,7 @@ constexpr std::uint32_t kRepeats = 5;
 
 struct RunOptions {
   std::string folder;
-  std::string engine = "cpu";
+  std::string engine = "cpu", baseline;
   std::uint32_t neurons = 0, layers = 0;
   std::uint32_t first_layer = 0, last_layer = 0;  // 0: to the end
   std::string images;                             // "N" or "A:B"; empty for all
@@ -102,22 +102,23 @@ class Measurement {
   Measurement(const RunOptions& options, ChallengeReport& report)
       : options_(options),
         report_(report),
-        progress_("challenge run: layer", options.is_quiet),
+        progress_("challenge run: " + report.engine + ": layer", options.is_quiet),
         repeats_(options.repeats.value_or(is_reference() ? 1 : kRepeats)) {
     report.warm_up = options.warm_up.value_or(is_reference() ? 0 : 1);
   }
 
-  // Returns the categories, counted from the first image of the range.
+  // Returns the categories, counted from the first image of `images`.
   challenge::Categories run(const challenge::Network& network,
                             const challenge::SparseImages& images) {
     const auto engine = prepare(network);
     engine->set_images(images);
+    report_.kernel = engine->kernel();
     challenge::Categories categories;
     for (round_ = 0; round_ < rounds(); ++round_) {
       challenge::RunTimes times;
       challenge::Categories found = engine->run(times);
       if (round_ > 0 && found != categories) {
-        fail(ErrorCode::internal, "engine ", options_.engine, ": run ", round_ + 1,
+        fail(ErrorCode::internal, "engine ", report_.engine, ": run ", round_ + 1,
              " gave other categories than the one before");
       }
       categories = std::move(found);
@@ -130,7 +131,7 @@ class Measurement {
 
  private:
   // An oracle is asked once; its speed is nobody's concern.
-  bool is_reference() const { return options_.engine == "reference"; }
+  bool is_reference() const { return report_.engine == "reference"; }
   std::uint32_t rounds() const { return report_.warm_up + repeats_; }
 
   std::unique_ptr<challenge::Engine> prepare(const challenge::Network& network) {
@@ -139,12 +140,11 @@ class Measurement {
       progress_.update(done, all, round_, rounds());
     };
     const auto start = std::chrono::steady_clock::now();
-    auto engine = challenge::make_engine(options_.engine, network, engine_options);
+    auto engine = challenge::make_engine(report_.engine, network, engine_options);
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
     report_.load_ms = ms.count();
     report_.device = engine->device();
     report_.clocks = engine->clocks();
-    report_.kernel = engine->kernel();
     report_.discovery = engine->discovery();
     report_.prepare_ms = engine->prepare_ms();
     return engine;
@@ -164,13 +164,18 @@ std::string truth_for(const RunOptions& options, const challenge::Dataset& data)
   return options.first_layer == 0 ? data.truth : "";
 }
 
-void finish(const RunOptions& options, const ChallengeReport& report) {
+void finish(const RunOptions& options, const ChallengeReport& report,
+            const ChallengeReport* baseline) {
   std::FILE* people = options.json == "-" ? stderr : stdout;
-  std::fprintf(people, "%s", report_table(report).c_str());
+  std::fprintf(people, "%s", report_table(report, baseline).c_str());
   std::fflush(people);
-  write_json_output(options.json, report_json(report));
+  write_json_output(options.json, report_json(report, baseline));
   if (report.comparison && !report.comparison->is_equal()) {
     fail(ErrorCode::quality, report.truth, ": ", describe(*report.comparison));
+  }
+  if (baseline != nullptr && !baseline->comparison->is_equal()) {
+    fail(ErrorCode::quality, "engine ", baseline->engine, " and ", baseline->truth, ": ",
+         describe(*baseline->comparison));
   }
 }
 
@@ -191,18 +196,38 @@ ChallengeReport report_of(const RunOptions& options, const challenge::Dataset& d
   return report;
 }
 
+// The same work with the other engine, in the same process on the same device.
+ChallengeReport run_baseline(const RunOptions& options, ChallengeReport report,
+                             const challenge::Network& network,
+                             const challenge::SparseImages& images,
+                             const challenge::Categories& expected) {
+  report.engine = options.baseline;
+  report.runs.clear();
+  const challenge::Categories categories = Measurement(options, report).run(network, images);
+  report.survivors = static_cast<std::uint32_t>(categories.size());
+  report.truth = "engine " + options.engine;
+  report.comparison = challenge::compare_categories(categories, expected);
+  return report;
+}
+
 int run(const RunOptions& options) {
   const InterruptGuard guard;
+  challenge::check_engine_name(options.engine);
+  if (!options.baseline.empty()) challenge::check_engine_name(options.baseline);
   const challenge::Dataset data = load(options);
   const challenge::LayerRange network(
       *data.network, options.first_layer,
       options.last_layer > 0 ? options.last_layer : data.network->layers());
   const ImageRange range = image_range(options.images, data.images.images());
+  const challenge::SparseImages images = slice(data.images, range.first, range.last);
   ChallengeReport report = report_of(options, data, network, range);
   std::optional<challenge::Categories> truth;  // read first: a long run should not end in a typo
   if (!report.truth.empty()) truth = challenge::read_categories_tsv(report.truth);
-  challenge::Categories categories =
-      Measurement(options, report).run(network, slice(data.images, range.first, range.last));
+  challenge::Categories categories = Measurement(options, report).run(network, images);
+  std::optional<ChallengeReport> baseline;
+  if (!options.baseline.empty()) {
+    baseline = run_baseline(options, report, network, images, categories);
+  }
   for (std::uint32_t& image : categories) image += range.first;
   report.survivors = static_cast<std::uint32_t>(categories.size());
   if (!options.categories.empty()) challenge::write_categories_tsv(options.categories, categories);
@@ -210,7 +235,7 @@ int run(const RunOptions& options) {
     report.comparison = challenge::compare_categories(
         categories, challenge::categories_within(*truth, range.first, range.last));
   }
-  finish(options, report);
+  finish(options, report, baseline ? &*baseline : nullptr);
   return 0;
 }
 
@@ -235,6 +260,8 @@ void add_engine_options(CLI::App& app, RunOptions& options) {
   }
   challenge::EngineOptions& engine = options.engine_options;
   app.add_option("--engine", options.engine, names)->capture_default_str();
+  app.add_option("--baseline", options.baseline,
+                 "Engine to run afterwards in the same process, to compare times and categories");
   app.add_option("--threads", engine.threads,
                  "Threads that compute or prepare the network, 0 for all cores")
       ->check(CLI::Range(0, 1024))

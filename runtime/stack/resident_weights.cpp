@@ -3,6 +3,7 @@
 #include <vector_functions.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -13,6 +14,8 @@
 
 namespace winnow {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // One layer on its way.
 struct Slot {
@@ -107,6 +110,7 @@ ResidentWeights::ResidentWeights(const LayerStack& stack, const std::vector<std:
       });
     };
     for_each([&](Slot& slot, std::uint32_t l) { slot.layer = stack.layer(l); });
+    const auto begin = Clock::now();
     for (std::uint32_t i = 0; i < batch; ++i) {
       Slot& slot = slots[i];
       slot.output = outputs_of_lanes(slot.layer, position, classes[first + i]);
@@ -120,6 +124,7 @@ ResidentWeights::ResidentWeights(const LayerStack& stack, const std::vector<std:
       append_layer(streams, slots[i].layer, slots[i].order, first + i);
       rows_ = std::max(rows_, whole_slices(slots[i].layer.outputs()));
     }
+    order_ms_ += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   }
   result_rows_ = std::move(position);
   // Threads fetch beyond the last step that they use.

@@ -46,6 +46,7 @@ class ResidentWeights {
   // [outputs of the last layer]: the row in which each lies at the end.
   const std::vector<std::uint32_t>& result_rows() const { return result_rows_; }
   double passes_per_access() const { return passes_per_access_; }
+  double order_ms() const { return order_ms_; }  // that ordering took, reading and upload not
 
  private:
   DeviceBuffer<uint2> row_;
@@ -58,6 +59,7 @@ class ResidentWeights {
   std::uint32_t rows_ = 0;
   std::vector<std::uint32_t> result_rows_;
   double passes_per_access_ = 1;
+  double order_ms_ = 0;
 };
 
 }  // namespace winnow

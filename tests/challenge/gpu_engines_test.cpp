@@ -110,6 +110,7 @@ TEST_CASE("every GPU engine gives the same in parts of images and with half floa
       const auto engine = make_gpu_engine(name, network, options);
       engine->set_images(images);
       check_run(*engine, expected);
+      if (at_once == 32) CHECK(engine->kernel().find(" images at a time") != std::string::npos);
     }
   });
 }

@@ -99,6 +99,21 @@ TEST_CASE("other categories than those of the truth file are exit status 5") {
   check_output(folder.run("--truth " + folder.file("right.tsv")), 0, {"right.tsv"});
 }
 
+TEST_CASE("a baseline does the same work in the same process") {
+  const Folder folder;
+  check_output(folder.run("--engine cpu --baseline reference --images 10:60 --json " +
+                          folder.file("run.json")),
+               0, {"reference: equal, ", "speed-up over it"});
+  const nlohmann::json json = folder.json(), baseline = json["baseline"];
+  CHECK(baseline["engine"] == "reference");
+  CHECK(baseline["survivors"] == json["survivors"]);
+  CHECK(baseline["equal_categories"] == true);
+  CHECK(baseline["speed_up"].get<double>() ==
+        doctest::Approx(baseline["inference_ms"]["median"].get<double>() /
+                        json["inference_ms"]["median"].get<double>()));
+  check_output(folder.run("--baseline refernce"), 2, {"did you mean 'reference'?"});
+}
+
 TEST_CASE("parts of the images keep their numbers and are compared for themselves") {
   const Folder folder;
   struct Part {

@@ -1,7 +1,6 @@
 // `fused`: images stay in shared memory for several layers at a time; dead ones are dropped between
 // launches without a word to the host; the whole network is one CUDA graph.
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 #include "runtime/base/error.h"
@@ -42,7 +41,6 @@ class ResidentEngine : public GraphEngine {
         processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         full_(forms.full),
         half_(forms.half) {
-    const auto begin = std::chrono::steady_clock::now();
     const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
     phases_ = plan_fused_phases(network.layers(), half_from);
     std::vector<std::uint32_t> classes;
@@ -51,14 +49,13 @@ class ResidentEngine : public GraphEngine {
     }
     weights_.emplace(network, classes, options.threads);
     counts_ = DeviceBuffer<std::uint32_t>(phases_.size() + 1);
-    prepare_ms_ =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   }
 
   std::string kernel() const override {
     std::string text = "resident fp32 x" + std::to_string(full_.images);
     if (phases_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
-    return text + ", " + std::to_string(phases_.size()) + " launches in one graph";
+    text += ", " + std::to_string(phases_.size()) + " launches in one graph";
+    return text + in_parts(per_part_);
   }
   std::string discovery() const override {
     char text[96];
@@ -66,14 +63,15 @@ class ResidentEngine : public GraphEngine {
                   weights_->passes_per_access());
     return text;
   }
-  double prepare_ms() const override { return prepare_ms_; }
+  double prepare_ms() const override { return weights_->order_ms(); }
 
  protected:
   void upload(const SparseImages& images) override {
     drop_parts();
-    const std::uint32_t per_part =
-        fused_part_size(images.images(), neurons(), weights_->rows(),
-                        activations_[0].bytes() + activations_[1].bytes());
+    const std::uint32_t per_part = fused_part_size(
+        images.images(), neurons(), weights_->rows(),
+        activations_[0].bytes() + activations_[1].bytes(), options().images_at_once);
+    per_part_ = per_part;
     const std::size_t words = std::size_t{weights_->rows()} * ((per_part + 31) / 32 * 32);
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>();  // frees first
@@ -116,7 +114,7 @@ class ResidentEngine : public GraphEngine {
   ResidentForm full_, half_;
   std::vector<FusedPhase> phases_;
   std::optional<ResidentWeights> weights_;
-  double prepare_ms_ = 0;
+  std::uint32_t per_part_ = 0;
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];
   DeviceBuffer<std::uint32_t> counts_;  // [phase]: images that enter it

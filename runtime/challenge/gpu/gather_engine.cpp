@@ -28,14 +28,16 @@ class GatherEngine : public GraphEngine {
     std::string text = "gathered rows of 32 images, fp32";
     if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
     if (weights_.is_streamed()) text += ", weights streamed from host memory";
-    return text + ", one launch a layer in one graph";
+    return text + ", one launch a layer in one graph" + in_parts(per_part_);
   }
 
  protected:
   void upload(const SparseImages& images) override {
     drop_parts();
     const std::uint32_t per_part = fused_part_size(
-        images.images(), neurons(), rows_, activations_[0].bytes() + activations_[1].bytes());
+        images.images(), neurons(), rows_, activations_[0].bytes() + activations_[1].bytes(),
+        options().images_at_once);
+    per_part_ = per_part;
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>();  // frees first
       buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part);
@@ -102,6 +104,7 @@ class GatherEngine : public GraphEngine {
   int processors_;
   std::uint32_t rows_;
   std::uint32_t half_from_;
+  std::uint32_t per_part_ = 0;
   GatherLayers weights_;
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];
