@@ -96,6 +96,16 @@ std::string kernels_of(const Session& session) {
   return text;
 }
 
+// What the planner timed for the last layer, which launches the stack.
+nlohmann::ordered_json forms_of(const Session& session) {
+  nlohmann::ordered_json forms;
+  const std::vector<LayerPlan> layers = session.layers();
+  for (const CandidateTiming& timing : layers.back().candidates) {
+    forms[timing.kernel] = timing.ms;
+  }
+  return forms;
+}
+
 // Returns the median; 0 if the family cannot run the stack.
 double bench_one(const BenchStack& bench, const DeployedModel& model, int vector,
                  const std::string& family, const SessionOptions& options, double dense_ms,
@@ -115,6 +125,7 @@ double bench_one(const BenchStack& bench, const DeployedModel& model, int vector
     line["spread"] = (*slowest - *fastest) / ms;
     if (dense_ms > 0) line["speed_up_over_dense"] = dense_ms / ms;
     line["kernels"] = kernels_of(*session);
+    if (family == "linear_stack") line["forms_ms"] = forms_of(*session);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::usage) throw;
     line["cannot"] = error.what();

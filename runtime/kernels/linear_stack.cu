@@ -6,11 +6,18 @@
 #include "runtime/base/error.h"
 #include "runtime/device/cuda_check.h"
 #include "runtime/device/half_cast.cuh"
+#include "runtime/kernels/cluster_team.cuh"
 #include "runtime/kernels/linear_rule.cuh"
 #include "runtime/stack/resident_layers.cuh"
 
 namespace winnow {
 namespace {
+
+constexpr int kClusterImages = 4;  // of a tile that a cluster may share
+
+// Steps that a thread fetches ahead: with sums of few images there is room for more.
+template <int R>
+constexpr int kUnroll = R == kClusterImages ? 2 * kResidentUnroll : kResidentUnroll;
 
 // ---------------------------------------------------------------------------------- device
 
@@ -69,12 +76,14 @@ __device__ __forceinline__ void load_rows(const StackArguments& a, std::uint32_t
   }
 }
 
-// Neighbouring threads write neighbouring outputs of an image.
+// The outputs first + thread, then every step-th. Neighbouring threads write neighbouring outputs
+// of an image.
 template <typename T, int R>
-__device__ __forceinline__ void store_rows(const StackArguments& a, std::uint32_t tile,
+__device__ __forceinline__ void store_rows(const StackArguments& a, std::uint32_t first,
+                                           std::uint32_t step, std::uint32_t tile,
                                            const unsigned char* x) {
   constexpr int kImages = Chunk<T>::kImages;
-  for (std::uint32_t output = threadIdx.x; output < a.y.features; output += kResidentThreads) {
+  for (std::uint32_t output = first + threadIdx.x; output < a.y.features; output += step) {
     const unsigned char* row = x + __ldg(a.result_row + output) * ResidentRow<T, R>::kBytes;
 #pragma unroll
     for (int j = 0; j < R / kImages; ++j) {
@@ -89,25 +98,39 @@ __device__ __forceinline__ void store_rows(const StackArguments& a, std::uint32_
   }
 }
 
-template <typename T, int R>
+// One block has the tile to itself.
+class AloneTeam : public BlockTeam {
+ public:
+  explicit __device__ __forceinline__ AloneTeam(ClusterBarrier*) {}
+  __device__ __forceinline__ std::uint32_t rank() const { return 0; }
+  __device__ __forceinline__ std::uint32_t blocks() const { return 1; }
+  __device__ __forceinline__ void end_tile() const { __syncthreads(); }
+};
+
+template <typename T, int R, typename Team>
 __global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const StackArguments a) {
   extern __shared__ __align__(128) unsigned char memory[];
-  for (std::uint32_t tile = blockIdx.x; tile * R < a.images; tile += gridDim.x) {
-    ResidentStream<T, R> stream(a.weights, 0);
+  __shared__ ClusterBarrier barriers[2];
+  Team team(barriers);
+  const std::uint32_t teams = gridDim.x / team.blocks();
+  const std::uint32_t buffer = a.rows * ResidentRow<T, R>::kBytes;
+  for (std::uint32_t tile = blockIdx.x / team.blocks(); tile * R < a.images; tile += teams) {
+    ResidentStream<T, R, kUnroll<R>> stream(a.weights, 0, team.warp());
     load_rows<T, R>(a, tile, memory);
     __syncthreads();
-    ResidentBuffers buffers{memory, memory + a.rows * ResidentRow<T, R>::kBytes};
-    run_layers<T, R>(a.weights, 0, a.layers, stream, buffers,
+    ResidentBuffers buffers{memory, memory + buffer};
+    run_layers<T, R>(team, a.weights, 0, a.layers, stream, buffers,
                      [&](std::uint32_t l) { return LinearRule{__ldg(a.lowest + l)}; });
-    store_rows<T, R>(a, tile, buffers.x);
-    __syncthreads();
+    store_rows<T, R>(a, team.rank() * kResidentThreads, team.blocks() * kResidentThreads, tile,
+                     buffers.x);
+    team.end_tile();
   }
 }
 
 // ------------------------------------------------------------------------------------ host
 
 constexpr std::size_t kReservedShared = 1024;  // by the driver
-constexpr ResidentForm kForms[] = {{false, 16}, {false, 8}, {false, 4}, {true, 16}, {true, 8}};
+constexpr int kMostClusterBlocks = 8;          // portable
 
 class LayerList : public LayerStack {
  public:
@@ -126,10 +149,16 @@ class LayerList : public LayerStack {
   const std::vector<SparseLayer>& layers_;
 };
 
-ResidentWeights ordered(const std::vector<SparseLayer>& layers, const ResidentForm& form) {
+ResidentTeam team_of(const LinearStackForm& form) {
+  const int unroll = form.rows.images == kClusterImages ? kUnroll<kClusterImages> : kUnroll<16>;
+  return {.warps = static_cast<std::uint32_t>(form.blocks) * kResidentWarps,
+          .unroll = static_cast<std::uint32_t>(unroll)};
+}
+
+ResidentWeights ordered(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
   if (layers.empty()) fail(ErrorCode::usage, "linear stack: no layers");
-  const std::vector<std::uint32_t> classes(layers.size(), form.classes());
-  return ResidentWeights(LayerList(layers), classes, 0);
+  const std::vector<std::uint32_t> classes(layers.size(), form.rows.classes());
+  return ResidentWeights(LayerList(layers), classes, team_of(form), 0);
 }
 
 std::vector<float> lowest_values(const std::vector<bool>& has_relu) {
@@ -152,22 +181,56 @@ Matrix matrix_of(const ActivationView& view, std::uint32_t features, const char*
   return {view.data, features, view.format.precision == Precision::f16};
 }
 
-template <typename T, int R>
-void launch(const StackArguments& arguments, std::size_t shared, int processors,
-            cudaStream_t stream) {
-  const auto bytes = static_cast<int>(shared);
-  CUDA_CHECK(cudaFuncSetAttribute(linear_stack_kernel<T, R>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const auto tiles = static_cast<int>((arguments.images + R - 1) / R);
-  linear_stack_kernel<T, R>
-      <<<std::min(tiles, processors), kResidentThreads, bytes, stream>>>(arguments);
-  CUDA_CHECK(cudaGetLastError());
+using Kernel = void (*)(StackArguments);
+
+Kernel kernel_for(const LinearStackForm& form) {
+  if (form.blocks > 1) {
+    if (form.rows == ResidentForm{false, kClusterImages}) {
+      return linear_stack_kernel<float, kClusterImages, ClusterTeam>;
+    }
+  } else if (form.rows.is_half) {
+    if (form.rows.images == 16) return linear_stack_kernel<__half, 16, AloneTeam>;
+    if (form.rows.images == 8) return linear_stack_kernel<__half, 8, AloneTeam>;
+  } else {
+    if (form.rows.images == 16) return linear_stack_kernel<float, 16, AloneTeam>;
+    if (form.rows.images == 8) return linear_stack_kernel<float, 8, AloneTeam>;
+    if (form.rows.images == 4) return linear_stack_kernel<float, 4, AloneTeam>;
+  }
+  fail(ErrorCode::usage, "linear stack: no kernel for ", to_string(form));
+}
+
+void launch(Kernel kernel, const StackArguments& arguments, const LinearStackForm& form,
+            std::size_t shared, int processors, cudaStream_t stream) {
+  CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared)));
+  const std::int64_t teams =
+      std::min<std::int64_t>(tiles_of(arguments.images, form.rows), processors / form.blocks);
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = static_cast<unsigned>(form.blocks);
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(teams * form.blocks));
+  config.blockDim = dim3(kResidentThreads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = form.blocks > 1 ? 1 : 0;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments));
 }
 
 }  // namespace
 
+std::string to_string(const LinearStackForm& form) {
+  std::string text = form.rows.is_half ? "f16" : "f32";
+  text += " tile=" + std::to_string(form.rows.images);
+  return form.blocks == 1 ? text : text + " blocks=" + std::to_string(form.blocks);
+}
+
 LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
-                                       const std::vector<bool>& has_relu, const ResidentForm& form)
+                                       const std::vector<bool>& has_relu,
+                                       const LinearStackForm& form)
     : form_(form),
       resident_(ordered(layers, form)),
       layers_(static_cast<std::uint32_t>(layers.size())),
@@ -181,18 +244,26 @@ LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
   }
 }
 
-std::vector<ResidentForm> linear_stack_forms(Precision precision, std::int64_t features,
-                                             std::int64_t images, int processors,
-                                             std::size_t shared_bytes) {
-  std::vector<ResidentForm> found;
+std::vector<LinearStackForm> linear_stack_forms(Precision precision, std::int64_t features,
+                                                std::int64_t images, const StackDevice& device) {
+  std::vector<LinearStackForm> found;
   const auto rows = static_cast<std::uint32_t>((features + 31) / 32 * 32);
   bool has_enough_tiles = false;
   for (const int tile : {4, 8, 16}) {
     // fp16 from 8 images on: rows have 16 bytes at least.
     const ResidentForm form{precision == Precision::f16 && tile >= 8, tile};
-    if (form.shared_bytes(rows) + kReservedShared > shared_bytes) continue;
-    if (!has_enough_tiles) found.push_back(form);
-    has_enough_tiles = has_enough_tiles || tiles_of(images, form) <= processors;
+    if (form.shared_bytes(rows) + kReservedShared > device.shared_bytes) continue;
+    const std::int64_t tiles = tiles_of(images, form);
+    if (!has_enough_tiles) found.push_back({form, 1});
+    has_enough_tiles = has_enough_tiles || tiles <= device.processors;
+    if (tile != kClusterImages || !device.has_clusters) continue;
+    // While there is a processor for each block, and something to do for four of its warps.
+    for (int blocks = 2; blocks <= kMostClusterBlocks; blocks *= 2) {
+      if (tiles * blocks > device.processors || blocks * 4 * 32 > features) break;
+      found.push_back({form, blocks});
+      // Of clusters that are just few enough, not all run at a time; smaller ones are slower.
+      if (found.size() > 2) found.erase(found.begin());
+    }
   }
   return found;
 }
@@ -217,14 +288,8 @@ void linear_stack(const LinearStackWeights& weights, const ActivationView& x,
                                  .y = matrix_of(y, weights.outputs_, "y"),
                                  .lowest = weights.lowest_.get(),
                                  .result_row = weights.result_row_.get()};
-  const std::size_t shared = weights.shared_bytes();
-  const auto go = [&](auto kernel) { kernel(arguments, shared, processors, stream); };
-  if (weights.form_ == kForms[0]) return go(launch<float, 16>);
-  if (weights.form_ == kForms[1]) return go(launch<float, 8>);
-  if (weights.form_ == kForms[2]) return go(launch<float, 4>);
-  if (weights.form_ == kForms[3]) return go(launch<__half, 16>);
-  if (weights.form_ == kForms[4]) return go(launch<__half, 8>);
-  fail(ErrorCode::usage, "linear stack: no kernel for ", weights.form_.images, " images a tile");
+  launch(kernel_for(weights.form_), arguments, weights.form_, weights.shared_bytes(), processors,
+         stream);
 }
 
 }  // namespace winnow

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/device/buffer.h"
@@ -17,34 +18,48 @@
 
 namespace winnow {
 
+// How activations lie in shared memory, and how many blocks of a cluster share a tile.
+struct LinearStackForm {
+  ResidentForm rows;
+  int blocks = 1;  // 1, or for tiles of 4 images 2, 4 or 8
+
+  friend bool operator==(const LinearStackForm&, const LinearStackForm&) = default;
+};
+std::string to_string(const LinearStackForm& form);  // "f32 tile=4 blocks=8"
+
 // Layers with their weights in device memory, ordered for one form.
 class LinearStackWeights {
  public:
   // `has_relu` by layer. Throws Error{usage} if the layers do not follow each other or one is too
   // wide for 16 bits, Error{device} if memory runs out.
   LinearStackWeights(const std::vector<SparseLayer>& layers, const std::vector<bool>& has_relu,
-                     const ResidentForm& form);
+                     const LinearStackForm& form);
 
-  const ResidentForm& form() const { return form_; }
-  std::size_t shared_bytes() const { return form_.shared_bytes(resident_.rows()); }
+  std::size_t shared_bytes() const { return form_.rows.shared_bytes(resident_.rows()); }
 
  private:
   friend void linear_stack(const LinearStackWeights&, const ActivationView&, const ActivationView&,
                            int, cudaStream_t);
 
-  ResidentForm form_;
+  LinearStackForm form_;
   ResidentWeights resident_;
   std::uint32_t layers_, inputs_, outputs_;
   DeviceBuffer<float> lowest_;              // [layers] of an output: 0 for a relu
   DeviceBuffer<std::uint32_t> result_row_;  // [outputs]
 };
 
-// The forms worth timing for so many images on a GPU with so many processors and so much shared
-// memory a block, for a stack at most `features` wide. A form is left out if one with fewer images
-// to a tile has a tile for every processor already. Empty if none fits.
-std::vector<ResidentForm> linear_stack_forms(Precision precision, std::int64_t features,
-                                             std::int64_t images, int processors,
-                                             std::size_t shared_bytes);
+// What of a GPU decides.
+struct StackDevice {
+  int processors = 0;
+  std::size_t shared_bytes = 0;  // that a block may have
+  bool has_clusters = false;
+};
+
+// The forms worth timing for so many images, for a stack at most `features` wide. A form is left
+// out if one with fewer images to a tile has a tile for every processor already; a cluster where
+// its blocks would want for processors or outputs. Empty if none fits.
+std::vector<LinearStackForm> linear_stack_forms(Precision precision, std::int64_t features,
+                                                std::int64_t images, const StackDevice& device);
 
 // The most features that a stack may have with so much shared memory a block.
 std::int64_t most_stack_features(std::size_t shared_bytes);

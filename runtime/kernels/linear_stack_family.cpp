@@ -68,9 +68,11 @@ class LinearStackFamily : public Family {
   }
 
  private:
-  static std::vector<ResidentForm> forms(const LayerProblem& problem, const GpuContext& gpu) {
+  static std::vector<LinearStackForm> forms(const LayerProblem& problem, const GpuContext& gpu) {
     return linear_stack_forms(problem.options.precision, widest(problem), problem.program.batch,
-                              gpu.processors(), gpu.shared_bytes_per_block());
+                              {.processors = gpu.processors(),
+                               .shared_bytes = gpu.shared_bytes_per_block(),
+                               .has_clusters = gpu.has_clusters()});
   }
 
   // What the step reads: the run's input, or what the step before deferred.
@@ -105,11 +107,10 @@ class LinearStackFamily : public Family {
       has_relu.push_back(step.has_relu);
     }
     std::vector<Candidate> found;
-    for (const ResidentForm& form : forms(problem, gpu)) {
+    for (const LinearStackForm& form : forms(problem, gpu)) {
       const auto weights = std::make_shared<const LinearStackWeights>(layers, has_relu, form);
-      const std::string kernel =
-          "linear_stack of " + std::to_string(layers.size()) + (form.is_half ? " f16" : " f32") +
-          " tile=" + std::to_string(form.images) + " from " + step_of(problem, 0).name;
+      const std::string kernel = "linear_stack of " + std::to_string(layers.size()) + " " +
+                                 to_string(form) + " from " + step_of(problem, 0).name;
       const auto layer = std::make_shared<const LinearStackLayer>(weights, gpu.processors());
       for (const std::size_t reads : reads_of(problem)) {
         for (const std::size_t writes : plain_formats(problem.output_formats)) {

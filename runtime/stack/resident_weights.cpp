@@ -25,14 +25,21 @@ struct Slot {
   LaneOrder order;
 };
 
-// All layers in host memory, as they go to the device.
-struct Streams {
-  std::vector<uint2> row[kResidentWarps];
-  std::vector<float4> value[kResidentWarps];
+// What one warp reads, of all layers, in host memory.
+struct WarpStream {
+  std::vector<uint2> row;
+  std::vector<float4> value;
   std::vector<float> bias;
   std::vector<std::uint16_t> steps;
-  std::vector<ResidentLayer> layer;
-  std::vector<std::uint32_t> begin;
+};
+
+// All layers in host memory, as they go to the device.
+struct Streams {
+  explicit Streams(std::uint32_t warps) : warp(warps) {}
+
+  std::vector<WarpStream> warp;
+  std::vector<std::uint32_t> slices;
+  std::vector<uint2> begin;
   std::uint64_t accesses = 0;
   std::uint64_t passes = 0;
 };
@@ -41,16 +48,21 @@ std::uint32_t whole_slices(std::uint32_t neurons) {
   return (neurons + kLanes - 1) / kLanes * kLanes;
 }
 
-void append_slice(Streams& streams, const LaneOrder& order, std::uint32_t s) {
-  const std::uint32_t warp = s % kResidentWarps;
+void append_slice(WarpStream& stream, const SparseLayer& layer, const LaneOrder& order,
+                  std::uint32_t s) {
   for (std::uint32_t step = 0; step < order.steps[s]; ++step) {
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       const std::size_t at = order.slice_begin[s] + std::size_t{step} * kStep * kLanes + lane;
       const auto row = [&](std::uint32_t k) { return order.row[at + k * kLanes]; };
       const auto value = [&](std::uint32_t k) { return order.value[at + k * kLanes]; };
-      streams.row[warp].push_back(make_uint2(row(0) | row(1) << 16, row(2) | row(3) << 16));
-      streams.value[warp].push_back(make_float4(value(0), value(1), value(2), value(3)));
+      stream.row.push_back(make_uint2(row(0) | row(1) << 16, row(2) | row(3) << 16));
+      stream.value.push_back(make_float4(value(0), value(1), value(2), value(3)));
     }
+  }
+  stream.steps.push_back(static_cast<std::uint16_t>(order.steps[s]));
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    const std::uint32_t output = order.output[s * kLanes + lane];
+    stream.bias.push_back(output == kNoOutput ? 0.0f : layer.bias[output]);
   }
 }
 
@@ -60,32 +72,30 @@ void append_layer(Streams& streams, const SparseLayer& layer, const LaneOrder& o
     fail(ErrorCode::usage, "layer ", l, ": ", layer.inputs, " inputs and ", layer.outputs(),
          " outputs, at most 65536 rows fit 16 bits");
   }
-  streams.layer.push_back({order.slices(), static_cast<std::uint32_t>(streams.steps.size())});
-  for (const std::vector<uint2>& rows : streams.row) {
-    streams.begin.push_back(static_cast<std::uint32_t>(rows.size() / kLanes));
+  streams.slices.push_back(order.slices());
+  for (const WarpStream& stream : streams.warp) {
+    streams.begin.push_back(make_uint2(static_cast<std::uint32_t>(stream.row.size() / kLanes),
+                                       static_cast<std::uint32_t>(stream.steps.size())));
   }
   for (std::uint32_t s = 0; s < order.slices(); ++s) {
     if (order.steps[s] > std::numeric_limits<std::uint16_t>::max()) {
       fail(ErrorCode::usage, "layer ", l, ": an output has more than 262140 connections");
     }
-    streams.steps.push_back(static_cast<std::uint16_t>(order.steps[s]));
-    append_slice(streams, order, s);
-  }
-  for (const std::uint32_t output : order.output) {
-    streams.bias.push_back(output == kNoOutput ? 0.0f : layer.bias[output]);
+    append_slice(streams.warp[s % streams.warp.size()], layer, order, s);
   }
   streams.accesses += order.accesses;
   streams.passes += order.passes;
 }
 
+// One vector of each warp, `length` elements each; zeros fill shorter ones.
 template <typename T>
-DeviceBuffer<T> upload_streams(const std::vector<T> (&streams)[kResidentWarps],
-                               std::uint64_t length) {
-  DeviceBuffer<T> all(kResidentWarps * length * kLanes);
+DeviceBuffer<T> upload_streams(const std::vector<WarpStream>& warps,
+                               std::vector<T> WarpStream::*part, std::uint64_t length) {
+  DeviceBuffer<T> all(warps.size() * length);
   CUDA_CHECK(cudaMemset(all.get(), 0, all.bytes()));
-  for (std::uint32_t w = 0; w < kResidentWarps; ++w) {
-    copy_to_device(all.get() + w * length * kLanes, streams[w].data(),
-                   streams[w].size() * sizeof(T));
+  for (std::size_t w = 0; w < warps.size(); ++w) {
+    const std::vector<T>& stream = warps[w].*part;
+    copy_to_device(all.get() + w * length, stream.data(), stream.size() * sizeof(T));
   }
   return all;
 }
@@ -93,11 +103,12 @@ DeviceBuffer<T> upload_streams(const std::vector<T> (&streams)[kResidentWarps],
 }  // namespace
 
 ResidentWeights::ResidentWeights(const LayerStack& stack, const std::vector<std::uint32_t>& classes,
-                                 int threads) {
+                                 const ResidentTeam& team, int threads)
+    : warps_(team.warps) {
   ThreadPool pool(threads);
   std::vector<Slot> slots(static_cast<std::size_t>(pool.threads()));
   const auto per_batch = static_cast<std::uint32_t>(slots.size());
-  Streams streams;
+  Streams streams(team.warps);
   std::vector<std::uint32_t> position(stack.neurons());
   std::iota(position.begin(), position.end(), 0u);
   rows_ = whole_slices(stack.neurons());
@@ -117,8 +128,8 @@ ResidentWeights::ResidentWeights(const LayerStack& stack, const std::vector<std:
       slot.position = std::exchange(position, positions_of(slot.output, slot.layer.outputs()));
     }
     for_each([&](Slot& slot, std::uint32_t l) {
-      slot.order = order_lanes(slot.layer, slot.position, std::move(slot.output), classes[l],
-                               kResidentUnroll);
+      slot.order =
+          order_lanes(slot.layer, slot.position, std::move(slot.output), classes[l], team.unroll);
     });
     for (std::uint32_t i = 0; i < batch; ++i) {
       append_layer(streams, slots[i].layer, slots[i].order, first + i);
@@ -127,15 +138,16 @@ ResidentWeights::ResidentWeights(const LayerStack& stack, const std::vector<std:
     order_ms_ += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
   }
   result_rows_ = std::move(position);
-  // Threads fetch beyond the last step that they use.
-  for (const auto& stream : streams.row) {
-    stream_ = std::max<std::uint64_t>(stream_, stream.size() / kLanes + kResidentUnroll);
+  // Threads fetch beyond the last step and slice that they use.
+  for (const WarpStream& stream : streams.warp) {
+    step_stream_ = std::max<std::uint64_t>(step_stream_, stream.row.size() / kLanes + team.unroll);
+    slice_stream_ = std::max<std::uint64_t>(slice_stream_, stream.steps.size() + 1);
   }
-  row_ = upload_streams(streams.row, stream_);
-  value_ = upload_streams(streams.value, stream_);
-  bias_ = upload(streams.bias);
-  steps_ = upload(streams.steps);
-  layer_ = upload(streams.layer);
+  row_ = upload_streams(streams.warp, &WarpStream::row, step_stream_ * kLanes);
+  value_ = upload_streams(streams.warp, &WarpStream::value, step_stream_ * kLanes);
+  bias_ = upload_streams(streams.warp, &WarpStream::bias, slice_stream_ * kLanes);
+  steps_ = upload_streams(streams.warp, &WarpStream::steps, slice_stream_);
+  slices_ = upload(streams.slices);
   begin_ = upload(streams.begin);
   if (streams.accesses > 0) {
     passes_per_access_ =
@@ -148,9 +160,11 @@ ResidentView ResidentWeights::view() const {
           .value = value_.get(),
           .bias = bias_.get(),
           .steps = steps_.get(),
-          .layer = layer_.get(),
+          .slices = slices_.get(),
           .begin = begin_.get(),
-          .stream = stream_};
+          .step_stream = step_stream_,
+          .slice_stream = slice_stream_,
+          .warps = warps_};
 }
 
 }  // namespace winnow

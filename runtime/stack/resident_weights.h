@@ -14,23 +14,26 @@ namespace winnow {
 
 inline constexpr int kResidentThreads = 512;
 inline constexpr std::uint32_t kResidentWarps = kResidentThreads / 32;
-inline constexpr std::uint32_t kResidentUnroll = 2;  // steps that a thread fetches ahead
+inline constexpr std::uint32_t kResidentUnroll = 2;
 
-// Where a layer's parts lie. Slice s belongs to warp s % kResidentWarps.
-struct ResidentLayer {
-  std::uint32_t slices = 0;
-  std::uint32_t first_slice = 0;  // of the layer, in `steps`; times 32 in `bias`
+// Who shares a tile: the warps of one block, or of the blocks of a cluster.
+struct ResidentTeam {
+  std::uint32_t warps = kResidentWarps;
+  std::uint32_t unroll = kResidentUnroll;  // steps that a thread fetches ahead
 };
 
-// What kernels read; device memory.
+// What kernels read; device memory. Slice s of a layer belongs to warp s % warps; a warp's slices
+// of all layers, and their steps, follow each other.
 struct ResidentView {
-  const uint2* row = nullptr;            // [warp][step][lane]: 4 rows of 16 bits
-  const float4* value = nullptr;         // [warp][step][lane]: their weights
-  const float* bias = nullptr;           // [slice][lane], in all layers' slices
-  const std::uint16_t* steps = nullptr;  // [slice]
-  const ResidentLayer* layer = nullptr;  // [layers]
-  const std::uint32_t* begin = nullptr;  // [layers][warp]: first step of the warp's stream
-  std::uint64_t stream = 0;              // steps of one warp's stream, of all layers, padded
+  const uint2* row = nullptr;             // [warp][step][lane]: 4 rows of 16 bits
+  const float4* value = nullptr;          // [warp][step][lane]: their weights
+  const float* bias = nullptr;            // [warp][slice][lane]
+  const std::uint16_t* steps = nullptr;   // [warp][slice]
+  const std::uint32_t* slices = nullptr;  // [layers]: of all warps
+  const uint2* begin = nullptr;           // [layers][warp]: its first step and slice of the layer
+  std::uint64_t step_stream = 0;          // steps of one warp, of all layers, padded
+  std::uint64_t slice_stream = 0;         // slices, padded
+  std::uint32_t warps = 0;
 };
 
 class ResidentWeights {
@@ -38,7 +41,8 @@ class ResidentWeights {
   // Classes (lane_order.h) may differ from layer to layer: classes[l] for l < layers. Orders lanes
   // on `threads` threads (0: all cores). Throws Error{usage} if a layer has more than 65536 rows or
   // a row over 262,140 connections, Error{device} if memory runs out.
-  ResidentWeights(const LayerStack& stack, const std::vector<std::uint32_t>& classes, int threads);
+  ResidentWeights(const LayerStack& stack, const std::vector<std::uint32_t>& classes,
+                  const ResidentTeam& team, int threads);
 
   ResidentView view() const;
   std::uint32_t rows() const { return rows_; }  // of activations, at most; a multiple of 32
@@ -53,9 +57,11 @@ class ResidentWeights {
   DeviceBuffer<float4> value_;
   DeviceBuffer<float> bias_;
   DeviceBuffer<std::uint16_t> steps_;
-  DeviceBuffer<ResidentLayer> layer_;
-  DeviceBuffer<std::uint32_t> begin_;
-  std::uint64_t stream_ = 0;
+  DeviceBuffer<std::uint32_t> slices_;
+  DeviceBuffer<uint2> begin_;
+  std::uint64_t step_stream_ = 0;
+  std::uint64_t slice_stream_ = 0;
+  std::uint32_t warps_;
   std::uint32_t rows_ = 0;
   std::vector<std::uint32_t> result_rows_;
   double passes_per_access_ = 1;

@@ -8,24 +8,46 @@
 namespace winnow {
 
 namespace {
-constexpr std::size_t kShared = 227 * 1024;  // of an H200
+
+// Those of an H200.
+constexpr StackDevice kDevice{.processors = 132, .shared_bytes = 227 * 1024, .has_clusters = true};
+
+using Names = std::vector<std::string>;
+
+Names forms(Precision precision, std::int64_t features, std::int64_t images,
+            const StackDevice& device = kDevice) {
+  Names names;
+  for (const LinearStackForm& form : linear_stack_forms(precision, features, images, device)) {
+    names.push_back(to_string(form));
+  }
+  return names;
+}
+
 }  // namespace
 
 TEST_CASE("a stack's forms have a tile for every processor, or all images that fit") {
-  using Forms = std::vector<ResidentForm>;
-  const auto forms = [](Precision precision, std::int64_t features, std::int64_t images) {
-    return linear_stack_forms(precision, features, images, 132, kShared);
-  };
-  CHECK(forms(Precision::f32, 1024, 1) == Forms{{false, 4}});
-  CHECK(forms(Precision::f32, 1024, 528) == Forms{{false, 4}});
-  CHECK(forms(Precision::f32, 1024, 529) == Forms{{false, 4}, {false, 8}});
-  CHECK(forms(Precision::f32, 1024, 60000) == Forms{{false, 4}, {false, 8}, {false, 16}});
-  CHECK(forms(Precision::f16, 1024, 60000) == Forms{{false, 4}, {true, 8}, {true, 16}});
-  CHECK(forms(Precision::f32, 3000, 60000) == Forms{{false, 4}, {false, 8}});
-  CHECK(forms(Precision::f32, 7232, 9) == Forms{{false, 4}});
+  CHECK(forms(Precision::f32, 1024, 528) == Names{"f32 tile=4"});
+  CHECK(forms(Precision::f32, 1024, 529) == Names{"f32 tile=4", "f32 tile=8"});
+  CHECK(forms(Precision::f32, 1024, 60000) == Names{"f32 tile=4", "f32 tile=8", "f32 tile=16"});
+  CHECK(forms(Precision::f16, 1024, 60000) == Names{"f32 tile=4", "f16 tile=8", "f16 tile=16"});
+  CHECK(forms(Precision::f32, 3000, 60000) == Names{"f32 tile=4", "f32 tile=8"});
+  CHECK(forms(Precision::f32, 7232, 500) == Names{"f32 tile=4"});
   CHECK(forms(Precision::f32, 7233, 9).empty());
-  CHECK(most_stack_features(kShared) == 7232);
+  CHECK(most_stack_features(kDevice.shared_bytes) == 7232);
   CHECK(most_stack_features(512) == 0);
+}
+
+TEST_CASE("few images get clusters as far as there are processors and outputs for them") {
+  const std::string one = "f32 tile=4", two = one + " blocks=2", four = one + " blocks=4",
+                    eight = one + " blocks=8";
+  CHECK(forms(Precision::f32, 1024, 1) == Names{four, eight});
+  CHECK(forms(Precision::f16, 4096, 64) == Names{four, eight});
+  CHECK(forms(Precision::f32, 1024, 128) == Names{two, four});
+  CHECK(forms(Precision::f32, 300, 1) == Names{one, two});
+  CHECK(forms(Precision::f32, 255, 1) == Names{one});
+  StackDevice old = kDevice;
+  old.has_clusters = false;
+  CHECK(forms(Precision::f32, 1024, 1, old) == Names{one});
 }
 
 TEST_CASE("sparse_layer holds the weight without pads and zeros") {

@@ -43,7 +43,9 @@ reference::Array expected_output(const Stack& stack, reference::Array values) {
   return values;
 }
 
-constexpr ResidentForm kForms[] = {{false, 16}, {false, 8}, {false, 4}, {true, 16}, {true, 8}};
+constexpr LinearStackForm kForms[] = {{{false, 16}},   {{false, 8}},   {{false, 4}},
+                                      {{true, 16}},    {{true, 8}},    {{false, 4}, 2},
+                                      {{false, 4}, 4}, {{false, 4}, 8}};
 
 void check_stack(const Widths& widths, std::int64_t images, int vector, double density,
                  RandomValues& random) {
@@ -51,7 +53,8 @@ void check_stack(const Widths& widths, std::int64_t images, int vector, double d
   const Stack stack = random_stack(widths, vector, density, random);
   const reference::Array input = random.array({images, widths.front()});
   const reference::Array expected = expected_output(stack, input);
-  for (const ResidentForm& form : kForms) {
+  for (const LinearStackForm& form : kForms) {
+    if (form.blocks > 1 && !gpu.has_clusters()) continue;
     const LinearStackWeights weights(stack.layers, stack.has_relu, form);
     for (const Precision x : {Precision::f32, Precision::f16}) {
       const Precision y = random.below(2) == 0 ? Precision::f32 : Precision::f16;
@@ -60,9 +63,8 @@ void check_stack(const Widths& widths, std::int64_t images, int vector, double d
       linear_stack(weights, in.view(), out.view(), gpu.processors(), nullptr);
       CAPTURE(widths.size());
       CAPTURE(images);
-      CAPTURE(form.images);
-      CAPTURE(form.is_half);
-      const bool is_rounded = form.is_half || y == Precision::f16;
+      CAPTURE(to_string(form));
+      const bool is_rounded = form.rows.is_half || y == Precision::f16;
       CHECK(relative_error(out.values(), expected.values) <= (is_rounded ? 5e-3 : 1e-5));
     }
   }
@@ -93,7 +95,8 @@ TEST_CASE("linear_stack refuses values of another size") {
   if (lacks_gpu()) return;
   RandomValues random(63);
   const Stack stack = random_stack({8, 6, 4}, 1, 0.5, random);
-  const LinearStackWeights weights(stack.layers, stack.has_relu, {false, 4});
+  const LinearStackForm form{{false, 4}};
+  const LinearStackWeights weights(stack.layers, stack.has_relu, form);
   const DeviceTensor x(ActivationFormat{}, Shape{2, 8}), wide(ActivationFormat{}, Shape{2, 9});
   const DeviceTensor y(ActivationFormat{}, Shape{2, 4}), more(ActivationFormat{}, Shape{3, 4});
   const DeviceTensor packed({.layout = Layout::nchw8}, Shape{2, 8});
@@ -103,11 +106,14 @@ TEST_CASE("linear_stack refuses values of another size") {
   CHECK(refusal(wide, y) == ErrorCode::usage);
   CHECK(refusal(x, more) == ErrorCode::usage);
   CHECK(refusal(packed, y) == ErrorCode::usage);
+  const LinearStackWeights unknown(stack.layers, stack.has_relu, {{false, 8}, 2});
+  CHECK(error_of([&] { linear_stack(unknown, x.view(), y.view(), 1, nullptr); }) ==
+        ErrorCode::usage);
   CHECK_FALSE(refusal(x, y).has_value());
   CHECK(error_of([&] {
-          LinearStackWeights({stack.layers[1], stack.layers[0]}, {true, true}, {false, 4});
+          LinearStackWeights({stack.layers[1], stack.layers[0]}, {true, true}, form);
         }) == ErrorCode::usage);
-  CHECK(error_of([&] { LinearStackWeights({}, {}, {false, 4}); }) == ErrorCode::usage);
+  CHECK(error_of([&] { LinearStackWeights({}, {}, form); }) == ErrorCode::usage);
 }
 
 }  // namespace winnow

@@ -47,7 +47,7 @@ class ResidentEngine : public GraphEngine {
     for (const FusedPhase& phase : phases_) {
       classes.insert(classes.end(), phase.last - phase.first, form_of(phase).classes());
     }
-    weights_.emplace(network, classes, options.threads);
+    weights_.emplace(network, classes, ResidentTeam{}, options.threads);
     counts_ = DeviceBuffer<std::uint32_t>(phases_.size() + 1);
   }
 

@@ -1,6 +1,6 @@
 #include "runtime/challenge/gpu/pair_kernel.h"
 
-#include "runtime/challenge/gpu/async_copy.cuh"
+#include "runtime/device/async_copy.cuh"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"

@@ -96,13 +96,14 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
   __shared__ std::uint32_t live_mask, first_place;
 
   for (std::uint32_t tile = blockIdx.x; tile * R < images; tile += gridDim.x) {
-    ResidentStream<T, R> stream(a.weights, a.first_layer);
+    BlockTeam team;
+    ResidentStream<T, R> stream(a.weights, a.first_layer, team.warp());
     if (threadIdx.x == 0) live_mask = 0;
     load_tile<T, R>(a, tile, reinterpret_cast<T*>(memory));
     __syncthreads();
     ResidentBuffers buffers{memory, memory + a.rows * ResidentRow<T, R>::kBytes};
-    std::uint32_t mine = run_layers<T, R>(a.weights, a.first_layer, a.last_layer, stream, buffers,
-                                          [](std::uint32_t) { return ChallengeRule{}; });
+    std::uint32_t mine = run_layers<T, R>(team, a.weights, a.first_layer, a.last_layer, stream,
+                                          buffers, [](std::uint32_t) { return ChallengeRule{}; });
 
     mine = __reduce_or_sync(0xffffffffu, mine);
     if (threadIdx.x % 32 == 0) atomicOr(&live_mask, mine);

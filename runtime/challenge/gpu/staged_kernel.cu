@@ -1,7 +1,7 @@
 // Two buffers: while a part is computed from one, the rows of the next come to the other.
 #include "runtime/challenge/gpu/staged_kernel.h"
 
-#include "runtime/challenge/gpu/async_copy.cuh"
+#include "runtime/device/async_copy.cuh"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace winnow::challenge {
+namespace winnow {
 
 // 16 bytes.
 __device__ __forceinline__ void copy_to_shared(void* to, const void* from) {
@@ -24,4 +24,4 @@ __device__ __forceinline__ void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kStillRunning) : "memory");
 }
 
-}  // namespace winnow::challenge
+}  // namespace winnow
