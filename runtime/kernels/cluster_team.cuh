@@ -14,6 +14,9 @@ namespace winnow {
 // its inputs too, so that outputs of the next layer may take their place.
 class ClusterTeam {
  public:
+  // Steps fetched ahead: with few warps at work nobody else hides the latency of memory.
+  static constexpr int kUnroll = 2 * kResidentUnroll;
+
   // `barriers`: two, used by turns.
   explicit __device__ __forceinline__ ClusterTeam(ClusterBarrier* barriers)
       : barriers_(barriers), rank_(rank_in_cluster()), blocks_(blocks_in_cluster()) {

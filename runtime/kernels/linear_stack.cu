@@ -15,10 +15,6 @@ namespace {
 
 constexpr int kClusterImages = 4;  // of a tile that a cluster may share
 
-// Steps that a thread fetches ahead: with sums of few images there is room for more.
-template <int R>
-constexpr int kUnroll = R == kClusterImages ? 2 * kResidentUnroll : kResidentUnroll;
-
 // ---------------------------------------------------------------------------------- device
 
 // Row-major values of either precision.
@@ -27,10 +23,6 @@ struct Matrix {
   std::uint32_t features;
   bool is_half;
 
-  __device__ __forceinline__ float at(std::size_t i) const {
-    return is_half ? __half2float(__ldg(static_cast<const __half*>(data) + i))
-                   : __ldg(static_cast<const float*>(data) + i);
-  }
   __device__ __forceinline__ void set(std::size_t i, float value) const {
     if (is_half) {
       static_cast<__half*>(data)[i] = __float2half_rn(value);
@@ -52,27 +44,34 @@ struct StackArguments {
 
 // A tile's inputs to rows of shared memory; zeros for images beyond the last, and in the rows that
 // fill the last slice.
-template <typename T, int R>
-__device__ __forceinline__ void load_rows(const StackArguments& a, std::uint32_t tile,
-                                          unsigned char* x) {
+template <typename T, int R, typename From>
+__device__ __forceinline__ void load_rows(const StackArguments& a, const From* from,
+                                          std::uint32_t tile, unsigned char* x) {
   constexpr int kImages = Chunk<T>::kImages;
   const std::uint32_t rows = (a.x.features + 31) / 32 * 32;
   for (std::uint32_t row = threadIdx.x; row < rows; row += kResidentThreads) {
-    float value[R];
+#pragma unroll 2
+    for (std::uint32_t j = 0; j < R / kImages; ++j) {
+      float value[kImages];
 #pragma unroll
-    for (std::uint32_t r = 0; r < R; ++r) {
-      const std::uint32_t image = tile * R + r;
-      const bool exists = row < a.x.features && image < a.images;
-      value[r] = exists ? a.x.at(std::size_t{image} * a.x.features + row) : 0.0f;
-    }
-#pragma unroll
-    for (int j = 0; j < R / kImages; ++j) {
-      float chunk[kImages];
-#pragma unroll
-      for (int v = 0; v < kImages; ++v) chunk[v] = value[j * kImages + v];
+      for (std::uint32_t v = 0; v < kImages; ++v) {
+        const std::uint32_t image = tile * R + j * kImages + v;
+        const bool exists = row < a.x.features && image < a.images;
+        value[v] = exists ? widen(__ldg(from + std::size_t{image} * a.x.features + row)) : 0.0f;
+      }
       *reinterpret_cast<uint4*>(x + row * ResidentRow<T, R>::kBytes + j * 16) =
-          Chunk<T>::pack(chunk);
+          Chunk<T>::pack(value);
     }
+  }
+}
+
+template <typename T, int R>
+__device__ __forceinline__ void load_rows(const StackArguments& a, std::uint32_t tile,
+                                          unsigned char* x) {
+  if (a.x.is_half) {
+    load_rows<T, R>(a, static_cast<const __half*>(a.x.data), tile, x);
+  } else {
+    load_rows<T, R>(a, static_cast<const float*>(a.x.data), tile, x);
   }
 }
 
@@ -101,6 +100,8 @@ __device__ __forceinline__ void store_rows(const StackArguments& a, std::uint32_
 // One block has the tile to itself.
 class AloneTeam : public BlockTeam {
  public:
+  static constexpr int kUnroll = kResidentUnroll;
+
   explicit __device__ __forceinline__ AloneTeam(ClusterBarrier*) {}
   __device__ __forceinline__ std::uint32_t rank() const { return 0; }
   __device__ __forceinline__ std::uint32_t blocks() const { return 1; }
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const
   const std::uint32_t teams = gridDim.x / team.blocks();
   const std::uint32_t buffer = a.rows * ResidentRow<T, R>::kBytes;
   for (std::uint32_t tile = blockIdx.x / team.blocks(); tile * R < a.images; tile += teams) {
-    ResidentStream<T, R, kUnroll<R>> stream(a.weights, 0, team.warp());
+    ResidentStream<T, R, Team::kUnroll> stream(a.weights, 0, team.warp());
     load_rows<T, R>(a, tile, memory);
     __syncthreads();
     ResidentBuffers buffers{memory, memory + buffer};
@@ -131,6 +132,8 @@ __global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const
 
 constexpr std::size_t kReservedShared = 1024;  // by the driver
 constexpr int kMostClusterBlocks = 8;          // portable
+// To launch a cluster takes about 1 us longer (measured), more than it saves with fewer outputs.
+constexpr std::int64_t kFewestClusterOutputs = 512;
 
 class LayerList : public LayerStack {
  public:
@@ -150,9 +153,9 @@ class LayerList : public LayerStack {
 };
 
 ResidentTeam team_of(const LinearStackForm& form) {
-  const int unroll = form.rows.images == kClusterImages ? kUnroll<kClusterImages> : kUnroll<16>;
   return {.warps = static_cast<std::uint32_t>(form.blocks) * kResidentWarps,
-          .unroll = static_cast<std::uint32_t>(unroll)};
+          .unroll = static_cast<std::uint32_t>(form.blocks > 1 ? ClusterTeam::kUnroll
+                                                               : AloneTeam::kUnroll)};
 }
 
 ResidentWeights ordered(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
@@ -244,9 +247,10 @@ LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
   }
 }
 
-std::vector<LinearStackForm> linear_stack_forms(Precision precision, std::int64_t features,
+std::vector<LinearStackForm> linear_stack_forms(Precision precision, const StackWidths& widest,
                                                 std::int64_t images, const StackDevice& device) {
   std::vector<LinearStackForm> found;
+  const std::int64_t features = std::max(widest.inputs, widest.outputs);
   const auto rows = static_cast<std::uint32_t>((features + 31) / 32 * 32);
   bool has_enough_tiles = false;
   for (const int tile : {4, 8, 16}) {
@@ -257,9 +261,10 @@ std::vector<LinearStackForm> linear_stack_forms(Precision precision, std::int64_
     if (!has_enough_tiles) found.push_back({form, 1});
     has_enough_tiles = has_enough_tiles || tiles <= device.processors;
     if (tile != kClusterImages || !device.has_clusters) continue;
+    if (widest.outputs < kFewestClusterOutputs) continue;
     // While there is a processor for each block, and something to do for four of its warps.
     for (int blocks = 2; blocks <= kMostClusterBlocks; blocks *= 2) {
-      if (tiles * blocks > device.processors || blocks * 4 * 32 > features) break;
+      if (tiles * blocks > device.processors || blocks * 4 * 32 > widest.outputs) break;
       found.push_back({form, blocks});
       // Of clusters that are just few enough, not all run at a time; smaller ones are slower.
       if (found.size() > 2) found.erase(found.begin());

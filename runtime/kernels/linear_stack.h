@@ -55,10 +55,16 @@ struct StackDevice {
   bool has_clusters = false;
 };
 
-// The forms worth timing for so many images, for a stack at most `features` wide. A form is left
-// out if one with fewer images to a tile has a tile for every processor already; a cluster where
-// its blocks would want for processors or outputs. Empty if none fits.
-std::vector<LinearStackForm> linear_stack_forms(Precision precision, std::int64_t features,
+// The most features that a layer of a stack takes, and gives.
+struct StackWidths {
+  std::int64_t inputs = 0;
+  std::int64_t outputs = 0;
+};
+
+// The forms worth timing for so many images. A form is left out if one with fewer images to a tile
+// has a tile for every processor already; a cluster where its blocks would want for processors or
+// outputs. Empty if none fits.
+std::vector<LinearStackForm> linear_stack_forms(Precision precision, const StackWidths& widest,
                                                 std::int64_t images, const StackDevice& device);
 
 // The most features that a stack may have with so much shared memory a block.

@@ -33,12 +33,14 @@ std::int64_t features_of(const LayerProblem& problem, std::size_t value) {
   return problem.program.values[value].shape[1];
 }
 
-std::int64_t widest(const LayerProblem& problem) {
-  std::int64_t features = features_of(problem, step_of(problem, 0).inputs[0]);
-  for (const std::size_t step : problem.run->steps) {
-    features = std::max(features, features_of(problem, problem.program.steps[step].output));
+StackWidths widest(const LayerProblem& problem) {
+  StackWidths widths;
+  for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
+    const Step& step = step_of(problem, i);
+    widths.inputs = std::max(widths.inputs, features_of(problem, step.inputs[0]));
+    widths.outputs = std::max(widths.outputs, features_of(problem, step.output));
   }
-  return features;
+  return widths;
 }
 
 // Plain values of either precision, where they are among the formats.

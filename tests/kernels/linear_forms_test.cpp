@@ -17,7 +17,8 @@ using Names = std::vector<std::string>;
 Names forms(Precision precision, std::int64_t features, std::int64_t images,
             const StackDevice& device = kDevice) {
   Names names;
-  for (const LinearStackForm& form : linear_stack_forms(precision, features, images, device)) {
+  const StackWidths widest{features, features};
+  for (const LinearStackForm& form : linear_stack_forms(precision, widest, images, device)) {
     names.push_back(to_string(form));
   }
   return names;
@@ -43,8 +44,9 @@ TEST_CASE("few images get clusters as far as there are processors and outputs fo
   CHECK(forms(Precision::f32, 1024, 1) == Names{four, eight});
   CHECK(forms(Precision::f16, 4096, 64) == Names{four, eight});
   CHECK(forms(Precision::f32, 1024, 128) == Names{two, four});
-  CHECK(forms(Precision::f32, 300, 1) == Names{one, two});
-  CHECK(forms(Precision::f32, 255, 1) == Names{one});
+  CHECK(forms(Precision::f32, 512, 1) == Names{two, four});
+  CHECK(forms(Precision::f32, 511, 1) == Names{one});
+  CHECK(linear_stack_forms(Precision::f32, {4000, 100}, 1, kDevice).size() == 1);
   StackDevice old = kDevice;
   old.has_clusters = false;
   CHECK(forms(Precision::f32, 1024, 1, old) == Names{one});
