@@ -65,10 +65,26 @@ def print_table(title, runs):
     print()
 
 
+def print_baselines(runs):
+    print("| network | engine | ms | baseline | ms | times as fast |")
+    print("|---|---|---|---|---|---|")
+    for run in runs:
+        baseline = run.get("baseline")
+        if baseline is None:
+            continue
+        name = column(run) if kind(run) == "published" else f"{column(run)} {KINDS[kind(run)]}"
+        ms, other = run["inference_ms"]["median"], baseline["inference_ms"]["median"]
+        print(f"| {name} | {row(run)} | {ms:.3g} | `{baseline['engine']}` | {other:.3g} | "
+              f"{baseline['speed_up']:.1f} |")
+    print()
+
+
 def main():
     runs = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
     for name, title in KINDS.items():
         print_table(title, [run for run in runs if kind(run) == name])
+    print("Baselines in the same process:\n")
+    print_baselines(runs)
 
 
 main()

@@ -147,19 +147,33 @@ class GpuSession : public Session {
   // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the parts'
   // times must win as a whole.
   std::unique_ptr<NetworkExecutor> fastest(const NetworkPlanner& planner) {
-    NetworkPlan chosen = planner.plan(Allowed::as_asked);
     const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();
-    const bool is_all_dense =
-        std::none_of(chosen.steps.begin(), chosen.steps.end(),
-                     [](const Candidate& step) { return family_named(step.family).is_sparse(); });
-    if (!is_free || is_all_dense || !planner.has_dense()) {
-      return std::make_unique<NetworkExecutor>(program_, std::move(chosen), gpu_);
+    NetworkPlan chosen = planner.plan(Allowed::as_asked);
+    std::vector<NetworkPlan> plans;  // ties go to the earlier one
+    if (is_free && !is_dense(chosen) && planner.has_dense()) {
+      plans.push_back(planner.plan(Allowed::dense_only));
     }
-    NetworkPlan dense = planner.plan(Allowed::dense_only);
-    const double chosen_ms = time_plan(chosen);
-    const double dense_ms = time_plan(dense);
-    NetworkPlan& best = is_worth_it(chosen_ms, dense_ms) ? chosen : dense;
-    return std::make_unique<NetworkExecutor>(program_, std::move(best), gpu_);
+    plans.push_back(std::move(chosen));
+    if (is_free && planner.has_stacks()) plans.push_back(planner.plan(Allowed::stacked));
+    return std::make_unique<NetworkExecutor>(program_, std::move(plans[fastest_of(plans)]), gpu_);
+  }
+
+  std::size_t fastest_of(const std::vector<NetworkPlan>& plans) {
+    if (plans.size() == 1) return 0;
+    std::size_t best = 0;
+    double best_ms = time_plan(plans[0]);
+    for (std::size_t i = 1; i < plans.size(); ++i) {
+      const double ms = time_plan(plans[i]);
+      if (!is_worth_it(ms, best_ms)) continue;
+      best = i;
+      best_ms = ms;
+    }
+    return best;
+  }
+
+  static bool is_dense(const NetworkPlan& plan) {
+    return std::ranges::none_of(
+        plan.steps, [](const Candidate& step) { return family_named(step.family).is_sparse(); });
   }
 
   double time_plan(const NetworkPlan& plan) {

@@ -230,14 +230,36 @@ void NetworkPlanner::time_conversions() {
   }
 }
 
+bool NetworkPlanner::has_candidate(std::size_t index, const std::string& family) const {
+  return std::ranges::any_of(timed_[index],
+                             [&](const Timed& timed) { return timed.candidate.family == family; });
+}
+
 bool NetworkPlanner::has_dense() const {
   for (std::size_t i = 0; i < timed_.size(); ++i) {
-    const bool has = std::any_of(timed_[i].begin(), timed_[i].end(), [](const Timed& timed) {
-      return timed.candidate.family == "dense";
-    });
-    if (is_weighted(i) && !has) return false;
+    if (is_weighted(i) && !has_candidate(i, "dense")) return false;
   }
   return true;
+}
+
+bool NetworkPlanner::has_stacks() const {
+  return std::ranges::any_of(runs_, [&](const LinearRun& run) {
+    return run.steps.size() > 1 && has_candidate(run.steps.front(), "linear_stack");
+  });
+}
+
+bool NetworkPlanner::is_allowed(std::size_t index, const Candidate& candidate,
+                                Allowed allowed) const {
+  if (!is_weighted(index)) return true;
+  switch (allowed) {
+    case Allowed::as_asked:
+      return true;
+    case Allowed::dense_only:
+      return candidate.family == "dense";
+    case Allowed::stacked:
+      return candidate.family == "linear_stack" || !has_candidate(index, "linear_stack");
+  }
+  fail(ErrorCode::internal, "unknown rule for families");
 }
 
 NetworkPlan NetworkPlanner::plan(Allowed allowed) const {
@@ -251,9 +273,7 @@ NetworkPlan NetworkPlanner::plan(Allowed allowed) const {
   for (std::size_t i = 0; i < timed_.size(); ++i) {
     std::vector<double> ms;
     for (const Timed& timed : timed_[i]) {
-      const bool is_allowed =
-          allowed == Allowed::as_asked || !is_weighted(i) || timed.candidate.family == "dense";
-      if (!is_allowed) continue;
+      if (!is_allowed(i, timed.candidate, allowed)) continue;
       candidates[i].push_back(timed.candidate);
       ms.push_back(timed.ms);
     }

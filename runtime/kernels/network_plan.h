@@ -27,7 +27,11 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const std::vector<LinearRun>& runs);
 
 // Which families may run conv and linear layers.
-enum class Allowed { as_asked, dense_only };
+enum class Allowed {
+  as_asked,
+  dense_only,
+  stacked,  // linear_stack wherever it fits: the sum of parts' times leaves out what a launch costs
+};
 
 // Times every candidate of every step once, then answers questions about whole networks.
 class NetworkPlanner {
@@ -40,6 +44,9 @@ class NetworkPlanner {
 
   // Whether every conv and linear layer has a dense candidate.
   bool has_dense() const;
+
+  // Whether linear_stack can run several layers in one launch.
+  bool has_stacks() const;
 
   // The fastest combination. Throws Error{device} if there is none.
   NetworkPlan plan(Allowed allowed) const;
@@ -62,6 +69,8 @@ class NetworkPlanner {
   std::vector<Candidate> candidates_of(const LayerProblem& problem);
   std::byte* scratch(std::size_t bytes);
   bool is_weighted(std::size_t index) const;
+  bool has_candidate(std::size_t index, const std::string& family) const;
+  bool is_allowed(std::size_t index, const Candidate& candidate, Allowed allowed) const;
 
   const DeployedModel& model_;
   const Program& program_;
