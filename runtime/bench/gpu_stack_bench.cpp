@@ -122,6 +122,7 @@ double bench_one(const BenchStack& bench, const DeployedModel& model, int vector
     ms = median_ms(times);
     const auto [fastest, slowest] = std::minmax_element(times.begin(), times.end());
     line["ms"] = ms;
+    line["repeats"] = repeats;
     line["spread"] = (*slowest - *fastest) / ms;
     if (dense_ms > 0) line["speed_up_over_dense"] = dense_ms / ms;
     line["kernels"] = kernels_of(*session);
@@ -151,8 +152,7 @@ void bench_stack(const BenchStack& bench, int vector, const Arguments& arguments
 }
 
 int run(const Arguments& arguments) {
-  const nlohmann::ordered_json header = {{"gpu", gpu_description(arguments.gpu)},
-                                         {"repeats", arguments.repeats}};
+  const nlohmann::ordered_json header = {{"gpu", gpu_description(arguments.gpu)}};
   std::printf("%s\n", header.dump().c_str());
   for (const BenchStack& bench : all_stacks()) {
     if (bench.name.find(arguments.only) == std::string::npos) continue;

@@ -25,7 +25,6 @@ std::unique_ptr<Engine> make_unfolded(const std::string& name, const Network& ne
                                       const EngineOptions& options) {
   for (const CpuEntry& entry : kCpuEngines) {
     if (name != entry.name) continue;
-    if (!options.gpus.empty()) fail(ErrorCode::usage, "engine ", name, ": runs on no GPU");
     return entry.make(network, options);
   }
   if (options.gpus.empty()) return make_gpu_engine(name, network, options);
@@ -78,15 +77,21 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
-void check_engine_name(const std::string& name) {
+void check_engine(const std::string& name, const EngineOptions& options) {
   const std::vector<std::string> known = engine_names();
-  if (std::ranges::find(known, name) != known.end()) return;
-  fail(ErrorCode::usage, "engine ", in_quotes(name), " is not known", suggestion(name, known));
+  if (std::ranges::find(known, name) == known.end()) {
+    fail(ErrorCode::usage, "engine ", in_quotes(name), " is not known", suggestion(name, known));
+  }
+  const bool is_cpu =
+      std::ranges::any_of(kCpuEngines, [&](const CpuEntry& entry) { return name == entry.name; });
+  if (is_cpu && !options.gpus.empty()) {
+    fail(ErrorCode::usage, "engine ", name, ": runs on no GPU");
+  }
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,
                                     const EngineOptions& options) {
-  check_engine_name(name);
+  check_engine(name, options);
   if (options.fold) return std::make_unique<FoldingEngine>(name, network, options);
   return make_unfolded(name, network, options);
 }

@@ -12,13 +12,14 @@ namespace winnow::challenge {
 // Those of this project, also where this build or machine cannot run them.
 std::vector<std::string> engine_names();
 
-// Throws Error{usage} for a name that is not known, with a did-you-mean.
-void check_engine_name(const std::string& name);
+// Throws Error{usage} for a name that is not known, with a did-you-mean, and for options.gpus with
+// an engine that runs on none.
+void check_engine(const std::string& name, const EngineOptions& options);
 
 // Makes `network` ready; it may go afterwards. With options.fold the engine gets the folded network
 // (fold.h).
 // With options.gpus its images are split over them (split_engine.h).
-// Throws as check_engine_name() does, and what the engine throws.
+// Throws as check_engine() does, and what the engine throws.
 std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,
                                     const EngineOptions& options);
 

@@ -18,26 +18,12 @@
 #include "runtime/cli/progress.h"
 #include "runtime/commands/challenge.h"
 #include "runtime/commands/challenge_report.h"
+#include "runtime/commands/challenge_run_options.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::uint32_t kRepeats = 5;
-
-struct RunOptions {
-  std::string folder;
-  std::string engine = "cpu", baseline;
-  std::uint32_t neurons = 0, layers = 0;
-  std::uint32_t first_layer = 0, last_layer = 0;  // 0: to the end
-  std::string images;                             // "N" or "A:B"; empty for all
-  std::optional<float> bias;
-  std::string truth, categories, json;
-  std::optional<std::uint32_t> repeats, warm_up;
-  bool includes_transfer = false;
-  bool is_quiet = false;
-  challenge::EngineOptions engine_options;
-  bool has_no_half = false;
-};
 
 struct ImageRange {
   std::uint32_t first = 0, last = 0;
@@ -85,7 +71,7 @@ class LayerProgress {
 };
 
 // Reads no more layers than are asked for.
-challenge::Dataset load(const RunOptions& options) {
+challenge::Dataset load(const ChallengeRunOptions& options) {
   LayerProgress progress("challenge run: read layer", options.is_quiet);
   const std::uint32_t layers = options.last_layer > 0 ? options.last_layer : options.layers;
   if (options.layers > 0 && layers > options.layers) {
@@ -99,7 +85,7 @@ challenge::Dataset load(const RunOptions& options) {
 // Runs the engine and puts what it says and finds into the report.
 class Measurement {
  public:
-  Measurement(const RunOptions& options, ChallengeReport& report)
+  Measurement(const ChallengeRunOptions& options, ChallengeReport& report)
       : options_(options),
         report_(report),
         progress_("challenge run: " + report.engine + ": layer", options.is_quiet),
@@ -107,7 +93,7 @@ class Measurement {
     report.warm_up = options.warm_up.value_or(is_reference() ? 0 : 1);
   }
 
-  // Returns the categories, counted from the first image of `images`.
+  // `images` are those that the report names. Returns the categories, counted in all images.
   challenge::Categories run(const challenge::Network& network,
                             const challenge::SparseImages& images) {
     const auto engine = prepare(network);
@@ -126,6 +112,8 @@ class Measurement {
     }
     progress_.finish();
     report_.live = engine->live();
+    report_.survivors = static_cast<std::uint32_t>(categories.size());
+    for (std::uint32_t& image : categories) image += report_.first_image;
     return categories;
   }
 
@@ -150,7 +138,7 @@ class Measurement {
     return engine;
   }
 
-  const RunOptions& options_;
+  const ChallengeRunOptions& options_;
   ChallengeReport& report_;
   LayerProgress progress_;
   std::uint32_t repeats_;
@@ -159,12 +147,12 @@ class Measurement {
 
 // A truth file says what is left after all layers that the file is for; the folder's own is of no
 // use to a run that leaves out the first ones.
-std::string truth_for(const RunOptions& options, const challenge::Dataset& data) {
+std::string truth_for(const ChallengeRunOptions& options, const challenge::Dataset& data) {
   if (!options.truth.empty()) return options.truth;
   return options.first_layer == 0 ? data.truth : "";
 }
 
-void finish(const RunOptions& options, const ChallengeReport& report,
+void finish(const ChallengeRunOptions& options, const ChallengeReport& report,
             const ChallengeReport* baseline) {
   std::FILE* people = options.json == "-" ? stderr : stdout;
   std::fprintf(people, "%s", report_table(report, baseline).c_str());
@@ -179,7 +167,7 @@ void finish(const RunOptions& options, const ChallengeReport& report,
   }
 }
 
-ChallengeReport report_of(const RunOptions& options, const challenge::Dataset& data,
+ChallengeReport report_of(const ChallengeRunOptions& options, const challenge::Dataset& data,
                           const challenge::LayerRange& network, ImageRange range) {
   ChallengeReport report;
   report.network = data.network->name();
@@ -196,124 +184,69 @@ ChallengeReport report_of(const RunOptions& options, const challenge::Dataset& d
   return report;
 }
 
-// The same work with the other engine, in the same process on the same device.
-ChallengeReport run_baseline(const RunOptions& options, ChallengeReport report,
-                             const challenge::Network& network,
-                             const challenge::SparseImages& images,
-                             const challenge::Categories& expected) {
-  report.engine = options.baseline;
-  report.runs.clear();
-  const challenge::Categories categories = Measurement(options, report).run(network, images);
-  report.survivors = static_cast<std::uint32_t>(categories.size());
-  report.truth = "engine " + options.engine;
-  report.comparison = challenge::compare_categories(categories, expected);
-  return report;
-}
+// What there is to do.
+struct Work {
+  explicit Work(const ChallengeRunOptions& options)
+      : data(load(options)),
+        network(*data.network, options.first_layer,
+                options.last_layer > 0 ? options.last_layer : data.network->layers()),
+        range(image_range(options.images, data.images.images())),
+        images(slice(data.images, range.first, range.last)) {
+    const std::string file = truth_for(options, data);
+    if (file.empty()) return;
+    truth =
+        challenge::categories_within(challenge::read_categories_tsv(file), range.first, range.last);
+  }
 
-int run(const RunOptions& options) {
-  const InterruptGuard guard;
-  challenge::check_engine_name(options.engine);
-  if (!options.baseline.empty()) challenge::check_engine_name(options.baseline);
-  const challenge::Dataset data = load(options);
-  const challenge::LayerRange network(
-      *data.network, options.first_layer,
-      options.last_layer > 0 ? options.last_layer : data.network->layers());
-  const ImageRange range = image_range(options.images, data.images.images());
-  const challenge::SparseImages images = slice(data.images, range.first, range.last);
-  ChallengeReport report = report_of(options, data, network, range);
+  challenge::Dataset data;
+  challenge::LayerRange network;
+  ImageRange range;
+  challenge::SparseImages images;
   std::optional<challenge::Categories> truth;  // read first: a long run should not end in a typo
-  if (!report.truth.empty()) truth = challenge::read_categories_tsv(report.truth);
-  challenge::Categories categories = Measurement(options, report).run(network, images);
-  std::optional<ChallengeReport> baseline;
-  if (!options.baseline.empty()) {
-    baseline = run_baseline(options, report, network, images, categories);
+};
+
+// The same work with the other engine, in the same process on the same device. If that fails, what
+// was measured before is not lost.
+ChallengeReport run_baseline(const ChallengeRunOptions& options, const Work& work,
+                             const ChallengeReport& report, const challenge::Categories& expected) {
+  ChallengeReport baseline = report_of(options, work.data, work.network, work.range);
+  baseline.engine = options.baseline;
+  baseline.truth = "engine " + options.engine;
+  try {
+    const challenge::Categories found =
+        Measurement(options, baseline).run(work.network, work.images);
+    baseline.comparison = challenge::compare_categories(found, expected);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::interrupted) finish(options, report, nullptr);
+    throw;
   }
-  for (std::uint32_t& image : categories) image += range.first;
-  report.survivors = static_cast<std::uint32_t>(categories.size());
+  return baseline;
+}
+
+int run(const ChallengeRunOptions& options) {
+  const InterruptGuard guard;
+  challenge::check_engine(options.engine, options.engine_options);
+  if (!options.baseline.empty()) challenge::check_engine(options.baseline, options.engine_options);
+  const Work work(options);
+  ChallengeReport report = report_of(options, work.data, work.network, work.range);
+  const challenge::Categories categories =
+      Measurement(options, report).run(work.network, work.images);
   if (!options.categories.empty()) challenge::write_categories_tsv(options.categories, categories);
-  if (truth) {
-    report.comparison = challenge::compare_categories(
-        categories, challenge::categories_within(*truth, range.first, range.last));
+  if (work.truth) report.comparison = challenge::compare_categories(categories, *work.truth);
+  if (options.baseline.empty()) {
+    finish(options, report, nullptr);
+  } else {
+    const ChallengeReport baseline = run_baseline(options, work, report, categories);
+    finish(options, report, &baseline);
   }
-  finish(options, report, baseline ? &*baseline : nullptr);
   return 0;
-}
-
-void add_choice_of_work(CLI::App& app, RunOptions& options) {
-  app.add_option("dir", options.folder, "Folder with the data (docs/challenge-files.md)")
-      ->required();
-  app.add_option("--neurons", options.neurons, "Which network, if the folder holds several");
-  app.add_option("--layers", options.layers, "Only the first layers (default: all)");
-  app.add_option("--layers-from", options.first_layer, "First layer, from 0")
-      ->capture_default_str();
-  app.add_option("--layers-to", options.last_layer, "Layer to stop before (default: the end)");
-  app.add_option("--images", options.images,
-                 "The first N images, or A:B: from A to before B, from 0 (default: all)");
-  app.add_option("--bias", options.bias,
-                 "Bias of all neurons of a TSV network (default: the published one)");
-}
-
-void add_engine_options(CLI::App& app, RunOptions& options) {
-  std::string names;
-  for (const std::string& name : challenge::engine_names()) {
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  challenge::EngineOptions& engine = options.engine_options;
-  app.add_option("--engine", options.engine, names)->capture_default_str();
-  app.add_option("--baseline", options.baseline,
-                 "Engine to run afterwards in the same process, to compare times and categories");
-  app.add_option("--threads", engine.threads,
-                 "Threads that compute or prepare the network, 0 for all cores")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  app.add_option("--blocks", engine.blocks, "cpu: parts that a layer is divided into")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  app.add_option("--gpu", engine.gpu, "GPU engines: which GPU")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--gpus", engine.gpus,
-                 "GPU engines: split the images over these GPUs, for example 0,1")
-      ->delimiter(',')
-      ->check(CLI::NonNegativeNumber)
-      ->excludes("--gpu");
-  app.add_option("--images-at-once", engine.images_at_once,
-                 "GPU engines: images at a time (default: as many as memory holds)");
-  app.add_option(
-         "--weight-memory", engine.weight_bytes,
-         "fused: GPU memory for weights, for example 20GB; beyond it they are streamed from "
-         "host memory (default: what is free)")
-      ->transform(CLI::AsSizeValue(false));
-  app.add_flag("--no-half", options.has_no_half, "fused: no fp16 activations");
-  app.add_option("--full-precision-layers", engine.full_precision_layers,
-                 "fused: layers before activations become fp16; -1: by the number of neurons")
-      ->check(CLI::Range(-1, 1 << 30))
-      ->capture_default_str();
-  app.add_flag("--fold", engine.fold, "Compute outputs that are equal as a whole once");
-}
-
-void add_result_options(CLI::App& app, RunOptions& options) {
-  app.add_option(
-      "--truth", options.truth,
-      "Categories to compare with; exit status 5 if they differ (default: the folder's)");
-  app.add_option("--categories", options.categories, "Write the categories to this file");
-  app.add_option("--json", options.json, "Write results as JSON to this file ('-': stdout)");
-  app.add_option("--repeats", options.repeats, "Timed runs (default: 5; reference: 1)")
-      ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--warm-up", options.warm_up, "Untimed runs before (default: 1; reference: 0)")
-      ->check(CLI::Range(0, 1 << 20));
-  app.add_flag("--include-transfer", options.includes_transfer,
-               "Count the way of images and weights to the device in the rate");
-  app.add_flag("--quiet", options.is_quiet, "No progress on stderr");
 }
 
 }  // namespace
 
 Command add_challenge_run_command(CLI::App& app) {
-  auto options = std::make_shared<RunOptions>();
-  add_choice_of_work(app, *options);
-  add_engine_options(app, *options);
-  add_result_options(app, *options);
+  auto options = std::make_shared<ChallengeRunOptions>();
+  add_challenge_run_options(app, *options);
   app.footer("Example: runtime challenge run data --engine cpu --json results.json");
   return [options] {
     options->engine_options.use_half = !options->has_no_half;

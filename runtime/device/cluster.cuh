@@ -62,8 +62,8 @@ __device__ __forceinline__ void expect_bytes(ClusterBarrier& barrier, std::uint3
 
 // Arrives at the same barrier of the block with this rank. Says only that this block is done with
 // its shared memory: to pass on what it has written, the arrival would have to be of cluster scope,
-// which costs a fence of all memory (measured: a third of the rate of
-// the challenge's stack kernel).
+// which costs a fence of all memory (measured: a third of the rate of the challenge's stack
+// kernel).
 __device__ __forceinline__ void arrive_at(const ClusterBarrier& barrier, std::uint32_t rank) {
   asm volatile(
       "{\n"

@@ -61,7 +61,7 @@ ActivationSize activation_size(const Shape& shape);
 
 // Distances in elements. Requires a format with memory.
 struct ActivationStrides {
-  std::int64_t image = 0;  // between images, for nchw8 between groups of 8
+  std::int64_t image = 0;  // between images, or groups of 8 or 32
   std::int64_t channel = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;

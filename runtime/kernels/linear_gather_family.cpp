@@ -1,5 +1,8 @@
 // Sparse linear layers of many images, one launch each.
+#include <memory>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "runtime/kernels/family_list.h"
 #include "runtime/kernels/linear_gather.h"
@@ -36,7 +39,7 @@ class LinearGatherFamily : public Family {
     const bool has_format =
         format_index(problem.input_formats[0], format) < problem.input_formats[0].size() &&
         format_index(problem.output_formats, format) < problem.output_formats.size();
-    return has_format ? "" : "wants [N, F] values of more images";
+    return has_format ? "" : "wants [N, F] values of at least 16 images";
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext&) const override {

@@ -1,7 +1,6 @@
 #include "runtime/kernels/linear_stack.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "runtime/base/error.h"
 #include "runtime/device/cuda_check.h"
@@ -12,8 +11,6 @@
 
 namespace winnow {
 namespace {
-
-constexpr int kClusterImages = 4;  // of a tile that a cluster may share
 
 // ---------------------------------------------------------------------------------- device
 
@@ -130,20 +127,9 @@ __global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const
 
 // ------------------------------------------------------------------------------------ host
 
-constexpr std::size_t kReservedShared = 1024;  // by the driver
-constexpr int kMostClusterBlocks = 8;          // portable
-// To launch a cluster takes about 1 us longer (measured), more than it saves with fewer outputs.
-constexpr std::int64_t kFewestClusterOutputs = 512;
-
 class LayerList : public LayerStack {
  public:
-  explicit LayerList(const std::vector<SparseLayer>& layers) : layers_(layers) {
-    for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
-      if (layers[l].outputs() == layers[l + 1].inputs) continue;
-      fail(ErrorCode::usage, "linear stack: layer ", l, " has ", layers[l].outputs(),
-           " outputs, the next ", layers[l + 1].inputs, " inputs");
-    }
-  }
+  explicit LayerList(const std::vector<SparseLayer>& layers) : layers_(layers) {}
   std::uint32_t neurons() const override { return layers_.front().inputs; }
   std::uint32_t layers() const override { return static_cast<std::uint32_t>(layers_.size()); }
   SparseLayer layer(std::uint32_t l) const override { return layers_.at(l); }
@@ -158,8 +144,22 @@ ResidentTeam team_of(const LinearStackForm& form) {
                                                                : AloneTeam::kUnroll)};
 }
 
-ResidentWeights ordered(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
+void check_layers(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
   if (layers.empty()) fail(ErrorCode::usage, "linear stack: no layers");
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
+    if (layers[l].outputs() != layers[l + 1].inputs) {
+      fail(ErrorCode::usage, "linear stack: layer ", l, " has ", layers[l].outputs(),
+           " outputs, the next ", layers[l + 1].inputs, " inputs");
+    }
+    if (layers[l].outputs() < fewest_outputs(form.blocks)) {
+      fail(ErrorCode::usage, "linear stack: layer ", l, " has ", layers[l].outputs(),
+           " outputs, too few for ", to_string(form));
+    }
+  }
+}
+
+ResidentWeights ordered(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
+  check_layers(layers, form);
   const std::vector<std::uint32_t> classes(layers.size(), form.rows.classes());
   return ResidentWeights(LayerList(layers), classes, team_of(form), 0);
 }
@@ -170,14 +170,10 @@ std::vector<float> lowest_values(const std::vector<bool>& has_relu) {
   return lowest;
 }
 
-std::int64_t tiles_of(std::int64_t images, const ResidentForm& form) {
-  return (images + form.images - 1) / form.images;
-}
-
 Matrix matrix_of(const ActivationView& view, std::uint32_t features, const char* name) {
-  const bool is_plain = view.format.layout == Layout::nchw && view.size.height == 1 &&
-                        view.size.width == 1 && view.size.channels == features;
-  if (!is_plain) {
+  const ActivationFormat plain{.layout = Layout::nchw, .precision = view.format.precision};
+  const ActivationSize size{.images = view.size.images, .channels = features};
+  if (view.format != plain || view.size != size) {
     fail(ErrorCode::usage, "linear stack: ", name, " is not row-major with ", features,
          " features");
   }
@@ -207,8 +203,11 @@ void launch(Kernel kernel, const StackArguments& arguments, const LinearStackFor
   CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared)));
-  const std::int64_t teams =
-      std::min<std::int64_t>(tiles_of(arguments.images, form.rows), processors / form.blocks);
+  if (form.blocks > processors) {
+    fail(ErrorCode::usage, "linear stack: ", to_string(form), " on ", processors, " processors");
+  }
+  const std::int64_t teams = std::min<std::int64_t>(
+      (arguments.images + form.rows.images - 1) / form.rows.images, processors / form.blocks);
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim.x = static_cast<unsigned>(form.blocks);
@@ -225,12 +224,6 @@ void launch(Kernel kernel, const StackArguments& arguments, const LinearStackFor
 
 }  // namespace
 
-std::string to_string(const LinearStackForm& form) {
-  std::string text = form.rows.is_half ? "f16" : "f32";
-  text += " tile=" + std::to_string(form.rows.images);
-  return form.blocks == 1 ? text : text + " blocks=" + std::to_string(form.blocks);
-}
-
 LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
                                        const std::vector<bool>& has_relu,
                                        const LinearStackForm& form)
@@ -245,38 +238,6 @@ LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
     fail(ErrorCode::usage, "linear stack: ", has_relu.size(), " relus for ", layers.size(),
          " layers");
   }
-}
-
-std::vector<LinearStackForm> linear_stack_forms(Precision precision, const StackWidths& widest,
-                                                std::int64_t images, const StackDevice& device) {
-  std::vector<LinearStackForm> found;
-  const std::int64_t features = std::max(widest.inputs, widest.outputs);
-  const auto rows = static_cast<std::uint32_t>((features + 31) / 32 * 32);
-  bool has_enough_tiles = false;
-  for (const int tile : {4, 8, 16}) {
-    // fp16 from 8 images on: rows have 16 bytes at least.
-    const ResidentForm form{precision == Precision::f16 && tile >= 8, tile};
-    if (form.shared_bytes(rows) + kReservedShared > device.shared_bytes) continue;
-    const std::int64_t tiles = tiles_of(images, form);
-    if (!has_enough_tiles) found.push_back({form, 1});
-    has_enough_tiles = has_enough_tiles || tiles <= device.processors;
-    if (tile != kClusterImages || !device.has_clusters) continue;
-    if (widest.outputs < kFewestClusterOutputs) continue;
-    // While there is a processor for each block, and something to do for four of its warps.
-    for (int blocks = 2; blocks <= kMostClusterBlocks; blocks *= 2) {
-      if (tiles * blocks > device.processors || blocks * 4 * 32 > widest.outputs) break;
-      found.push_back({form, blocks});
-      // Of clusters that are just few enough, not all run at a time; smaller ones are slower.
-      if (found.size() > 2) found.erase(found.begin());
-    }
-  }
-  return found;
-}
-
-std::int64_t most_stack_features(std::size_t shared_bytes) {
-  const std::size_t room = shared_bytes > kReservedShared ? shared_bytes - kReservedShared : 0;
-  const std::size_t row = ResidentForm{false, 4}.shared_bytes(1);
-  return static_cast<std::int64_t>(room / row / 32 * 32);
 }
 
 void linear_stack(const LinearStackWeights& weights, const ActivationView& x,

@@ -8,30 +8,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "runtime/device/buffer.h"
 #include "runtime/kernels/activation.h"
-#include "runtime/stack/resident_form.h"
+#include "runtime/kernels/linear_stack_forms.h"
 #include "runtime/stack/resident_weights.h"
 
 namespace winnow {
 
-// How activations lie in shared memory, and how many blocks of a cluster share a tile.
-struct LinearStackForm {
-  ResidentForm rows;
-  int blocks = 1;  // 1, or for tiles of 4 images 2, 4 or 8
-
-  friend bool operator==(const LinearStackForm&, const LinearStackForm&) = default;
-};
-std::string to_string(const LinearStackForm& form);  // "f32 tile=4 blocks=8"
-
 // Layers with their weights in device memory, ordered for one form.
 class LinearStackWeights {
  public:
-  // `has_relu` by layer. Throws Error{usage} if the layers do not follow each other or one is too
-  // wide for 16 bits, Error{device} if memory runs out.
+  // `has_relu` by layer. Throws Error{usage} if the layers do not follow each other, one is too
+  // wide for 16 bits or has fewer outputs than fewest_outputs() asks for, Error{device} if memory
+  // runs out.
   LinearStackWeights(const std::vector<SparseLayer>& layers, const std::vector<bool>& has_relu,
                      const LinearStackForm& form);
 
@@ -48,37 +39,17 @@ class LinearStackWeights {
   DeviceBuffer<std::uint32_t> result_row_;  // [outputs]
 };
 
-// What of a GPU decides.
-struct StackDevice {
-  int processors = 0;
-  std::size_t shared_bytes = 0;  // that a block may have
-  bool has_clusters = false;
-};
-
-// The most features that a layer of a stack takes, and gives.
-struct StackWidths {
-  std::int64_t inputs = 0;
-  std::int64_t outputs = 0;
-};
-
-// The forms worth timing for so many images. A form is left out if one with fewer images to a tile
-// has a tile for every processor already; a cluster where its blocks would want for processors or
-// outputs. Empty if none fits.
-std::vector<LinearStackForm> linear_stack_forms(Precision precision, const StackWidths& widest,
-                                                std::int64_t images, const StackDevice& device);
-
-// The most features that a stack may have with so much shared memory a block.
-std::int64_t most_stack_features(std::size_t shared_bytes);
-
 // Enqueues y = f_n(W_n ... f_1(W_1 x + b_1) ... + b_n), f being max(0, .) where the layer has a
 // relu.
 //
 //   x  [images, in] row-major, f32 or f16    y  [images, out] row-major, f32 or f16
 //
-// Values between layers are rounded to the form's precision, sums are float in an order that
-// depends on the weights alone: equal inputs give equal bits. An infinity (a half that ran over)
-// may spoil other outputs of the same image.
-// Throws Error{usage} if x or y are of another size, Error{device} if the launch is refused.
+// `processors` of the GPU bounds how many blocks are launched. Inputs, values between layers and
+// outputs are rounded to the form's precision, sums are float in an order that depends on the
+// weights alone: equal inputs give equal bits. An infinity (a half that ran over) may spoil other
+// outputs of the same image.
+// Throws Error{usage} if x or y are of another size or layout, if there is no kernel for the form
+// or its blocks are more than `processors`, Error{device} if the launch is refused.
 void linear_stack(const LinearStackWeights& weights, const ActivationView& x,
                   const ActivationView& y, int processors, cudaStream_t stream);
 

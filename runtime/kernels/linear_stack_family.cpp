@@ -1,9 +1,14 @@
 // Runs of sparse linear layers in one launch. The last step of a run launches it; the others write
 // deferred values, which take no memory and no time.
+#include <algorithm>
+#include <memory>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "runtime/kernels/family_list.h"
 #include "runtime/kernels/linear_stack.h"
+#include "runtime/kernels/network_plan.h"
 #include "runtime/kernels/sparse_layers.h"
 #include "runtime/kernels/typed_weights.h"
 
@@ -37,25 +42,37 @@ std::int64_t features_of(const LayerProblem& problem, std::size_t value) {
   return problem.program.values[value].shape[1];
 }
 
-StackWidths widest(const LayerProblem& problem) {
+StackWidths widths_of(const LayerProblem& problem) {
   StackWidths widths;
   for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
     const Step& step = step_of(problem, i);
-    widths.inputs = std::max(widths.inputs, features_of(problem, step.inputs[0]));
-    widths.outputs = std::max(widths.outputs, features_of(problem, step.output));
+    const std::int64_t outputs = features_of(problem, step.output);
+    widths.most_inputs = std::max(widths.most_inputs, features_of(problem, step.inputs[0]));
+    widths.most_outputs = std::max(widths.most_outputs, outputs);
+    const bool is_last = i + 1 == problem.run->steps.size();
+    if (!is_last) widths.fewest_inner = std::min(widths.fewest_inner, outputs);
   }
   return widths;
 }
 
-// Of the weights that the file stores, pads included.
 double density(const LayerProblem& problem) {
-  double stored = 0, all = 0;
+  double kept = 0, all = 0;
   for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
     const CsrWeight& weight = *sparse_weight(problem.model, step_of(problem, i).name);
-    stored += static_cast<double>(weight.rows * weight.row_length * weight.vector);
+    kept += static_cast<double>(nonzero_count(weight));
     all += static_cast<double>(weight.channels * weight.cols);
   }
-  return all > 0 ? stored / all : 0;
+  return all > 0 ? kept / all : 0;
+}
+
+// For timing tables: whose weights the launch reads.
+std::string weights_key(const LayerProblem& problem) {
+  std::string key;
+  for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
+    const std::string& name = step_of(problem, i).name;
+    key.append(" ").append(std::to_string(weight_checksum(problem.model, name)));
+  }
+  return key;
 }
 
 // Plain values of either precision, where they are among the formats.
@@ -75,11 +92,13 @@ class LinearStackFamily : public Family {
 
   std::string why_not(const LayerProblem& problem, GpuContext& gpu) const override {
     if (!std::holds_alternative<Linear>(problem.step.op)) return "runs linear layers only";
-    if (problem.run == nullptr) return "wants a sparse weight and [N, F] values that fit";
+    if (problem.run == nullptr) {
+      return "wants a sparse weight and [N, F] values that fit shared memory";
+    }
     if (problem.options.family != name() && density(problem) > kMostDensity) {
       return "too many weights are left";
     }
-    return forms(problem, gpu).empty() ? "too wide for shared memory" : "";
+    return forms(problem, gpu).empty() ? "does not fit shared memory" : "";
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
@@ -89,7 +108,7 @@ class LinearStackFamily : public Family {
 
  private:
   static std::vector<LinearStackForm> forms(const LayerProblem& problem, const GpuContext& gpu) {
-    return linear_stack_forms(problem.options.precision, widest(problem), problem.program.batch,
+    return linear_stack_forms(problem.options.precision, widths_of(problem), problem.program.batch,
                               {.processors = gpu.processors(),
                                .shared_bytes = gpu.shared_bytes_per_block(),
                                .has_clusters = gpu.has_clusters()});
@@ -139,7 +158,7 @@ class LinearStackFamily : public Family {
                            .reads = {reads},
                            .writes = writes,
                            .layer = layer,
-                           .timing_key = kernel});
+                           .timing_key = kernel + weights_key(problem)});
         }
       }
     }

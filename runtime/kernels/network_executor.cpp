@@ -129,7 +129,7 @@ void NetworkExecutor::place_arena(const std::vector<std::size_t>& slots, cudaStr
   const MemoryPlan memory = plan_memory(lifetimes);
   arenas_.emplace_back(static_cast<std::size_t>(memory.total_bytes));
   std::byte* base = arenas_.back().get();
-  // Zeros make halos, padding channels, and lanes of nchw8 beyond the last image that are no NaN.
+  // Zeros make halos, padding channels, and lanes of packed images beyond the last that are no NaN.
   if (base != nullptr) CUDA_CHECK(cudaMemsetAsync(base, 0, arenas_.back().bytes(), stream));
   for (std::size_t i = 0; i < slots.size(); ++i) slots_[slots[i]].data = base + memory.offsets[i];
 }

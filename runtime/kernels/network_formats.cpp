@@ -73,11 +73,10 @@ void add_linear_formats(const Program& program, const DeployedModel& model,
                         std::vector<std::vector<ActivationFormat>>& formats) {
   const ActivationFormat packed{.layout = Layout::nchw32, .precision = options.precision};
   if (program.batch < kFewestGatheredImages || !may_run(options, "linear_gather")) return;
-  for (const LinearRun& layer : linear_runs(program, model, kAnyFeatures)) {
-    for (const std::size_t step : layer.steps) {
-      add_new(formats[program.steps[step].inputs[0]], packed);
-      add_new(formats[program.steps[step].output], packed);
-    }
+  for (const Step& step : program.steps) {
+    if (!is_sparse_linear(program, model, step)) continue;
+    add_new(formats[step.inputs[0]], packed);
+    add_new(formats[step.output], packed);
   }
 }
 
@@ -126,6 +125,10 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
   return formats;
 }
 
+std::uint32_t weight_checksum(const DeployedModel& model, const std::string& name) {
+  return checksum_of(model.weights.at(name + ".weight"));
+}
+
 std::string timing_key(const LayerProblem& problem) {
   std::string key = op_key(problem.step.op);
   for (const std::size_t input : problem.step.inputs) {
@@ -133,9 +136,8 @@ std::string timing_key(const LayerProblem& problem) {
   }
   key.append(" -> ").append(to_string(problem.program.values[problem.step.output].shape));
   if (problem.step.has_relu) key += " relu";
-  const auto weight = problem.model.weights.find(problem.step.name + ".weight");
-  if (weight != problem.model.weights.end()) {
-    key.append(" crc ").append(std::to_string(checksum_of(weight->second)));
+  if (problem.model.weights.contains(problem.step.name + ".weight")) {
+    key.append(" crc ").append(std::to_string(weight_checksum(problem.model, problem.step.name)));
   }
   return key;
 }

@@ -242,10 +242,16 @@ bool NetworkPlanner::has_dense() const {
   return true;
 }
 
+bool NetworkPlanner::is_in_stack(std::size_t index) const {
+  const LinearRun* run = run_of_[index];
+  return run != nullptr && run->steps.size() > 1 && has_candidate(index, "linear_stack");
+}
+
 bool NetworkPlanner::has_stacks() const {
-  return std::ranges::any_of(runs_, [&](const LinearRun& run) {
-    return run.steps.size() > 1 && has_candidate(run.steps.front(), "linear_stack");
-  });
+  for (std::size_t i = 0; i < timed_.size(); ++i) {
+    if (is_in_stack(i)) return true;
+  }
+  return false;
 }
 
 bool NetworkPlanner::is_allowed(std::size_t index, const Candidate& candidate,
@@ -257,7 +263,7 @@ bool NetworkPlanner::is_allowed(std::size_t index, const Candidate& candidate,
     case Allowed::dense_only:
       return candidate.family == "dense";
     case Allowed::stacked:
-      return candidate.family == "linear_stack" || !has_candidate(index, "linear_stack");
+      return candidate.family == "linear_stack" || !is_in_stack(index);
   }
   fail(ErrorCode::internal, "unknown rule for families");
 }

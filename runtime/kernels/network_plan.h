@@ -30,7 +30,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
 enum class Allowed {
   as_asked,
   dense_only,
-  stacked,  // linear_stack wherever it fits: the sum of parts' times leaves out what a launch costs
+  stacked,  // linear_stack wherever it saves launches, whose cost the parts' times leave out
 };
 
 // Times every candidate of every step once, then answers questions about whole networks.
@@ -70,6 +70,7 @@ class NetworkPlanner {
   std::byte* scratch(std::size_t bytes);
   bool is_weighted(std::size_t index) const;
   bool has_candidate(std::size_t index, const std::string& family) const;
+  bool is_in_stack(std::size_t index) const;
   bool is_allowed(std::size_t index, const Candidate& candidate, Allowed allowed) const;
 
   const DeployedModel& model_;
@@ -84,6 +85,9 @@ class NetworkPlanner {
   std::vector<std::vector<std::vector<double>>> conversion_ms_;  // by value, from, to
   DeviceBuffer<std::byte> scratch_;
 };
+
+// Of the weight of node `name`.
+std::uint32_t weight_checksum(const DeployedModel& model, const std::string& name);
 
 // Names a step for timing tables: op, sizes, precision and a checksum of its weight.
 std::string timing_key(const LayerProblem& problem);

@@ -69,10 +69,10 @@ struct Choice {
 // Error{device} if a step has no option or no conversion leads to one.
 Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states = 4096);
 
-// "Never slower than dense": whether a choice measured as a whole beats the all-dense network.
-// Ties keep dense.
-inline bool is_worth_it(double chosen_ms, double dense_ms) {
-  return chosen_ms < dense_ms;
+// "Never slower than dense": whether a choice measured as a whole beats another, first of all the
+// all-dense network. Ties keep the other.
+inline bool is_worth_it(double chosen_ms, double other_ms) {
+  return chosen_ms < other_ms;
 }
 
 // The middle one of the times (the lower of the two for an even number). Requires at least one.

@@ -8,17 +8,9 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-bool fits(const Value& value, std::int64_t most_features) {
-  return value.shape.size() == 2 && value.shape[1] <= most_features;
-}
-
-bool is_sparse_linear(const Program& program, const DeployedModel& model, const Step& step,
-                      std::int64_t most_features) {
-  const auto weight = model.weights.find(step.name + ".weight");
-  return std::holds_alternative<Linear>(step.op) && weight != model.weights.end() &&
-         std::holds_alternative<CsrWeight>(weight->second) &&
-         fits(program.values[step.inputs[0]], most_features) &&
-         fits(program.values[step.output], most_features);
+bool fits(const Program& program, const Step& step, std::int64_t most_features) {
+  return program.values[step.inputs[0]].shape[1] <= most_features &&
+         program.values[step.output].shape[1] <= most_features;
 }
 
 // How many read each value; the caller reads the output.
@@ -33,6 +25,13 @@ std::vector<std::size_t> readers_of(const Program& program) {
 
 }  // namespace
 
+bool is_sparse_linear(const Program& program, const DeployedModel& model, const Step& step) {
+  if (!std::holds_alternative<Linear>(step.op)) return false;
+  const auto weight = model.weights.find(step.name + ".weight");
+  return weight != model.weights.end() && std::holds_alternative<CsrWeight>(weight->second) &&
+         program.values[step.inputs[0]].shape.size() == 2;
+}
+
 std::vector<LinearRun> linear_runs(const Program& program, const DeployedModel& model,
                                    std::int64_t most_features) {
   const std::vector<std::size_t> readers = readers_of(program);
@@ -40,7 +39,7 @@ std::vector<LinearRun> linear_runs(const Program& program, const DeployedModel& 
   std::vector<LinearRun> runs;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (!is_sparse_linear(program, model, step, most_features)) continue;
+    if (!is_sparse_linear(program, model, step) || !fits(program, step, most_features)) continue;
     const std::size_t input = step.inputs[0];
     std::size_t run = readers[input] == 1 ? run_of[input] : kNone;
     if (run == kNone) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "runtime/model/model.h"
@@ -16,7 +15,8 @@ struct LinearRun {
   std::vector<std::size_t> steps;  // at least one
 };
 
-inline constexpr std::int64_t kAnyFeatures = std::numeric_limits<std::int64_t>::max();
+// Whether the step is a linear layer with a sparse weight on [N, F] values.
+bool is_sparse_linear(const Program& program, const DeployedModel& model, const Step& step);
 
 // All runs, as long as they can be, of linear layers with sparse weights on [N, F] values of at
 // most `most_features` features. A layer is in one run at most.

@@ -35,7 +35,8 @@ struct SessionOptions {
 struct CandidateTiming {
   std::string family;  // "direct", "dense", ...
   std::string kernel;  // "direct sub_batch=4 nchw f16", "cudnn nhwc f16 algo 1"
-  double ms = 0;       // median, conversions of layout not included
+  double ms = 0;       // median, conversions of layout not included; of "linear_stack" the time
+                       // of all layers at the last of them, 0 at the others
 };
 
 // What runs one step and what it was chosen from.
@@ -73,7 +74,7 @@ class Session {
   // resident, device work only (GPU: one CUDA graph launch between two events; CPU: wall clock).
   virtual std::vector<double> time_network(int warm_up, int repeats) = 0;
 
-  // The same per step: [steps][repeats].
+  // The same per step: [steps][repeats]. 0 for a step that is computed together with a later one.
   virtual std::vector<std::vector<double>> time_layers(int warm_up, int repeats) = 0;
 
   // The value of every step of the last run(), by step, as f32 in the graph's row-major order;

@@ -104,7 +104,8 @@ TEST_CASE("a baseline does the same work in the same process") {
   check_output(folder.run("--engine cpu --baseline reference --images 10:60 --json " +
                           folder.file("run.json")),
                0, {"reference: equal, ", "speed-up over it"});
-  const nlohmann::json json = folder.json(), baseline = json["baseline"];
+  const nlohmann::json json = folder.json();
+  const nlohmann::json& baseline = json["baseline"];
   CHECK(baseline["engine"] == "reference");
   CHECK(baseline["survivors"] == json["survivors"]);
   CHECK(baseline["equal_categories"] == true);
@@ -112,6 +113,7 @@ TEST_CASE("a baseline does the same work in the same process") {
         doctest::Approx(baseline["inference_ms"]["median"].get<double>() /
                         json["inference_ms"]["median"].get<double>()));
   check_output(folder.run("--baseline refernce"), 2, {"did you mean 'reference'?"});
+  check_output(folder.run("--engine fused --gpus 0,1 --baseline cpu"), 2, {"runs on no GPU"});
 }
 
 TEST_CASE("parts of the images keep their numbers and are compared for themselves") {

@@ -91,10 +91,22 @@ Graph stack_graph() {
                          {"out", Softmax{}, {}}});
 }
 
-DeployedModel stack_model(int vector, std::uint64_t seed) {
+DeployedModel stack_model(int vector, std::uint64_t seed, double density = 0.2) {
   DeployedModel model = model_of(stack_graph(), vector, seed);
-  model.weights["fc1.weight"] = RandomValues(seed).weight(90, 40, vector, 0.3);
+  RandomValues random(seed);
+  for (const Node& node : model.graph.nodes) {
+    const auto* linear = std::get_if<Linear>(&node.op);
+    if (linear == nullptr) continue;
+    model.weights[node.name + ".weight"] =
+        random.weight(linear->out_features, linear->in_features, vector, density);
+  }
   return model;
+}
+
+bool is_offered(const LayerPlan& layer, const std::string& family) {
+  return std::ranges::any_of(layer.candidates, [&](const CandidateTiming& candidate) {
+    return candidate.family == family;
+  });
 }
 
 std::vector<float> input_for(const Graph& graph, std::int64_t batch, RandomValues& random) {
@@ -210,6 +222,9 @@ TEST_CASE("a GPU session runs a stack of linear layers in one launch") {
   }
   CHECK(layers[3].kernel == "linear_stack of 4 f32 tile=4 from fc1");
   CHECK(session->time_layers(0, 1)[3][0] > 0);
+  const std::vector<LayerPlan> measured = make_gpu_session(model, {.batch = 64})->layers();
+  for (std::size_t i = 0; i < 4; ++i) CHECK(is_offered(measured[i], "linear_stack"));
+  CHECK(is_offered(measured[1], "linear_gather"));
   // A dense layer between them makes two runs.
   DeployedModel parted = stack_model(1, 58);
   const Shape shape{33, 90};
@@ -217,6 +232,14 @@ TEST_CASE("a GPU session runs a stack of linear layers in one launch") {
       DenseWeight{shape, encode_f32(RandomValues(59).array(shape).values)};
   check_session(parted, {.batch = 64, .choice = KernelChoice::sparse});
   check_session(parted, {.batch = 64});
+}
+
+TEST_CASE("a GPU session leaves stacks out where too many weights are left, unless asked") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = stack_model(1, 60, 0.6);
+  const std::vector<LayerPlan> measured = make_gpu_session(model, {.batch = 8})->layers();
+  CHECK_FALSE(is_offered(measured[3], "linear_stack"));
+  check_session(model, {.batch = 8, .family = "linear_stack"});
 }
 
 TEST_CASE("a GPU session runs every batch size") {

@@ -1,7 +1,10 @@
 // What of linear stacks is decided without a GPU.
 #include <doctest/doctest.h>
 
-#include "runtime/kernels/linear_stack.h"
+#include <string>
+#include <vector>
+
+#include "runtime/kernels/linear_stack_forms.h"
 #include "runtime/kernels/sparse_layers.h"
 #include "tests/kernels/random_values.h"
 
@@ -47,6 +50,11 @@ TEST_CASE("few images get clusters as far as there are processors and outputs fo
   CHECK(forms(Precision::f32, 512, 1) == Names{two, four});
   CHECK(forms(Precision::f32, 511, 1) == Names{one});
   CHECK(linear_stack_forms(Precision::f32, {4000, 100}, 1, kDevice).size() == 1);
+  // A layer within with fewer outputs than blocks have slices.
+  CHECK(fewest_outputs(1) == 1);
+  CHECK(fewest_outputs(8) == 225);
+  CHECK(linear_stack_forms(Precision::f32, {1024, 1024, 224}, 1, kDevice).back().blocks == 4);
+  CHECK(linear_stack_forms(Precision::f32, {1024, 1024, 32}, 1, kDevice).back().blocks == 1);
   StackDevice old = kDevice;
   old.has_clusters = false;
   CHECK(forms(Precision::f32, 1024, 1, old) == Names{one});

@@ -35,6 +35,14 @@ Stack random_stack(const Widths& widths, int vector, double density, RandomValue
   return stack;
 }
 
+// As fewest_outputs() asks for.
+bool has_enough_outputs(const Stack& stack, int blocks) {
+  for (std::size_t l = 0; l + 1 < stack.layers.size(); ++l) {
+    if (stack.layers[l].outputs() < fewest_outputs(blocks)) return false;
+  }
+  return true;
+}
+
 reference::Array expected_output(const Stack& stack, reference::Array values) {
   for (std::size_t l = 0; l < stack.ops.size(); ++l) {
     values = reference::linear(stack.ops[l], values, stack.weights[l], stack.biases[l]);
@@ -55,6 +63,11 @@ void check_stack(const Widths& widths, std::int64_t images, int vector, double d
   const reference::Array expected = expected_output(stack, input);
   for (const LinearStackForm& form : kForms) {
     if (form.blocks > 1 && !gpu.has_clusters()) continue;
+    if (!has_enough_outputs(stack, form.blocks)) {
+      CHECK(error_of([&] { LinearStackWeights(stack.layers, stack.has_relu, form); }) ==
+            ErrorCode::usage);
+      continue;
+    }
     const LinearStackWeights weights(stack.layers, stack.has_relu, form);
     for (const Precision x : {Precision::f32, Precision::f16}) {
       const Precision y = random.below(2) == 0 ? Precision::f32 : Precision::f16;
@@ -76,7 +89,7 @@ TEST_CASE("linear_stack equals the reference") {
   if (lacks_gpu()) return;
   RandomValues random(61);
   const std::vector<Widths> stacks = {
-      {1, 1}, {33, 10}, {70, 33, 129, 5}, {512, 64, 512, 10}, {3, 1500, 7}};
+      {1, 1}, {33, 10}, {70, 33, 129, 5}, {512, 64, 512, 10}, {3, 1500, 7}, {40, 225, 600, 300, 1}};
   for (const Widths& widths : stacks) {
     for (const std::int64_t images : {1, 7, 64}) check_stack(widths, images, 1, 0.2, random);
   }
@@ -89,6 +102,7 @@ TEST_CASE("linear_stack takes more tiles than there are blocks") {
   if (lacks_gpu()) return;
   RandomValues random(62);
   check_stack({40, 30, 20}, 2500, 1, 0.2, random);
+  check_stack({100, 300, 260, 20}, 1000, 1, 0.1, random);
 }
 
 TEST_CASE("linear_stack refuses values of another size") {
@@ -106,14 +120,20 @@ TEST_CASE("linear_stack refuses values of another size") {
   CHECK(refusal(wide, y) == ErrorCode::usage);
   CHECK(refusal(x, more) == ErrorCode::usage);
   CHECK(refusal(packed, y) == ErrorCode::usage);
-  const LinearStackWeights unknown(stack.layers, stack.has_relu, {{false, 8}, 2});
-  CHECK(error_of([&] { linear_stack(unknown, x.view(), y.view(), 1, nullptr); }) ==
+  const Stack one = random_stack({8, 4}, 1, 0.5, random);
+  const LinearStackWeights unknown(one.layers, one.has_relu, {{false, 8}, 2});
+  CHECK(error_of([&] { linear_stack(unknown, x.view(), y.view(), 2, nullptr); }) ==
         ErrorCode::usage);
   CHECK_FALSE(refusal(x, y).has_value());
   CHECK(error_of([&] {
           LinearStackWeights({stack.layers[1], stack.layers[0]}, {true, true}, form);
         }) == ErrorCode::usage);
   CHECK(error_of([&] { LinearStackWeights({}, {}, form); }) == ErrorCode::usage);
+  if (!GpuContext(0).has_clusters()) return;
+  const Stack broad = random_stack({8, 300, 4}, 1, 0.5, random);
+  const LinearStackWeights shared(broad.layers, broad.has_relu, {{false, 4}, 8});
+  CHECK(error_of([&] { linear_stack(shared, x.view(), y.view(), 4, nullptr); }) ==
+        ErrorCode::usage);
 }
 
 }  // namespace winnow

@@ -33,7 +33,7 @@ DeployedModel model_of(Graph graph, const std::vector<std::string>& dense = {}) 
   return model;
 }
 
-Runs runs_of(const DeployedModel& model, std::int64_t most_features = kAnyFeatures) {
+Runs runs_of(const DeployedModel& model, std::int64_t most_features = 1 << 20) {
   const Program program = build_program(model.graph, 4);
   Runs runs;
   for (const LinearRun& run : linear_runs(program, model, most_features)) {

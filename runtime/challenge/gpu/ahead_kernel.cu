@@ -3,11 +3,11 @@
 // which reads the chunks c and c + 4 of the rows q = 0 to 3, meets all banks once.
 #include "runtime/challenge/gpu/ahead_kernel.h"
 
-#include "runtime/device/async_copy.cuh"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
+#include "runtime/device/async_copy.cuh"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {

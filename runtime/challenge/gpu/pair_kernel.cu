@@ -1,10 +1,10 @@
 #include "runtime/challenge/gpu/pair_kernel.h"
 
-#include "runtime/device/async_copy.cuh"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
 #include "runtime/challenge/gpu/staged_rows.cuh"
+#include "runtime/device/async_copy.cuh"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {

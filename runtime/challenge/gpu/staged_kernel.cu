@@ -1,12 +1,12 @@
 // Two buffers: while a part is computed from one, the rows of the next come to the other.
 #include "runtime/challenge/gpu/staged_kernel.h"
 
-#include "runtime/device/async_copy.cuh"
 #include "runtime/challenge/gpu/group_inputs.cuh"
 #include "runtime/challenge/gpu/group_math.cuh"
 #include "runtime/challenge/gpu/group_output.cuh"
 #include "runtime/challenge/gpu/overlapping_launch.h"
 #include "runtime/challenge/gpu/staged_rows.cuh"
+#include "runtime/device/async_copy.cuh"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
