@@ -87,6 +87,65 @@ void append_layer(Streams& streams, const SparseLayer& layer, const LaneOrder& o
   streams.passes += order.passes;
 }
 
+// Orders the lanes of all layers, a batch of layers at a time, one to a thread.
+class Ordering {
+ public:
+  Ordering(const LayerStack& stack, const ResidentTeam& team)
+      : streams(team.warps),
+        rows(whole_slices(stack.neurons())),
+        position(stack.neurons()),
+        stack_(stack),
+        unroll_(team.unroll) {
+    std::iota(position.begin(), position.end(), 0u);
+  }
+
+  void run(const std::vector<std::uint32_t>& classes, int threads) {
+    ThreadPool pool(threads);
+    std::vector<Slot> slots(static_cast<std::size_t>(pool.threads()));
+    for (std::uint32_t first = 0; first < stack_.layers();
+         first += static_cast<std::uint32_t>(slots.size())) {
+      slots.resize(std::min<std::size_t>(slots.size(), stack_.layers() - first));
+      order(classes, first, slots, pool);
+    }
+  }
+
+  Streams streams;
+  std::uint32_t rows;                   // of the widest layer
+  std::vector<std::uint32_t> position;  // rows of the last layer's outputs
+  double ms = 0;                        // without reading
+
+ private:
+  void order(const std::vector<std::uint32_t>& classes, std::uint32_t first,
+             std::vector<Slot>& slots, ThreadPool& pool) {
+    const auto for_each = [&](auto job) {
+      pool.run([&](int part) {
+        const auto i = static_cast<std::uint32_t>(part);
+        if (i < slots.size()) job(slots[i], first + i);
+      });
+    };
+    for_each([&](Slot& slot, std::uint32_t l) { slot.layer = stack_.layer(l); });
+    const auto begin = Clock::now();
+    std::uint32_t l = first;
+    for (Slot& slot : slots) {
+      slot.output = outputs_of_lanes(slot.layer, position, classes[l++]);
+      slot.position = std::exchange(position, positions_of(slot.output, slot.layer.outputs()));
+    }
+    for_each([&](Slot& slot, std::uint32_t layer) {
+      slot.order =
+          order_lanes(slot.layer, slot.position, std::move(slot.output), classes[layer], unroll_);
+    });
+    l = first;
+    for (const Slot& slot : slots) {
+      append_layer(streams, slot.layer, slot.order, l++);
+      rows = std::max(rows, whole_slices(slot.layer.outputs()));
+    }
+    ms += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+  }
+
+  const LayerStack& stack_;
+  std::uint32_t unroll_;
+};
+
 // One vector of each warp, `length` elements each; zeros fill shorter ones.
 template <typename T>
 DeviceBuffer<T> upload_streams(const std::vector<WarpStream>& warps,
@@ -105,39 +164,12 @@ DeviceBuffer<T> upload_streams(const std::vector<WarpStream>& warps,
 ResidentWeights::ResidentWeights(const LayerStack& stack, const std::vector<std::uint32_t>& classes,
                                  const ResidentTeam& team, int threads)
     : warps_(team.warps) {
-  ThreadPool pool(threads);
-  std::vector<Slot> slots(static_cast<std::size_t>(pool.threads()));
-  const auto per_batch = static_cast<std::uint32_t>(slots.size());
-  Streams streams(team.warps);
-  std::vector<std::uint32_t> position(stack.neurons());
-  std::iota(position.begin(), position.end(), 0u);
-  rows_ = whole_slices(stack.neurons());
-  for (std::uint32_t first = 0; first < stack.layers(); first += per_batch) {
-    const std::uint32_t batch = std::min(per_batch, stack.layers() - first);
-    const auto for_each = [&](auto job) {
-      pool.run([&](int part) {
-        const auto i = static_cast<std::uint32_t>(part);
-        if (i < batch) job(slots[i], first + i);
-      });
-    };
-    for_each([&](Slot& slot, std::uint32_t l) { slot.layer = stack.layer(l); });
-    const auto begin = Clock::now();
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      Slot& slot = slots[i];
-      slot.output = outputs_of_lanes(slot.layer, position, classes[first + i]);
-      slot.position = std::exchange(position, positions_of(slot.output, slot.layer.outputs()));
-    }
-    for_each([&](Slot& slot, std::uint32_t l) {
-      slot.order =
-          order_lanes(slot.layer, slot.position, std::move(slot.output), classes[l], team.unroll);
-    });
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      append_layer(streams, slots[i].layer, slots[i].order, first + i);
-      rows_ = std::max(rows_, whole_slices(slots[i].layer.outputs()));
-    }
-    order_ms_ += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-  }
-  result_rows_ = std::move(position);
+  Ordering ordering(stack, team);
+  ordering.run(classes, threads);
+  rows_ = ordering.rows;
+  result_rows_ = std::move(ordering.position);
+  order_ms_ = ordering.ms;
+  const Streams& streams = ordering.streams;
   // Threads fetch beyond the last step and slice that they use.
   for (const WarpStream& stream : streams.warp) {
     step_stream_ = std::max<std::uint64_t>(step_stream_, stream.row.size() / kLanes + team.unroll);
