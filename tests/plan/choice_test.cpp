@@ -110,6 +110,27 @@ ChoiceProblem random_network(Random& random) {
 
 }  // namespace
 
+TEST_CASE("a step that leaves its work to the next one is chosen with that one or not at all") {
+  // Format 1 of the value between: not computed yet. Nothing converts it.
+  const Table plain = {{0}}, deferrable = {{0, kImpossible}, {kImpossible, 0}};
+  const auto choice_at = [&](double together_ms) {
+    ChoiceProblem problem{.conversion_ms = {plain, deferrable, plain}, .steps = {}, .output = 2};
+    problem.steps.push_back(
+        {.inputs = {0},
+         .output = 1,
+         .options = {{.reads = {0}, .writes = 1, .ms = 0}, {.reads = {0}, .writes = 0, .ms = 3}}});
+    problem.steps.push_back({.inputs = {1},
+                             .output = 2,
+                             .options = {{.reads = {1}, .writes = 0, .ms = together_ms},
+                                         {.reads = {0}, .writes = 0, .ms = 2}}});
+    return choose_kernels(problem);
+  };
+  CHECK(choice_at(4).option == std::vector<std::size_t>{0, 0});
+  CHECK(choice_at(4).ms == 4);
+  CHECK(choice_at(6).option == std::vector<std::size_t>{1, 1});
+  CHECK(choice_at(6).ms == 5);
+}
+
 TEST_CASE("choose_kernels takes the faster kernel where conversions are cheap") {
   const Choice choice = choose_kernels(chain({{1, 4}, {9, 2}, {1, 4}}, 0.5));
   CHECK(choice.option == std::vector<std::size_t>{0, 1, 0});
