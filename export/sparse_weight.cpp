@@ -101,16 +101,8 @@ CsrWeight csr_weight(const Model& model, const Node& node, const WeightParts& pa
   const std::int64_t channels = parts.shape[0];
   CsrPattern pattern = build_csr_pattern(nonzero_units(parts, values), channels,
                                          element_count(parts.shape) / channels, parts.vector);
-  CsrWeight weight;
-  weight.values = encode(model, node, parts, form, {dense_positions(pattern), pattern.vector});
-  weight.channels = pattern.channels;
-  weight.cols = pattern.cols;
-  weight.vector = pattern.vector;
-  weight.rows = pattern.rows;
-  weight.row_length = pattern.row_length;
-  weight.column = std::move(pattern.column);
-  weight.kept = std::move(pattern.kept);
-  return weight;
+  Values encoded = encode(model, node, parts, form, {dense_positions(pattern), pattern.vector});
+  return csr_weight(std::move(pattern), std::move(encoded));
 }
 
 // Bytes of the index and the values in the model file.

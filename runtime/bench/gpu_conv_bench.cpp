@@ -3,15 +3,13 @@
 // Each line is one kernel on one layer: time of one launch (median over CUDA graphs of several
 // launches), spread, and error against fp64 on a sample. Dense kernels see the same weights with
 // their zeros.
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/random_weight.h"
 #include "runtime/kernels/gpu_session.h"
 #include "runtime/kernels/layer_bench.h"
@@ -80,13 +78,10 @@ DeployedModel model_of(const BenchLayer& bench, int vector, double sparsity) {
 }
 
 struct Arguments {
-  std::vector<std::int64_t> batches = {1, 128};
-  std::vector<std::string> precisions = {"f16", "f32"};
-  std::vector<int> vectors = {1, 16};
+  GpuBenchOptions common{.batches = {1, 128}, .vectors = {1, 16}};
   std::vector<double> sparsities = {90, 95, 97, 99};
   std::string only;
   int sub_batch = 0;
-  int gpu = 0;
   LayerBenchOptions options;
 };
 
@@ -122,11 +117,12 @@ double fastest(const std::vector<LayerBenchRow>& rows) {
 void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arguments& arguments) {
   LayerBenchOptions options = arguments.options;
   options.families = {"dense"};
-  const auto first = model_of(bench, arguments.vectors.front(), arguments.sparsities.front() / 100);
+  const auto first =
+      model_of(bench, arguments.common.vectors.front(), arguments.sparsities.front() / 100);
   const std::vector<LayerBenchRow> dense = bench_layer(first, session, options);
   for (const LayerBenchRow& row : dense) print(bench, session, 0, 0, row, 0);
   options.families = {"direct"};
-  for (const int vector : arguments.vectors) {
+  for (const int vector : arguments.common.vectors) {
     for (const double sparsity : arguments.sparsities) {
       const DeployedModel model = model_of(bench, vector, sparsity / 100);
       for (const LayerBenchRow& row : bench_layer(model, session, options)) {
@@ -138,19 +134,19 @@ void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arg
 
 int run(const Arguments& arguments) {
   nlohmann::ordered_json header;
-  header["gpu"] = gpu_description(arguments.gpu);
+  header["gpu"] = gpu_description(arguments.common.gpu);
   header["launches_per_graph"] = arguments.options.launches;
   header["graphs"] = arguments.options.repeats;
   std::printf("%s\n", header.dump().c_str());
   for (const BenchLayer& bench : all_layers()) {
     if (bench.name.find(arguments.only) == std::string::npos) continue;
-    for (const std::string& precision : arguments.precisions) {
-      for (const std::int64_t batch : arguments.batches) {
+    for (const std::string& precision : arguments.common.precisions) {
+      for (const std::int64_t batch : arguments.common.batches) {
         bench_one(bench,
                   {.batch = batch,
                    .precision = precision == "f32" ? Precision::f32 : Precision::f16,
                    .sub_batch = arguments.sub_batch,
-                   .gpu = arguments.gpu},
+                   .gpu = arguments.common.gpu},
                   arguments);
       }
     }
@@ -159,17 +155,7 @@ int run(const Arguments& arguments) {
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("--batch", arguments.batches, "Batch sizes")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--precision", arguments.precisions, "f32, f16")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"f32", "f16"}))
-      ->capture_default_str();
-  app.add_option("--vector", arguments.vectors, "Output channels that share a mask bit")
-      ->delimiter(',')
-      ->check(CLI::IsMember({1, 8, 16, 32}))
-      ->capture_default_str();
+  add_gpu_bench_options(app, arguments.common);
   app.add_option("--sparsity", arguments.sparsities, "Percent of weights that are zero")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 100.0))
@@ -177,7 +163,6 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--layer", arguments.only, "Only layers whose name contains this");
   app.add_option("--sub-batch", arguments.sub_batch, "Images per thread; 0 times 1, 2, 4 and 8")
       ->capture_default_str();
-  app.add_option("--gpu", arguments.gpu, "CUDA device number")->capture_default_str();
   app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -187,17 +172,9 @@ void declare(CLI::App& app, Arguments& arguments) {
 }  // namespace winnow
 
 int main(int argc, char** argv) {
-  try {
-    winnow::Arguments arguments;
-    CLI::App app{"Direct sparse convolution against cuDNN, layer by layer, as JSON lines"};
-    winnow::declare(app, arguments);
-    CLI11_PARSE(app, argc, argv);
-    return winnow::run(arguments);
-  } catch (const winnow::Error& error) {
-    std::fprintf(stderr, "gpu_conv_bench: %s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_conv_bench: %s\n", error.what());
-    return 1;
-  }
+  winnow::Arguments arguments;
+  CLI::App app("Direct sparse convolution against cuDNN, layer by layer, as JSON lines",
+               "gpu_conv_bench");
+  winnow::declare(app, arguments);
+  return winnow::gpu_bench_main(app, argc, argv, [&] { return winnow::run(arguments); });
 }

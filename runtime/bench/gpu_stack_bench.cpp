@@ -3,17 +3,15 @@
 // Each line is one way to run one stack: time of the whole network with inputs and weights resident
 // (one CUDA graph launch, median), from and to row-major fp32. Dense kernels see the same weights
 // with their zeros.
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/random_weight.h"
 #include "runtime/kernels/gpu_session.h"
 #include "runtime/plan/choice.h"
@@ -61,13 +59,10 @@ DeployedModel model_of(const BenchStack& bench, int vector) {
 }
 
 struct Arguments {
-  std::vector<std::int64_t> batches = {1, 16, 128, 1024, 8192};
-  std::vector<std::string> precisions = {"f16", "f32"};
-  std::vector<int> vectors = {1};
+  GpuBenchOptions common{.batches = {1, 16, 128, 1024, 8192}, .vectors = {1}};
   std::vector<std::string> families = {"dense", "sparse_linear", "linear_gather", "linear_stack",
                                        "measured"};
   std::string only;
-  int gpu = 0;
   int repeats = 21;
 };
 
@@ -75,7 +70,7 @@ SessionOptions session_options(const Arguments& arguments, const std::string& fa
                                std::int64_t batch, const std::string& precision) {
   SessionOptions options{.batch = batch,
                          .precision = precision == "f32" ? Precision::f32 : Precision::f16,
-                         .gpu = arguments.gpu};
+                         .gpu = arguments.common.gpu};
   if (family == "dense") {
     options.choice = KernelChoice::dense;
   } else if (family != "measured") {
@@ -138,8 +133,8 @@ double bench_one(const BenchStack& bench, const DeployedModel& model, int vector
 
 void bench_stack(const BenchStack& bench, int vector, const Arguments& arguments) {
   const DeployedModel model = model_of(bench, vector);
-  for (const std::string& precision : arguments.precisions) {
-    for (const std::int64_t batch : arguments.batches) {
+  for (const std::string& precision : arguments.common.precisions) {
+    for (const std::int64_t batch : arguments.common.batches) {
       double dense_ms = 0;
       for (const std::string& family : arguments.families) {
         const double ms = bench_one(bench, model, vector, family,
@@ -152,32 +147,21 @@ void bench_stack(const BenchStack& bench, int vector, const Arguments& arguments
 }
 
 int run(const Arguments& arguments) {
-  const nlohmann::ordered_json header = {{"gpu", gpu_description(arguments.gpu)}};
+  const nlohmann::ordered_json header = {{"gpu", gpu_description(arguments.common.gpu)}};
   std::printf("%s\n", header.dump().c_str());
   for (const BenchStack& bench : all_stacks()) {
     if (bench.name.find(arguments.only) == std::string::npos) continue;
-    for (const int vector : arguments.vectors) bench_stack(bench, vector, arguments);
+    for (const int vector : arguments.common.vectors) bench_stack(bench, vector, arguments);
   }
   return 0;
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("--batch", arguments.batches, "Batch sizes")
-      ->delimiter(',')
-      ->capture_default_str();
-  app.add_option("--precision", arguments.precisions, "f32, f16")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"f32", "f16"}))
-      ->capture_default_str();
-  app.add_option("--vector", arguments.vectors, "Outputs that share a mask bit")
-      ->delimiter(',')
-      ->check(CLI::IsMember({1, 8, 16, 32}))
-      ->capture_default_str();
+  add_gpu_bench_options(app, arguments.common);
   app.add_option("--family", arguments.families, "Kernel families, or measured for the fastest")
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--stack", arguments.only, "Only stacks whose name contains this");
-  app.add_option("--gpu", arguments.gpu, "CUDA device number")->capture_default_str();
   app.add_option("--repeats", arguments.repeats, "Timed runs")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -187,17 +171,8 @@ void declare(CLI::App& app, Arguments& arguments) {
 }  // namespace winnow
 
 int main(int argc, char** argv) {
-  try {
-    winnow::Arguments arguments;
-    CLI::App app{"Stacks of sparse linear layers on a GPU, as JSON lines"};
-    winnow::declare(app, arguments);
-    CLI11_PARSE(app, argc, argv);
-    return winnow::run(arguments);
-  } catch (const winnow::Error& error) {
-    std::fprintf(stderr, "gpu_stack_bench: %s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "gpu_stack_bench: %s\n", error.what());
-    return 1;
-  }
+  winnow::Arguments arguments;
+  CLI::App app("Stacks of sparse linear layers on a GPU, as JSON lines", "gpu_stack_bench");
+  winnow::declare(app, arguments);
+  return winnow::gpu_bench_main(app, argc, argv, [&] { return winnow::run(arguments); });
 }

@@ -38,14 +38,7 @@ CsrWeight random_weight(const WeightSize& size, double sparsity, std::uint64_t s
       values.push_back(is_kept ? static_cast<float>(random.below(2001)) / 1000.0f - 1.0f : 0.0f);
     }
   }
-  return {.channels = size.channels,
-          .cols = size.cols,
-          .vector = size.vector,
-          .rows = pattern.rows,
-          .row_length = pattern.row_length,
-          .column = pattern.column,
-          .kept = pattern.kept,
-          .values = encode_f32(values)};
+  return csr_weight(pattern, encode_f32(values));
 }
 
 }  // namespace winnow

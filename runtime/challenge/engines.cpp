@@ -24,8 +24,7 @@ constexpr CpuEntry kCpuEngines[] = {{"reference", make_reference_engine}, {"cpu"
 std::unique_ptr<Engine> make_unfolded(const std::string& name, const Network& network,
                                       const EngineOptions& options) {
   for (const CpuEntry& entry : kCpuEngines) {
-    if (name != entry.name) continue;
-    return entry.make(network, options);
+    if (name == entry.name) return entry.make(network, options);
   }
   if (options.gpus.empty()) return make_gpu_engine(name, network, options);
   const auto parts = static_cast<int>(options.gpus.size());

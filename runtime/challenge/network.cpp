@@ -9,10 +9,7 @@ MemoryNetwork::MemoryNetwork(std::string name, std::vector<SparseLayer> layers)
   if (layers_.empty()) fail(ErrorCode::usage, name_, ": a network needs at least one layer");
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     check_layer(layers_[l], name_ + ": layer " + std::to_string(l));
-    if (l > 0 && layers_[l].inputs != layers_[l - 1].outputs()) {
-      fail(ErrorCode::usage, name_, ": layer ", l, " takes ", layers_[l].inputs,
-           " inputs, the one before has ", layers_[l - 1].outputs(), " outputs");
-    }
+    if (l > 0) check_follows(layers_[l - 1], layers_[l], l, name_);
   }
 }
 

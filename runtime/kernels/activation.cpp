@@ -81,6 +81,12 @@ std::int64_t bytes_of(const ActivationFormat& format, const ActivationSize& size
   return element_count({strides_of(format, size).total, size_of(format.precision)});
 }
 
+bool is_matrix(const ActivationView& view, Layout layout, std::int64_t features) {
+  const ActivationFormat format{.layout = layout, .precision = view.format.precision};
+  const ActivationSize size{.images = view.size.images, .channels = features};
+  return view.format == format && view.size == size;
+}
+
 bool is_same_memory(const ActivationFormat& a, const ActivationFormat& b,
                     const ActivationSize& size) {
   if (a == b) return true;

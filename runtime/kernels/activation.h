@@ -83,6 +83,9 @@ struct ActivationView {
   ActivationSize size;
 };
 
+// Whether it is [images, features] in this layout, without a halo or padding.
+bool is_matrix(const ActivationView& view, Layout layout, std::int64_t features);
+
 // The channels [first, first + count) of `view`.
 struct ChannelSlice {
   ActivationView view;

@@ -55,9 +55,7 @@ void launch(const GatherArguments& arguments, cudaStream_t stream) {
 }
 
 void check(const ActivationView& view, std::uint32_t features, const char* name) {
-  const bool is_right = view.format.layout == Layout::nchw32 && view.size.height == 1 &&
-                        view.size.width == 1 && view.size.channels == features;
-  if (!is_right) {
+  if (!is_matrix(view, Layout::nchw32, features)) {
     fail(ErrorCode::usage, "linear gather: ", name, " is not nchw32 with ", features, " features");
   }
 }

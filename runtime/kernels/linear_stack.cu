@@ -147,10 +147,7 @@ ResidentTeam team_of(const LinearStackForm& form) {
 void check_layers(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
   if (layers.empty()) fail(ErrorCode::usage, "linear stack: no layers");
   for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
-    if (layers[l].outputs() != layers[l + 1].inputs) {
-      fail(ErrorCode::usage, "linear stack: layer ", l, " has ", layers[l].outputs(),
-           " outputs, the next ", layers[l + 1].inputs, " inputs");
-    }
+    check_follows(layers[l], layers[l + 1], l + 1, "linear stack");
     if (layers[l].outputs() < fewest_outputs(form.blocks)) {
       fail(ErrorCode::usage, "linear stack: layer ", l, " has ", layers[l].outputs(),
            " outputs, too few for ", to_string(form));
@@ -171,9 +168,7 @@ std::vector<float> lowest_values(const std::vector<bool>& has_relu) {
 }
 
 Matrix matrix_of(const ActivationView& view, std::uint32_t features, const char* name) {
-  const ActivationFormat plain{.layout = Layout::nchw, .precision = view.format.precision};
-  const ActivationSize size{.images = view.size.images, .channels = features};
-  if (view.format != plain || view.size != size) {
+  if (!is_matrix(view, Layout::nchw, features)) {
     fail(ErrorCode::usage, "linear stack: ", name, " is not row-major with ", features,
          " features");
   }

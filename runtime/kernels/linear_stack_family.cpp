@@ -55,16 +55,6 @@ StackWidths widths_of(const LayerProblem& problem) {
   return widths;
 }
 
-double density(const LayerProblem& problem) {
-  double kept = 0, all = 0;
-  for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
-    const CsrWeight& weight = *sparse_weight(problem.model, step_of(problem, i).name);
-    kept += static_cast<double>(nonzero_count(weight));
-    all += static_cast<double>(weight.channels * weight.cols);
-  }
-  return all > 0 ? kept / all : 0;
-}
-
 // For timing tables: whose weights the launch reads.
 std::string weights_key(const LayerProblem& problem) {
   std::string key;
@@ -95,7 +85,7 @@ class LinearStackFamily : public Family {
     if (problem.run == nullptr) {
       return "wants a sparse weight and [N, F] values that fit shared memory";
     }
-    if (problem.options.family != name() && density(problem) > kMostDensity) {
+    if (problem.options.family != name() && problem.run->density > kMostDensity) {
       return "too many weights are left";
     }
     return forms(problem, gpu).empty() ? "does not fit shared memory" : "";
@@ -145,6 +135,7 @@ class LinearStackFamily : public Family {
                                     bias_or_zeros(problem.model, step.name, linear.out_features)));
       has_relu.push_back(step.has_relu);
     }
+    const std::string weights_read = weights_key(problem);
     std::vector<Candidate> found;
     for (const LinearStackForm& form : forms(problem, gpu)) {
       const auto weights = std::make_shared<const LinearStackWeights>(layers, has_relu, form);
@@ -158,7 +149,7 @@ class LinearStackFamily : public Family {
                            .reads = {reads},
                            .writes = writes,
                            .layer = layer,
-                           .timing_key = kernel + weights_key(problem)});
+                           .timing_key = kernel + weights_read});
         }
       }
     }

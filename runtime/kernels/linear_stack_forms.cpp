@@ -5,7 +5,6 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kStaticShared = 1024;
 constexpr int kMostClusterBlocks = 8;  // portable
 constexpr std::int64_t kSlice = 32;    // outputs of a warp at a time
 
@@ -54,7 +53,7 @@ std::vector<LinearStackForm> linear_stack_forms(Precision precision, const Stack
   for (const int tile : {4, 8, 16}) {
     // fp16 from 8 images on: rows have 16 bytes at least.
     const ResidentForm form{precision == Precision::f16 && tile >= 8, tile};
-    if (form.shared_bytes(rows) + kStaticShared > device.shared_bytes) continue;
+    if (!form.fits(rows, device.shared_bytes)) continue;
     const std::int64_t tiles = tiles_of(images, form);
     if (!has_enough_tiles) found.push_back({form, 1});
     has_enough_tiles = has_enough_tiles || tiles <= device.processors;

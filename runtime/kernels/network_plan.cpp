@@ -22,6 +22,16 @@ std::size_t aligned_bytes(const ActivationFormat& format, const ActivationSize& 
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// What a step reads for input i in this format, without the address: of a deferred value that which
+// the run begins with.
+ActivationView input_view(const LayerProblem& problem, std::size_t i,
+                          const ActivationFormat& format) {
+  if (format != kDeferred) return {nullptr, format, problem.input_size(i)};
+  const Step& first = problem.program.steps[problem.run->steps.front()];
+  return {nullptr, plain(problem.options.precision),
+          activation_size(problem.program.values[first.inputs[0]].shape)};
+}
+
 }  // namespace
 
 NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& program,
@@ -110,8 +120,7 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
   std::vector<ActivationView> in;
   std::size_t in_bytes = 0;
   for (std::size_t i = 0; i < candidate.reads.size(); ++i) {
-    const ActivationFormat& format = problem.input_formats[i][candidate.reads[i]];
-    in.push_back(memory_of(problem.step.inputs[i], format));
+    in.push_back(input_view(problem, i, problem.input_formats[i][candidate.reads[i]]));
     in_bytes += aligned_bytes(in.back().format, in.back().size);
   }
   const std::size_t out_bytes = aligned_bytes(out_format, problem.output_size());
@@ -137,19 +146,6 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
     gpu_.synchronize();
     return kImpossible;
   }
-}
-
-// Where a value in this format is read from, without the address.
-ActivationView NetworkPlanner::memory_of(std::size_t value, const ActivationFormat& format) const {
-  if (format == kDeferred) {
-    const auto run = std::ranges::find_if(runs_, [&](const LinearRun& candidate) {
-      return std::ranges::any_of(
-          candidate.steps, [&](std::size_t step) { return program_.steps[step].output == value; });
-    });
-    value = program_.steps[run->steps.front()].inputs[0];
-    return {nullptr, plain(options_.precision), activation_size(program_.values[value].shape)};
-  }
-  return {nullptr, format, activation_size(program_.values[value].shape)};
 }
 
 void NetworkPlanner::time_step(std::size_t index) {

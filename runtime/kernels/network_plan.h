@@ -65,7 +65,6 @@ class NetworkPlanner {
   double time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms);
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
   LayerProblem problem_of(std::size_t index) const;
-  ActivationView memory_of(std::size_t value, const ActivationFormat& format) const;
   std::vector<Candidate> candidates_of(const LayerProblem& problem);
   std::byte* scratch(std::size_t bytes);
   bool is_weighted(std::size_t index) const;

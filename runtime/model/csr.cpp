@@ -182,6 +182,17 @@ CsrPattern build_csr_pattern(std::span<const std::uint8_t> mask, std::int64_t ch
   return pattern;
 }
 
+CsrWeight csr_weight(CsrPattern pattern, Values values) {
+  return {.channels = pattern.channels,
+          .cols = pattern.cols,
+          .vector = pattern.vector,
+          .rows = pattern.rows,
+          .row_length = pattern.row_length,
+          .column = std::move(pattern.column),
+          .kept = std::move(pattern.kept),
+          .values = std::move(values)};
+}
+
 std::vector<std::int64_t> dense_positions(const CsrPattern& pattern) {
   std::vector<std::int64_t> positions(pattern.column.size() *
                                       static_cast<std::size_t>(pattern.vector));

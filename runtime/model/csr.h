@@ -54,6 +54,9 @@ struct CsrPattern {
 CsrPattern build_csr_pattern(std::span<const std::uint8_t> mask, std::int64_t channels,
                              std::int64_t cols, int vector);
 
+// The weight with this pattern; values as CsrWeight::values says.
+CsrWeight csr_weight(CsrPattern pattern, Values values);
+
 // Position in the dense weight [channels, cols] of every stored value, [rows, row_length, vector];
 // -1 for channels beyond the last.
 std::vector<std::int64_t> dense_positions(const CsrPattern& pattern);

@@ -23,6 +23,17 @@ std::vector<std::size_t> readers_of(const Program& program) {
   return readers;
 }
 
+double density_of(const LinearRun& run, const Program& program, const DeployedModel& model) {
+  double kept = 0, all = 0;
+  for (const std::size_t step : run.steps) {
+    const auto& weight =
+        std::get<CsrWeight>(model.weights.at(program.steps[step].name + ".weight"));
+    kept += static_cast<double>(nonzero_count(weight));
+    all += static_cast<double>(weight.channels * weight.cols);
+  }
+  return all > 0 ? kept / all : 0;
+}
+
 }  // namespace
 
 bool is_sparse_linear(const Program& program, const DeployedModel& model, const Step& step) {
@@ -49,6 +60,7 @@ std::vector<LinearRun> linear_runs(const Program& program, const DeployedModel& 
     runs[run].steps.push_back(i);
     run_of[step.output] = run;
   }
+  for (LinearRun& run : runs) run.density = density_of(run, program, model);
   return runs;
 }
 

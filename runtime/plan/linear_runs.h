@@ -13,6 +13,7 @@ namespace winnow {
 // Steps of which each reads what the one before wrote, and nobody else does.
 struct LinearRun {
   std::vector<std::size_t> steps;  // at least one
+  double density = 0;              // of all weights: those that are left
 };
 
 // Whether the step is a linear layer with a sparse weight on [N, F] values.

@@ -6,6 +6,8 @@
 
 namespace winnow {
 
+inline constexpr std::size_t kStaticShared = 1024;  // room for what kernels declare themselves
+
 // fp32 or fp16, so many images to a row.
 struct ResidentForm {
   bool is_half = false;
@@ -16,6 +18,11 @@ struct ResidentForm {
 
   // Shared memory of two buffers of `rows` rows.
   std::size_t shared_bytes(std::uint32_t rows) const { return std::size_t{2} * rows * row_bytes(); }
+
+  // Whether a block that may have so much shared memory can hold them.
+  bool fits(std::uint32_t rows, std::size_t shared) const {
+    return shared_bytes(rows) + kStaticShared <= shared;
+  }
 
   friend bool operator==(const ResidentForm&, const ResidentForm&) = default;
 };

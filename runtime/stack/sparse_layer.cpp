@@ -72,4 +72,11 @@ void check_layer(const SparseLayer& layer, const std::string& where) {
   check_values(layer, where);
 }
 
+void check_follows(const SparseLayer& before, const SparseLayer& layer, std::size_t l,
+                   const std::string& where) {
+  if (layer.inputs == before.outputs()) return;
+  fail(ErrorCode::usage, where, ": layer ", l, " takes ", layer.inputs,
+       " inputs, the one before has ", before.outputs(), " outputs");
+}
+
 }  // namespace winnow

@@ -2,6 +2,7 @@
 // the kernels of deployed models read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ struct SparseLayer {
 // Throws Error{usage} naming `where` unless the members fit each other as said above and every
 // value is finite.
 void check_layer(const SparseLayer& layer, const std::string& where);
+
+// Throws Error{usage} naming `where` unless layer l takes as many inputs as the one before has
+// outputs.
+void check_follows(const SparseLayer& before, const SparseLayer& layer, std::size_t l,
+                   const std::string& where);
 
 // Hands out one layer at a time, because the largest networks have 4e9 connections.
 class LayerStack {

@@ -194,16 +194,7 @@ CsrWeight csr_of(const std::vector<float>& weight, std::int64_t channels, int ve
   for (const std::int64_t position : dense_positions(pattern)) {
     values.push_back(position < 0 ? 0.0f : weight[position]);
   }
-  CsrWeight csr;
-  csr.channels = channels;
-  csr.cols = cols;
-  csr.vector = vector;
-  csr.rows = pattern.rows;
-  csr.row_length = pattern.row_length;
-  csr.column = pattern.column;
-  csr.kept = pattern.kept;
-  csr.values = encode_f32(values);
-  return csr;
+  return csr_weight(pattern, encode_f32(values));
 }
 
 }  // namespace winnow

@@ -26,13 +26,29 @@ reference::Array expected_output(const Layer& layer, const reference::Array& inp
   return has_relu ? reference::relu(output) : output;
 }
 
+struct SparseCase {
+  CsrWeight weight;
+  std::vector<float> bias;
+  reference::Array input;
+  bool has_relu;
+  reference::Array expected;
+};
+
+SparseCase sparse_case(const Layer& layer, int vector, double density, RandomValues& random) {
+  SparseCase made{.weight = random.weight(layer.out, layer.in, vector, density),
+                  .bias = random.reals(static_cast<std::size_t>(layer.out)),
+                  .input = random.array({layer.batch, layer.in}),
+                  .has_relu = random.below(2) == 0,
+                  .expected = {}};
+  made.expected =
+      expected_output(layer, made.input, to_dense(made.weight), made.bias, made.has_relu);
+  return made;
+}
+
 void check_sparse(const Layer& layer, int vector, double density, Precision precision,
                   RandomValues& random) {
-  const CsrWeight weight = random.weight(layer.out, layer.in, vector, density);
-  const std::vector<float> bias = random.reals(static_cast<std::size_t>(layer.out));
-  const reference::Array input = random.array({layer.batch, layer.in});
-  const bool has_relu = random.below(2) == 0;
-  const reference::Array expected = expected_output(layer, input, to_dense(weight), bias, has_relu);
+  const auto [weight, bias, input, has_relu, expected] =
+      sparse_case(layer, vector, density, random);
   const SparseLinearWeights uploaded =
       upload_sparse_linear(direct_rows(weight, 1), layer.in, bias, precision);
   const DeviceTensor in({.precision = precision}, input);
@@ -56,11 +72,8 @@ void check_sparse(const Layer& layer, int vector, double density, Precision prec
 
 void check_gather(const Layer& layer, int vector, double density, Precision precision,
                   RandomValues& random) {
-  const CsrWeight weight = random.weight(layer.out, layer.in, vector, density);
-  const std::vector<float> bias = random.reals(static_cast<std::size_t>(layer.out));
-  const reference::Array input = random.array({layer.batch, layer.in});
-  const bool has_relu = random.below(2) == 0;
-  const reference::Array expected = expected_output(layer, input, to_dense(weight), bias, has_relu);
+  const auto [weight, bias, input, has_relu, expected] =
+      sparse_case(layer, vector, density, random);
   const LinearGatherWeights weights(sparse_layer(weight, bias));
   const ActivationFormat format{.layout = Layout::nchw32, .precision = precision};
   const DeviceTensor in(format, input);

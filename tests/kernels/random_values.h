@@ -65,14 +65,7 @@ inline CsrWeight RandomValues::weight(std::int64_t channels, std::int64_t cols, 
       }
     }
   }
-  return {.channels = channels,
-          .cols = cols,
-          .vector = vector,
-          .rows = pattern.rows,
-          .row_length = pattern.row_length,
-          .column = pattern.column,
-          .kept = pattern.kept,
-          .values = encode_f32(values)};
+  return csr_weight(pattern, encode_f32(values));
 }
 
 }  // namespace winnow

@@ -34,13 +34,6 @@ std::vector<Half> codebook(std::size_t entries, Random& random) {
   return result;
 }
 
-CsrWeight from_pattern(CsrPattern pattern, Values values) {
-  return {pattern.channels,        pattern.cols,
-          pattern.vector,          pattern.rows,
-          pattern.row_length,      std::move(pattern.column),
-          std::move(pattern.kept), std::move(values)};
-}
-
 // Half of the codebooks get a factor per channel, of any sign and now and then 0.
 void scale_some(Values& values, std::int64_t channels, int lanes, Random& random) {
   if (values.codebook.empty() || random.chance(0.5)) return;
@@ -83,8 +76,8 @@ DeployedModel golden_model() {
   const std::vector<std::uint8_t> sparse_codes = {1, 2, 0, 3};
   const std::vector<Half> entries = {to_half(0), to_half(0.5f), to_half(-1), to_half(2)};
   model.weights["conv.weight"] =
-      from_pattern(build_csr_pattern(mask, 2, 4, 1),
-                   encode_codebook(Encoding::codebook4, sparse_codes, entries));
+      csr_weight(build_csr_pattern(mask, 2, 4, 1),
+                 encode_codebook(Encoding::codebook4, sparse_codes, entries));
   model.weights["conv.bias"] = DenseWeight{{2}, encode_f32(std::vector{0.25f, -0.5f})};
   std::vector<std::int8_t> dense_codes;
   for (int i = 0; i < 16; ++i) dense_codes.push_back(static_cast<std::int8_t>(i - 8));
@@ -107,8 +100,8 @@ DeployedModel golden_scaled_model() {
   const std::vector<Half> entries = {to_half(0), to_half(0.5f), to_half(-1), to_half(2)};
   Values values = encode_codebook(Encoding::codebook4, sparse_codes, entries);
   model.weights["fc.weight"] =
-      from_pattern(build_csr_pattern(mask, 2, 4, 1),
-                   with_channel_scale(std::move(values), {to_half(2), to_half(-0.25f)}, 1));
+      csr_weight(build_csr_pattern(mask, 2, 4, 1),
+                 with_channel_scale(std::move(values), {to_half(2), to_half(-0.25f)}, 1));
   return model;
 }
 
@@ -151,7 +144,7 @@ CsrWeight random_csr(const SparseShape& shape, Encoding encoding, bool has_kept_
     nonzero.push_back(is_kept && !(has_kept_zeros && random.chance(0.3)));
   }
   Values values = random_values(encoding, nonzero, random);
-  return from_pattern(std::move(pattern), std::move(values));
+  return csr_weight(std::move(pattern), std::move(values));
 }
 
 DeployedModel random_deployed_model(std::uint64_t seed) {

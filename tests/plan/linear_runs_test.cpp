@@ -68,6 +68,20 @@ TEST_CASE("a run ends where the weight is dense, the value is read twice or too 
   CHECK(runs_of(model_of(forked)) == Runs{{"a"}, {"b"}, {"c"}});
 }
 
+TEST_CASE("a run knows which part of its weights is left") {
+  DeployedModel model = model_of(graph_of({4}, {linear("a", 4, 2), linear("b", 2, 3)}));
+  const auto weight = [](const std::vector<std::uint8_t>& mask, std::int64_t out, std::int64_t in,
+                         const std::vector<float>& values) {
+    return csr_weight(build_csr_pattern(mask, out, in, 1), encode_f32(values));
+  };
+  // Rows are filled up to the longest; pads do not count.
+  model.weights["a.weight"] = weight({1, 1, 0, 1, 0, 1, 0, 0}, 2, 4, {1, 2, 3, 0, 4, 0});
+  model.weights["b.weight"] = weight({0, 1, 0, 0, 1, 0}, 3, 2, {5, 0, 6});
+  const std::vector<LinearRun> runs = linear_runs(build_program(model.graph, 1), model, 1 << 20);
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].density == doctest::Approx(6.0 / 14));
+}
+
 TEST_CASE("other layers are in no run") {
   const Graph graph = graph_of(
       {2, 4, 4}, {{"conv", conv(2, 2, 3, 1), {}}, {"flatten", Flatten{}, {}}, linear("fc", 32, 3)});

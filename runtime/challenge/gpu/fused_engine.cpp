@@ -14,8 +14,6 @@
 namespace winnow::challenge {
 namespace {
 
-constexpr std::size_t kStaticShared = 1024;
-
 struct ResidentForms {
   ResidentForm full, half;
 };
@@ -24,12 +22,9 @@ struct ResidentForms {
 std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   const auto shared =
       static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
-  const auto fits = [&](const ResidentForm& form) {
-    return form.shared_bytes(rows) + kStaticShared <= shared;
-  };
   ResidentForms forms{{false, 16}, {true, 16}};
-  while (forms.full.images >= 4 && !fits(forms.full)) forms.full.images /= 2;
-  while (forms.half.images >= 8 && !fits(forms.half)) forms.half.images /= 2;
+  while (forms.full.images >= 4 && !forms.full.fits(rows, shared)) forms.full.images /= 2;
+  while (forms.half.images >= 8 && !forms.half.fits(rows, shared)) forms.half.images /= 2;
   if (forms.full.images < 4 || forms.half.images < 8) return std::nullopt;
   return forms;
 }
@@ -68,17 +63,16 @@ class ResidentEngine : public GraphEngine {
  protected:
   void upload(const SparseImages& images) override {
     drop_parts();
-    const std::uint32_t per_part = fused_part_size(
-        images.images(), neurons(), weights_->rows(),
-        activations_[0].bytes() + activations_[1].bytes(), options().images_at_once);
-    per_part_ = per_part;
-    const std::size_t words = std::size_t{weights_->rows()} * ((per_part + 31) / 32 * 32);
+    per_part_ = fused_part_size(images.images(), neurons(), weights_->rows(),
+                                activations_[0].bytes() + activations_[1].bytes(),
+                                options().images_at_once);
+    const std::size_t words = std::size_t{weights_->rows()} * ((per_part_ + 31) / 32 * 32);
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>();  // frees first
       buffer = DeviceBuffer<float>(words);
     }
-    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part);
-    record_parts(images, per_part, (per_part + 31) / 32, nullptr);
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part_);
+    record_parts(images, per_part_, (per_part_ + 31) / 32, nullptr);
   }
 
  private:

@@ -34,19 +34,18 @@ class GatherEngine : public GraphEngine {
  protected:
   void upload(const SparseImages& images) override {
     drop_parts();
-    const std::uint32_t per_part = fused_part_size(
-        images.images(), neurons(), rows_, activations_[0].bytes() + activations_[1].bytes(),
-        options().images_at_once);
-    per_part_ = per_part;
+    per_part_ = fused_part_size(images.images(), neurons(), rows_,
+                                activations_[0].bytes() + activations_[1].bytes(),
+                                options().images_at_once);
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>();  // frees first
-      buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part);
+      buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part_);
     }
-    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part);
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part_);
     for (auto* words : {&alive_, &first_}) {
-      *words = DeviceBuffer<std::uint32_t>(per_part / 32);
+      *words = DeviceBuffer<std::uint32_t>(per_part_ / 32);
     }
-    record_parts(images, per_part, per_part / 32, nullptr);
+    record_parts(images, per_part_, per_part_ / 32, nullptr);
   }
 
  private:

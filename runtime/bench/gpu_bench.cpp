@@ -1,0 +1,28 @@
+#include "runtime/bench/gpu_bench.h"
+
+#include "runtime/cli/program.h"
+
+namespace winnow {
+
+void add_gpu_bench_options(CLI::App& app, GpuBenchOptions& options) {
+  app.add_option("--batch", options.batches, "Batch sizes")->delimiter(',')->capture_default_str();
+  app.add_option("--precision", options.precisions, "f32, f16")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"f32", "f16"}))
+      ->capture_default_str();
+  app.add_option("--vector", options.vectors, "Output channels that share a mask bit")
+      ->delimiter(',')
+      ->check(CLI::IsMember({1, 8, 16, 32}))
+      ->capture_default_str();
+  app.add_option("--gpu", options.gpu, "CUDA device number")->capture_default_str();
+}
+
+int gpu_bench_main(CLI::App& app, int argc, const char* const* argv,
+                   const std::function<int()>& run) {
+  return run_program(app.get_name(), [&] {
+    if (const auto status = parse_command_line(app, argc, argv)) return *status;
+    return run();
+  });
+}
+
+}  // namespace winnow

@@ -1,0 +1,24 @@
+// What the benchmark programs for the GPU share: options and the way they end.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace winnow {
+
+struct GpuBenchOptions {
+  std::vector<std::int64_t> batches;
+  std::vector<std::string> precisions = {"f16", "f32"};
+  std::vector<int> vectors;  // channels that share a mask bit
+  int gpu = 0;
+};
+void add_gpu_bench_options(CLI::App& app, GpuBenchOptions& options);
+
+// Parses the command line, calls `run` and returns the exit status as run_program() does.
+int gpu_bench_main(CLI::App& app, int argc, const char* const* argv,
+                   const std::function<int()>& run);
+
+}  // namespace winnow
