@@ -79,12 +79,32 @@ def print_baselines(runs):
     print()
 
 
+def print_load(runs):
+    plain = {(run["engine"], column(run)): run for run in runs
+             if kind(run) == "published" and row(run) == f"`{run['engine']}`"}
+    columns = ["1024x120", "1024x1920", "4096x480", "16384x120", "65536x120", "65536x1920"]
+    rows = {
+        "`shared`: groups found, chained, ordered and packed": ("shared", "prepare_ms"),
+        "`shared`: to load, all in all": ("shared", "load_ms"),
+        "`fused`: lanes ordered": ("fused", "prepare_ms"),
+        "`fused`: to load, all in all": ("fused", "load_ms"),
+    }
+    print("| ms | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for name, (engine, field) in rows.items():
+        found = [plain.get((engine, c)) for c in columns]
+        print(f"| {name} | " + " | ".join(f"{r[field]:,.0f}" if r else "" for r in found) + " |")
+    print()
+
+
 def main():
     runs = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
     for name, title in KINDS.items():
         print_table(title, [run for run in runs if kind(run) == name])
     print("Baselines in the same process:\n")
     print_baselines(runs)
+    print("At load time:\n")
+    print_load(runs)
 
 
 main()
