@@ -6,10 +6,11 @@
 find_program(WINNOW_PYTHON NAMES python3)
 foreach(python ${PROJECT_SOURCE_DIR}/.venv/bin/python3 ${WINNOW_PYTHON})
   if(EXISTS ${python})
-    execute_process(COMMAND ${python} -c "import torch; print(torch.utils.cmake_prefix_path)"
-                    OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    execute_process(  # without importing torch, which fails where NVIDIA's packages are left out
+      COMMAND ${python} -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+      OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
     if(found)
-      list(APPEND torch_hints ${found})
+      list(APPEND torch_hints ${found}/share/cmake)
     endif()
   endif()
 endforeach()
