@@ -1,6 +1,6 @@
 # The front door. `make demo` and `make test` do all the set-up that is missing.
 BUILD ?= build
-JOBS ?= $(shell nproc)
+export JOBS ?= $(shell nproc)
 
 .PHONY: deps build demo test bench format tidy asan clean
 
@@ -9,23 +9,37 @@ deps:
 
 build: deps
 	@.ci/configure cpu
-	cmake --build $(BUILD) -j $(JOBS)
+	@.ci/build $(BUILD)
 
-demo: build
+demo:
+	@echo "demo: 1 of 3: set-up"
+	@.ci/setup
+	@echo "demo: 2 of 3: building the four programs"
+	@.ci/configure demo
+	@.ci/build $(BUILD) programs
+	@echo "demo: 3 of 3: train, prune, quantize, export, run (about 5 minutes on 2 cores)"
 	@.ci/demo $(BUILD)
 
-test: build
+test:
+	@echo "test: 1 of 5: set-up"
+	@.ci/setup
 	@.ci/check-format
+	@echo "test: 2 of 5: building programs and tests"
+	@.ci/configure cpu
+	@.ci/build $(BUILD)
+	@echo "test: 3 of 5: testing"
 	ctest --preset cpu -j $(JOBS)
 	@$(MAKE) --no-print-directory asan
 
 asan: deps
+	@echo "test: 4 of 5: building for AddressSanitizer and UBSan, without LibTorch"
 	@.ci/configure asan
-	cmake --build build-asan -j $(JOBS)
+	@.ci/build build-asan
+	@echo "test: 5 of 5: testing under AddressSanitizer and UBSan"
 	ctest --preset asan -j $(JOBS)
 
 bench: build
-	cmake --build $(BUILD) -j $(JOBS) --target benchmarks
+	@.ci/build $(BUILD) benchmarks
 	@.ci/bench $(BUILD)
 
 format:
