@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/plan/program.h"
+#include "runtime/plan/step_weights.h"
 #include "runtime/reference/reference_session.h"
 
 namespace winnow {
@@ -29,8 +30,9 @@ Array reference_output(const DeployedModel& model, const Step& step,
                        const std::vector<Array>& values) {
   std::vector<const Array*> inputs;
   for (const std::size_t input : step.inputs) inputs.push_back(&values[input]);
-  return reference::run_step(step, inputs, dense_parameter(model, step.name + ".weight"),
-                             dense_parameter(model, step.name + ".bias"));
+  const StepWeights weights = weights_of(model, step);
+  return reference::run_step(step, inputs, dense_floats(weights.weight),
+                             dense_floats(weights.bias));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Layers& l
   const std::int64_t images = work.shape.in.n;
   const MicroKernels& kernels = micro_kernels(options.isa);
   const MicroKernels* by_channels =
-      work.units.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
+      work.weight.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
   if (images >= kManyImages && options.can_interleave) {
     layers.push_back(make_image_conv(work, image_kernels(images, options.isa), options.threads));
   }

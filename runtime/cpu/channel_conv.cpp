@@ -18,13 +18,13 @@ class ChannelConv final : public CpuLayer {
         has_relu_(work.has_relu),
         packed_(work.shape),
         is_packed_(shape_.kernel != Pair{1, 1} || shape_.is_padded()) {
-    const bool pairs = work.units.vector % (2 * kernels.lanes) == 0;
+    const bool pairs = work.weight.vector % (2 * kernels.lanes) == 0;
     table_ = pairs ? kernels.channel_pairs : kernels.channels;
     const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
       return is_packed_ ? packed_.offset(c, r, s) : c;
     };
-    plan_.lists.push_back(make_unit_lists(work.units, shape_, rule, {all_taps(shape_), 0}));
-    bias_ = padded_bias(work.bias, work.units.rows(), work.units.vector);
+    plan_.lists.push_back(make_unit_lists(work.weight, shape_, rule, {all_taps(shape_), 0}));
+    bias_ = padded_bias(work.bias, work.weight.rows(), work.weight.vector);
     // With images enough each thread packs one at a time, which stays in its cache.
     by_image_ = shape_.in.n >= 2 * threads;
     plan_tiles(threads);
@@ -32,7 +32,7 @@ class ChannelConv final : public CpuLayer {
     family = "direct";
     input_layout = simplest({Order::pixels, 1}, shape_.in);
     output_layout = simplest({Order::pixels, 1}, shape_.out);
-    kernel = "direct channels x" + std::to_string(work.units.vector) + " " +
+    kernel = "direct channels x" + std::to_string(work.weight.vector) + " " +
              std::string(to_string(kernels.isa));
   }
 
@@ -136,7 +136,7 @@ class ChannelConv final : public CpuLayer {
 }  // namespace
 
 bool channel_conv_fits(const ConvWork& work, const MicroKernels& kernels) {
-  const int vector = work.units.vector;
+  const int vector = work.weight.vector;
   return vector % kernels.lanes == 0 &&
          (work.shape.groups == 1 || work.shape.group_outputs() % vector == 0);
 }

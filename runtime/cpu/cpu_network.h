@@ -2,34 +2,27 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "runtime/base/aligned_buffer.h"
-#include "runtime/cpu/layer.h"
-#include "runtime/cpu/layout_plan.h"
+#include "runtime/cpu/cpu_plan.h"
 #include "runtime/cpu/plain_layer.h"
 #include "runtime/plan/program.h"
+#include "runtime/plan/schedule.h"
 
 namespace winnow {
-
-using LayerPointer = std::shared_ptr<CpuLayer>;
 
 // How `step` of the program looks to plain_layer.h; `table` is an embedding's weight, else empty.
 PlainStep plain_step(const Program& program, const Step& step, std::span<const float> table);
 
-// Layouts that follow from the layers of conv and linear steps (null for all other steps).
-LayoutPlan plan_network_layouts(const Program& program, std::span<const LayerPointer> layers);
-
 class CpuNetwork {
  public:
-  // layers  [steps] those of conv and linear steps; null for the others
   // tables  [steps] embeddings' weights
-  CpuNetwork(const Program& program, std::vector<LayerPointer> layers,
+  CpuNetwork(const Program& program, const CpuPlan& plan,
              const std::vector<std::vector<float>>& tables);
 
-  const std::vector<LayerPointer>& layers() const { return layers_; }  // plain ones included
+  const std::vector<LayerPointer>& layers() const { return layers_; }  // of all steps
   std::span<float> input();   // planar, kept from run to run
   std::span<float> output();  // planar, valid after run()
 
@@ -41,14 +34,15 @@ class CpuNetwork {
   std::vector<float> step_output(std::size_t step, ThreadPool& pool);
 
  private:
-  void make_plain_layers(const Program& program, const std::vector<std::vector<float>>& tables);
   void place_buffers();
-  void run_conversions(std::size_t step, ThreadPool& pool);
+  void run_operation(const PlannedOperation& operation, ThreadPool& pool);
   float* buffer(std::size_t index) { return arena_.data() + offsets_[index]; }
+  std::span<float> planar_buffer(std::size_t index);
 
   std::vector<LayerPointer> layers_;
-  LayoutPlan plan_;
-  std::vector<Extent> extents_;        // by value
+  Schedule schedule_;
+  std::vector<Extent> extents_;        // by buffer
+  std::vector<Layout> layouts_;        // by buffer
   std::vector<std::int64_t> offsets_;  // by buffer, in floats
   std::int64_t scratch_offset_ = 0;
   AlignedBuffer arena_;

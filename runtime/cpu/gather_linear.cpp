@@ -12,7 +12,7 @@ class GatherLinear final : public CpuLayer {
  public:
   GatherLinear(const ConvWork& work, const MicroKernels& kernels, int threads)
       : kernels_(kernels), shape_(work.shape), has_relu_(work.has_relu) {
-    const KeptUnits rows = split_units(work.units, 1);
+    const BlockCsr rows = split_blocks(work.weight, 1);
     blocks_ = (rows.rows() + kernels.lanes - 1) / kernels.lanes;
     interleave(rows);
     bias_ = padded_bias(work.bias, blocks_, kernels.lanes);
@@ -46,7 +46,7 @@ class GatherLinear final : public CpuLayer {
   }
 
   // Rows of a block take turns; a shorter row ends in zeros times its block's first input.
-  void interleave(const KeptUnits& rows) {
+  void interleave(const BlockCsr& rows) {
     const int lanes = kernels_.lanes;
     begin_.push_back(0);
     for (std::int64_t block = 0; block < blocks_; ++block) {

@@ -17,12 +17,12 @@ class Planner {
  public:
   Planner(const ConvWork& work, const MicroKernels& kernels, PositionPlan& plan)
       : shape_(work.shape), lanes_(kernels.lanes), plan_(plan) {
-    const int vector = work.units.vector % kernels.unit_channels == 0 ? kernels.unit_channels : 1;
-    units_ = fitting_units(work.units, shape_, vector);
-    limits_ = position_limits(kernels, units_.vector);
+    const int vector = work.weight.vector % kernels.unit_channels == 0 ? kernels.unit_channels : 1;
+    weight_ = fitting_blocks(work.weight, shape_, vector);
+    limits_ = position_limits(kernels, weight_.vector);
   }
 
-  int vector() const { return units_.vector; }
+  int vector() const { return weight_.vector; }
 
   void add(const BorderSpan& vertical, const BorderSpan& horizontal) {
     const std::int64_t blocks = (shape_.in.n + lanes_ - 1) / lanes_;
@@ -40,7 +40,7 @@ class Planner {
                     tile.rows,
                     tile.cols,
                     0,
-                    units_.rows()};
+                    weight_.rows()};
       plan_.items.push_back(item);
       for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
         add_address(row / (height * across), vertical.begin + row / across % height,
@@ -78,14 +78,14 @@ class Planner {
     const std::int64_t seen_rows = vertical.last - vertical.first;
     const std::int64_t seen_cols = tile.cols + horizontal.last - horizontal.first - 1;
     const std::int64_t bytes = tile.rows * seen_rows * seen_cols * lanes_ * 4;
-    return make_unit_lists(units_, shape_, rule,
-                           {taps, chunk_channels(units_, shape_, bytes, kChunkBytes)});
+    return make_unit_lists(weight_, shape_, rule,
+                           {taps, chunk_channels(weight_, shape_, bytes, kChunkBytes)});
   }
 
   const ConvShape& shape_;
   const std::int64_t lanes_;
   PositionPlan& plan_;
-  KeptUnits units_;
+  BlockCsr weight_;
   TileLimits limits_;
 };
 

@@ -75,7 +75,7 @@ struct Lanes {
   std::int64_t width;   // lanes that are neighbours on both sides
 };
 
-Lanes lanes_of(const Conversion& c) {
+Lanes lanes_of(const LayoutConversion& c) {
   const bool images = c.from.order == Order::images || c.to.order == Order::images;
   std::int64_t width = kBlock;
   for (const Layout& layout : {c.from, c.to}) {
@@ -86,8 +86,8 @@ Lanes lanes_of(const Conversion& c) {
   return {images, images ? x.n : x.c, images ? x.c : x.n, width};
 }
 
-void convert_lanes(const Conversion& c, const Lanes& lanes, std::int64_t item, const float* from,
-                   float* to) {
+void convert_lanes(const LayoutConversion& c, const Lanes& lanes, std::int64_t item,
+                   const float* from, float* to) {
   const std::int64_t first = item / lanes.others * lanes.width, other = item % lanes.others;
   const std::int64_t n = lanes.are_images ? first : other, k = lanes.are_images ? other : first;
   const Address in = address_of(c.from, c.extent, n, k), out = address_of(c.to, c.extent, n, k);
@@ -101,7 +101,7 @@ void convert_lanes(const Conversion& c, const Lanes& lanes, std::int64_t item, c
 }
 
 // Zeroes the last group of lanes where images or channels do not fill it.
-void clear_tail(const Conversion& c, float* to) {
+void clear_tail(const LayoutConversion& c, float* to) {
   const Extent& x = c.extent;
   const Planes all = planes_of(c.to, x);
   if (all.planes * all.plane_floats() == x.count()) return;
@@ -173,7 +173,7 @@ Layout simplest(const Layout& layout, const Extent& x) {
   return is_planar ? Layout{} : layout;
 }
 
-void convert(const Conversion& conversion, const float* from, float* to, ThreadPool& pool) {
+void convert(const LayoutConversion& conversion, const float* from, float* to, ThreadPool& pool) {
   if (conversion.from == conversion.to) {
     pool.run_ranges(planes_of(conversion.to, conversion.extent).count(), 1,
                     [&](std::int64_t begin, std::int64_t end) {

@@ -57,11 +57,11 @@ std::int64_t image_plane_stride(std::int64_t h, std::int64_t w);
 Layout simplest(const Layout& layout, const Extent& x);
 
 // Copies a value from one layout to another; lanes beyond the last image or channel become zero.
-struct Conversion {
+struct LayoutConversion {
   Extent extent;
   Layout from;
   Layout to;
 };
-void convert(const Conversion& conversion, const float* from, float* to, ThreadPool& pool);
+void convert(const LayoutConversion& conversion, const float* from, float* to, ThreadPool& pool);
 
 }  // namespace winnow

@@ -3,44 +3,42 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
 
-#include "runtime/cpu/candidate_choice.h"
 #include "runtime/cpu/layer_timer.h"
-#include "runtime/reference/reference_session.h"
+#include "runtime/cpu/step_candidates.h"
+#include "runtime/plan/describe.h"
+#include "runtime/plan/step_weights.h"
 
 namespace winnow {
 namespace {
 
-using Choice = std::vector<std::size_t>;
-
-// A step with the ways to run it; none for steps that are neither conv nor linear.
-struct StepCandidates {
-  ConvShape shape;
-  std::vector<LayerPointer> layers;
-  std::vector<double> ms;
-};
+using Admits = bool (*)(const CpuLayer&);
 
 class Planner {
  public:
   Planner(const DeployedModel& model, const SessionOptions& options, Isa isa, ThreadPool& pool)
-      : model_(model), options_(options), isa_(isa), pool_(pool), timer_(pool) {
-    program_ = build_program(model, options.batch);
+      : model_(model),
+        options_(options),
+        isa_(isa),
+        pool_(pool),
+        timer_(pool),
+        // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
+        is_measured_(options.choice != KernelChoice::sparse),
+        program_(build_program(model, options.batch)),
+        candidates_(program_candidates(program_, weighted_layers())),
+        ms_(program_.steps.size()) {
     for (const Step& step : program_.steps) {
-      steps_.push_back(candidates_of(step));
       const bool is_embedding = std::holds_alternative<Embedding>(step.op);
-      tables_.push_back(is_embedding ? dense_parameter(model, step.name + ".weight")
-                                     : std::vector<float>{});
+      tables_.push_back(dense_floats(is_embedding ? weights_of(model, step).weight : nullptr));
     }
+    for (std::size_t i = 0; i < ms_.size(); ++i) ms_[i] = times_of(i);
+    describe_problem();
   }
 
   PlannedNetwork plan() {
-    // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
-    const bool is_measured = options_.choice != KernelChoice::sparse;
-    if (is_measured) measure();
     PlannedNetwork planned;
-    planned.network = is_measured ? fastest(suggestions()) : build(Choice(steps_.size(), 0));
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
+    planned.network = fastest(suggestions());
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       planned.layers.push_back(describe(i, *planned.network->layers()[i]));
     }
     planned.program = std::move(program_);
@@ -48,167 +46,132 @@ class Planner {
   }
 
  private:
-  std::optional<ConvWork> work_of(const Step& step) const {
-    const Shape& in = program_.values[step.inputs[0]].shape;
-    const Shape& out = program_.values[step.output].shape;
+  ConvWork work_of(const Step& step) const {
+    const StepWeights weights = weights_of(model_, step);
     ConvWork work;
-    if (const auto* conv = std::get_if<Conv>(&step.op)) {
-      work.shape = conv_shape(*conv, in, out);
-    } else if (const auto* linear = std::get_if<Linear>(&step.op)) {
-      work.shape = linear_shape(*linear, in);
-    } else {
-      return std::nullopt;
-    }
-    const std::string name = step.name + ".weight";
-    const auto* csr = std::get_if<CsrWeight>(&model_.weights.at(name));
-    work.units =
-        csr ? kept_units(*csr) : kept_units(dense_values(model_, name), work.shape.out.c, 1);
-    work.bias = dense_parameter(model_, step.name + ".bias");
+    work.shape = work_shape(step);
+    work.weight = weights.sparse() ? block_csr(*weights.sparse())
+                                   : block_csr(dense_floats(weights.weight), work.shape.out.c, 1);
+    work.bias = dense_floats(weights.bias);
     work.bias.resize(static_cast<std::size_t>(work.shape.out.c));
     work.has_relu = step.has_relu;
     return work;
   }
 
-  StepCandidates candidates_of(const Step& step) const {
-    const std::optional<ConvWork> work = work_of(step);
-    if (!work) return {};
-    CandidateOptions options;
-    options.choice = options_.choice;
-    options.family = options_.family;
-    options.has_mask = std::holds_alternative<CsrWeight>(model_.weights.at(step.name + ".weight"));
-    const Shape& in = program_.values[step.inputs[0]].shape;
-    options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
-    options.isa = isa_;
-    options.threads = pool_.threads();
-    return {work->shape, make_candidates(*work, options), {}};
-  }
-
-  void measure() {
-    for (StepCandidates& step : steps_) {
-      if (step.layers.size() < 2) {
-        step.ms.assign(step.layers.size(), 0);
-        continue;
-      }
-      double best = std::numeric_limits<double>::infinity();
-      for (const LayerPointer& layer : step.layers) {
-        step.ms.push_back(timer_.time(*layer, step.shape, best));
-        best = std::min(best, step.ms.back());
-      }
-    }
-  }
-
-  std::vector<LayerPointer> layers_of(const Choice& choice) const {
-    std::vector<LayerPointer> layers;
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      layers.push_back(steps_[i].layers.empty() ? nullptr : steps_[i].layers[choice[i]]);
+  // [steps] empty for those without weights; where nothing is measured the preferred one only.
+  std::vector<std::vector<LayerPointer>> weighted_layers() const {
+    std::vector<std::vector<LayerPointer>> layers(program_.steps.size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const Step& step = program_.steps[i];
+      if (!is_weighted(step)) continue;
+      CandidateOptions options;
+      options.choice = options_.choice;
+      options.family = options_.family;
+      options.has_mask = weights_of(model_, step).sparse() != nullptr;
+      const Shape& in = program_.values[step.inputs[0]].shape;
+      options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
+      options.isa = isa_;
+      options.threads = pool_.threads();
+      layers[i] = make_candidates(work_of(step), options);
+      if (!is_measured_) layers[i].resize(1);
     }
     return layers;
   }
 
-  std::unique_ptr<CpuNetwork> build(const Choice& choice) const {
-    return std::make_unique<CpuNetwork>(program_, layers_of(choice), tables_);
-  }
-
-  // Kernels and conversions; the rest costs about the same in every layout.
-  double cost_of(const Choice& choice) {
-    const LayoutPlan plan = plan_network_layouts(program_, layers_of(choice));
-    double ms = 0;
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      if (!steps_[i].layers.empty()) ms += steps_[i].ms[choice[i]];
-    }
-    for (const PlannedConversion& conversion : plan.conversions) {
-      const PlannedBuffer& from = plan.buffers[conversion.from];
-      const Layout& to = plan.buffers[conversion.to].layout;
-      ms += timer_.time(Conversion{extent_of(program_.values[from.value].shape), from.layout, to});
+  // Steps without weights cost about the same in every layout, and nothing here.
+  std::vector<double> times_of(std::size_t index) {
+    const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
+    std::vector<double> ms(ways.size(), 0);
+    if (ways.size() < 2 || !is_weighted(program_.steps[index])) return ms;
+    const ConvShape shape = work_shape(program_.steps[index]);
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      ms[i] = timer_.time(*ways[i].layer, shape, best);
+      best = std::min(best, ms[i]);
     }
     return ms;
   }
 
-  // The best choice among the candidates that `allows` admits; steps without any keep them all.
-  template <typename Allows>
-  Choice best_of(Allows allows) {
-    std::vector<std::vector<std::size_t>> admitted;
-    for (const StepCandidates& step : steps_) {
-      std::vector<std::size_t> indices;
-      for (std::size_t c = 0; c < step.layers.size(); ++c) {
-        if (allows(*step.layers[c])) indices.push_back(c);
-      }
-      if (indices.empty()) {
-        for (std::size_t c = 0; c < step.layers.size(); ++c) indices.push_back(c);
-      }
-      admitted.push_back(indices);
-    }
-    return search(admitted);
+  ConvShape work_shape(const Step& step) const {
+    const Shape& in = program_.values[step.inputs[0]].shape;
+    const auto* conv = std::get_if<Conv>(&step.op);
+    return conv ? conv_shape(*conv, in, program_.values[step.output].shape)
+                : linear_shape(std::get<Linear>(step.op), in);
   }
 
-  Choice search(const std::vector<std::vector<std::size_t>>& admitted) {
-    const auto real = [&](const Choice& positions) {
-      Choice choice(positions.size());
-      for (std::size_t i = 0; i < choice.size(); ++i) {
-        if (!admitted[i].empty()) choice[i] = admitted[i][positions[i]];
-      }
-      return choice;
-    };
-    std::vector<std::size_t> counts;
-    for (const auto& indices : admitted) counts.push_back(indices.size());
-    return real(choose_candidates(counts, starts(admitted), [&](const Choice& positions) {
-      return cost_of(real(positions));
-    }));
-  }
-
-  // Each step's fastest candidate; and for each layout the fastest that write it.
-  std::vector<Choice> starts(const std::vector<std::vector<std::size_t>>& admitted) const {
-    std::vector<Layout> layouts;
-    for (const StepCandidates& step : steps_) {
-      for (const LayerPointer& layer : step.layers) {
-        const Layout& layout = layer->output_layout;
-        if (std::find(layouts.begin(), layouts.end(), layout) == layouts.end()) {
-          layouts.push_back(layout);
-        }
+  // All candidates as numbers. Where nothing is measured, every conversion counts the same.
+  void describe_problem() {
+    problem_.input = program_.input;
+    problem_.output = program_.output;
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      const Step& step = program_.steps[i];
+      problem_.steps.push_back({step.inputs, step.output, {}});
+      for (std::size_t c = 0; c < candidates_.steps[i].size(); ++c) {
+        const CpuStepPlan& way = candidates_.steps[i][c];
+        problem_.steps[i].options.push_back({way.reads, way.writes, ms_[i][c]});
       }
     }
-    std::vector<Choice> result = {start(admitted, std::nullopt)};
-    for (const Layout& layout : layouts) result.push_back(start(admitted, layout));
-    return result;
+    std::vector<std::size_t> formats;
+    for (const auto& layouts : candidates_.layouts) formats.push_back(layouts.size());
+    time_conversions(
+        formats,
+        [&](std::size_t value, std::size_t from, std::size_t to) {
+          if (!is_measured_) return 1.0;
+          const std::vector<Layout>& layouts = candidates_.layouts[value];
+          const Extent extent = extent_of(program_.values[value].shape);
+          return timer_.time({extent, layouts[from], layouts[to]});
+        },
+        problem_);
   }
 
-  Choice start(const std::vector<std::vector<std::size_t>>& admitted,
-               const std::optional<Layout>& wanted) const {
-    Choice positions(steps_.size(), 0);
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      double lowest = std::numeric_limits<double>::infinity();
-      bool is_wanted = false;
-      for (std::size_t p = 0; p < admitted[i].size(); ++p) {
-        const std::size_t c = admitted[i][p];
-        const bool fits = wanted && steps_[i].layers[c]->output_layout == *wanted;
-        if (fits < is_wanted || (fits == is_wanted && steps_[i].ms[c] >= lowest)) continue;
-        positions[i] = p;
-        lowest = steps_[i].ms[c];
-        is_wanted = fits;
+  // The best choice among the layers that `admits` lets through; steps without any keep them all.
+  Choice best_of(Admits admits) const {
+    ChoiceProblem problem = problem_;
+    for (std::size_t i = 0; i < problem.steps.size(); ++i) {
+      const std::vector<CpuStepPlan>& ways = candidates_.steps[i];
+      const auto is_admitted = [&](const CpuStepPlan& way) {
+        return !way.layer || admits(*way.layer);
+      };
+      if (std::ranges::none_of(ways, is_admitted)) continue;
+      for (std::size_t c = 0; c < ways.size(); ++c) {
+        if (!is_admitted(ways[c])) problem.steps[i].options[c].ms = kImpossible;
       }
     }
-    return positions;
+    return choose_kernels(problem);
   }
 
   // The best by the measurements of single layers; the same without libraries' own threads, which
   // disturb ours; and the best all-dense network.
-  std::set<Choice> suggestions() {
-    std::set<Choice> choices = {best_of([](const CpuLayer&) { return true; })};
+  std::vector<Choice> suggestions() const {
+    std::vector<Choice> choices = {best_of([](const CpuLayer&) { return true; })};
+    const auto add = [&](Admits admits) {
+      Choice choice = best_of(admits);
+      const auto is_same = [&](const Choice& other) { return other.option == choice.option; };
+      if (std::ranges::none_of(choices, is_same)) choices.push_back(std::move(choice));
+    };
     if (options_.choice == KernelChoice::measured) {
-      choices.insert(best_of([](const CpuLayer& layer) { return layer.family == "dense"; }));
+      add([](const CpuLayer& layer) { return layer.family == "dense"; });
     }
-    choices.insert(best_of([](const CpuLayer& layer) { return !layer.uses_own_threads; }));
+    if (is_measured_) add([](const CpuLayer& layer) { return !layer.uses_own_threads; });
     return choices;
   }
 
-  std::unique_ptr<CpuNetwork> fastest(const std::set<Choice>& choices) {
-    if (choices.size() == 1) return build(*choices.begin());
+  std::unique_ptr<CpuNetwork> build(const Choice& choice) const {
+    CpuPlan plan{candidates_.layouts, {}, choice.conversions};
+    for (std::size_t i = 0; i < choice.option.size(); ++i) {
+      plan.steps.push_back(candidates_.steps[i][choice.option[i]]);
+    }
+    return std::make_unique<CpuNetwork>(program_, plan, tables_);
+  }
+
+  std::unique_ptr<CpuNetwork> fastest(const std::vector<Choice>& choices) const {
+    if (choices.size() == 1) return build(choices.front());
     constexpr int kRounds = 3, kRepeats = 10;
     constexpr double kBudgetMs = 60;
     std::vector<std::unique_ptr<CpuNetwork>> networks;
     for (const Choice& choice : choices) {
       networks.push_back(build(choice));
-      std::fill(networks.back()->input().begin(), networks.back()->input().end(), 0.5f);
+      std::ranges::fill(networks.back()->input(), 0.5f);
     }
     // They take turns, so that what else the machine does hits all alike.
     std::vector<double> best(networks.size(), std::numeric_limits<double>::infinity());
@@ -227,10 +190,10 @@ class Planner {
     LayerPlan plan = describe_step(model_, program_, program_.steps[index]);
     plan.family = layer.family;
     plan.kernel = layer.kernel;
-    const StepCandidates& step = steps_[index];
-    if (step.layers.size() < 2 || step.ms.empty()) return plan;
-    for (std::size_t c = 0; c < step.layers.size(); ++c) {
-      plan.candidates.push_back({step.layers[c]->family, step.layers[c]->kernel, step.ms[c]});
+    const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
+    if (!is_measured_ || ways.size() < 2 || !is_weighted(program_.steps[index])) return plan;
+    for (std::size_t c = 0; c < ways.size(); ++c) {
+      plan.candidates.push_back({ways[c].layer->family, ways[c].layer->kernel, ms_[index][c]});
     }
     return plan;
   }
@@ -240,8 +203,11 @@ class Planner {
   const Isa isa_;
   ThreadPool& pool_;
   LayerTimer timer_;
+  const bool is_measured_;
   Program program_;
-  std::vector<StepCandidates> steps_;
+  ProgramCandidates candidates_;
+  std::vector<std::vector<double>> ms_;  // by step, by candidate
+  ChoiceProblem problem_;
   std::vector<std::vector<float>> tables_;
 };
 

@@ -17,20 +17,20 @@ class PlanarConv final : public CpuLayer {
   PlanarConv(const ConvWork& work, const MicroKernels& kernels, int threads)
       : kernels_(kernels), out_(work.shape.out), has_relu_(work.has_relu), packed_(work.shape) {
     const int wide = kernels.unit_channels;
-    const KeptUnits units =
-        fitting_units(work.units, work.shape, work.units.vector % wide == 0 ? wide : 1);
-    plan_tiles(units, work.shape, threads);
-    bias_ = padded_bias(work.bias, units.rows(), units.vector);
+    const BlockCsr weight =
+        fitting_blocks(work.weight, work.shape, work.weight.vector % wide == 0 ? wide : 1);
+    plan_tiles(weight, work.shape, threads);
+    bias_ = padded_bias(work.bias, weight.rows(), weight.vector);
     images_ = work.shape.in.n;
     planes_ = images_ * work.shape.in.c;
     // The last vectors read past the last plane; what they read is dropped.
     packed_floats_ = (images_ * packed_.image_floats() + packed_.largest_tap_offset() +
                       (vectors_ + 1) * kernels.lanes + 15) /
                      16 * 16;
-    sums_floats_ = units.rows() * units.vector * kMaxCols * kernels.lanes;
+    sums_floats_ = weight.rows() * weight.vector * kMaxCols * kernels.lanes;
     threads_ = threads;
     family = "direct";
-    kernel = "direct planar x" + std::to_string(units.vector) + " " +
+    kernel = "direct planar x" + std::to_string(weight.vector) + " " +
              std::string(to_string(kernels.isa));
   }
 
@@ -47,14 +47,14 @@ class PlanarConv final : public CpuLayer {
 
  private:
   // Rows of points are images; an output address is the number of the first flat position.
-  void plan_tiles(const KeptUnits& units, const ConvShape& shape, int threads) {
+  void plan_tiles(const BlockCsr& weight, const ConvShape& shape, int threads) {
     const std::int64_t flat = (out_.h - 1) * packed_.pitch() + out_.w;
     vectors_ = (flat + kernels_.lanes - 1) / kernels_.lanes;
     const std::vector<Tile> tiles =
-        cut_tiles(shape.in.n, vectors_, position_limits(kernels_, units.vector));
+        cut_tiles(shape.in.n, vectors_, position_limits(kernels_, weight.vector));
     for (const Tile& tile : tiles) {
       plan_.items.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
-                             tile.cols, 0, units.rows()});
+                             tile.cols, 0, weight.rows()});
       for (std::int64_t image = tile.row; image < tile.row + tile.rows; ++image) {
         const std::int64_t position = tile.col * kernels_.lanes;
         plan_.in_address.push_back(image * packed_.image_floats() + position);
@@ -68,7 +68,7 @@ class PlanarConv final : public CpuLayer {
       return packed_.offset(c, r, s);
     };
     plan_.lists.push_back(make_unit_lists(
-        units, shape, rule, {all_taps(shape), chunk_channels(units, shape, bytes, kChunkBytes)}));
+        weight, shape, rule, {all_taps(shape), chunk_channels(weight, shape, bytes, kChunkBytes)}));
     finish_plan(plan_, threads);
   }
 

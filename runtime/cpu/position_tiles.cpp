@@ -80,13 +80,13 @@ void run_item(const MicroKernels& kernels, const PositionPlan& plan, const TileI
   }
 }
 
-std::int64_t chunk_channels(const KeptUnits& units, const ConvShape& shape, std::int64_t bytes,
+std::int64_t chunk_channels(const BlockCsr& weight, const ConvShape& shape, std::int64_t bytes,
                             std::int64_t budget) {
   const std::int64_t channels = shape.group_channels();
   // A blocked unit reuses what it loads, and a group's channels differ from unit to unit.
-  if (units.vector > 1 || shape.groups > 1 || channels == 0) return 0;
-  const auto entries = static_cast<std::int64_t>(units.column.size());
-  const std::int64_t lists = channels * std::max<std::int64_t>(units.rows(), 1);
+  if (weight.vector > 1 || shape.groups > 1 || channels == 0) return 0;
+  const auto entries = static_cast<std::int64_t>(weight.column.size());
+  const std::int64_t lists = channels * std::max<std::int64_t>(weight.rows(), 1);
   const std::int64_t worthwhile = kEntriesPerList * lists / std::max<std::int64_t>(entries, 1) + 1;
   const std::int64_t fitting = budget / std::max<std::int64_t>(bytes, 1);
   const std::int64_t chunk = std::max({fitting, worthwhile, std::int64_t{1}});

@@ -67,7 +67,7 @@ void run_item(const MicroKernels& kernels, const PositionPlan& plan, const TileI
 // Channels of the input that a tile walks through before it turns to the next unit, for `bytes` of
 // each channel that the tile touches and a `budget` of cache; at least so many that lists stay
 // worth a call. 0: all.
-std::int64_t chunk_channels(const KeptUnits& units, const ConvShape& shape, std::int64_t bytes,
+std::int64_t chunk_channels(const BlockCsr& weight, const ConvShape& shape, std::int64_t bytes,
                             std::int64_t budget);
 
 // `bias` with zeros up to a whole number of units.

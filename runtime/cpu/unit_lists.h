@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/cpu/conv_shape.h"
-#include "runtime/cpu/kept_units.h"
+#include "runtime/plan/block_csr.h"
 
 namespace winnow {
 
@@ -39,12 +39,12 @@ struct ListOptions {
   std::int64_t chunk_channels = 0;  // 0: one chunk
 };
 
-// Requires units that do not straddle groups (see fitting_units).
+// Requires units that do not straddle groups (see fitting_blocks).
 // Throws Error{usage} if an offset exceeds 32 bits.
-UnitLists make_unit_lists(const KeptUnits& units, const ConvShape& shape, const OffsetRule& rule,
+UnitLists make_unit_lists(const BlockCsr& weight, const ConvShape& shape, const OffsetRule& rule,
                           const ListOptions& options);
 
 // `units` split as far as a kernel of `vector` channels and the groups demand.
-KeptUnits fitting_units(const KeptUnits& units, const ConvShape& shape, int vector);
+BlockCsr fitting_blocks(const BlockCsr& weight, const ConvShape& shape, int vector);
 
 }  // namespace winnow

@@ -11,7 +11,7 @@
 #include "runtime/kernels/kernel_timer.h"
 #include "runtime/kernels/network_executor.h"
 #include "runtime/kernels/noise.h"
-#include "runtime/reference/reference_session.h"
+#include "runtime/plan/describe.h"
 
 namespace winnow {
 namespace {

@@ -185,6 +185,34 @@ Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states) {
   return trace(problem, paths, best);
 }
 
+void time_conversions(const std::vector<std::size_t>& formats, const ConversionTimer& time,
+                      ChoiceProblem& problem) {
+  std::vector<FormatSet> written(formats.size(), 0), read(formats.size(), 0);
+  written[problem.input] = only(problem.input_format);
+  read[problem.output] = only(problem.output_format);
+  for (const ChoiceStep& step : problem.steps) {
+    for (const StepOption& option : step.options) {
+      written[step.output] |= only(option.writes);
+      for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+        read[step.inputs[i]] |= only(option.reads[i]);
+      }
+    }
+  }
+  problem.conversion_ms.resize(formats.size());
+  for (std::size_t value = 0; value < formats.size(); ++value) {
+    const std::size_t count = formats[value];
+    auto& table = problem.conversion_ms[value];
+    table.assign(count, std::vector<double>(count, kImpossible));
+    for (std::size_t from = 0; from < count; ++from) {
+      for (std::size_t to = 0; to < count; ++to) {
+        if (from == to) table[from][to] = 0;
+        const bool is_wanted = from != to && has(written[value], from) && has(read[value], to);
+        if (is_wanted) table[from][to] = time(value, from, to);
+      }
+    }
+  }
+}
+
 double median_ms(std::vector<double> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
   std::nth_element(times.begin(), middle, times.end());

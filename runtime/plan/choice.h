@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -68,6 +69,15 @@ struct Choice {
 // Throws Error{usage} if indices are out of range or a value has more than kMaxFormats formats, and
 // Error{device} if a step has no option or no conversion leads to one.
 Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states = 4096);
+
+// Milliseconds to convert a value from one of its formats to another.
+using ConversionTimer = std::function<double(std::size_t value, std::size_t from, std::size_t to)>;
+
+// Fills problem.conversion_ms, whose tables may be empty. `formats` is the number of formats of
+// each value. Asks `time` only for conversions that may be needed: from a format that some option
+// of `problem.steps` writes to one that some option reads. All others are kImpossible.
+void time_conversions(const std::vector<std::size_t>& formats, const ConversionTimer& time,
+                      ChoiceProblem& problem);
 
 // "Never slower than dense": whether a choice measured as a whole beats another, first of all the
 // all-dense network. Ties keep the other.

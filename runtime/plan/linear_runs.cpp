@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "runtime/plan/step_weights.h"
+
 namespace winnow {
 namespace {
 
@@ -26,8 +28,7 @@ std::vector<std::size_t> readers_of(const Program& program) {
 double density_of(const LinearRun& run, const Program& program, const DeployedModel& model) {
   double kept = 0, all = 0;
   for (const std::size_t step : run.steps) {
-    const auto& weight =
-        std::get<CsrWeight>(model.weights.at(program.steps[step].name + ".weight"));
+    const CsrWeight& weight = *weights_of(model, program.steps[step]).sparse();
     kept += static_cast<double>(nonzero_count(weight));
     all += static_cast<double>(weight.channels * weight.cols);
   }
@@ -38,8 +39,7 @@ double density_of(const LinearRun& run, const Program& program, const DeployedMo
 
 bool is_sparse_linear(const Program& program, const DeployedModel& model, const Step& step) {
   if (!std::holds_alternative<Linear>(step.op)) return false;
-  const auto weight = model.weights.find(step.name + ".weight");
-  return weight != model.weights.end() && std::holds_alternative<CsrWeight>(weight->second) &&
+  return weights_of(model, step).sparse() != nullptr &&
          program.values[step.inputs[0]].shape.size() == 2;
 }
 

@@ -24,6 +24,11 @@ struct Step {
   bool has_relu = false;  // a relu that was the node's only reader is applied to the output
 };
 
+// Whether it is a convolution or linear layer.
+inline bool is_weighted(const Step& step) {
+  return std::holds_alternative<Conv>(step.op) || std::holds_alternative<Linear>(step.op);
+}
+
 // Steps in execution order. Input nodes and dropouts are no steps.
 struct Program {
   std::int64_t batch = 1;

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "runtime/base/error.h"
+#include "runtime/plan/describe.h"
+#include "runtime/plan/step_weights.h"
 
 namespace winnow {
 namespace {
@@ -16,8 +18,9 @@ class ReferenceSession final : public Session {
   ReferenceSession(const DeployedModel& model, const SessionOptions& options)
       : program_(build_program(model, options.batch)), values_(program_.values.size()) {
     for (const Step& step : program_.steps) {
-      weights_.push_back(dense_parameter(model, step.name + ".weight"));
-      biases_.push_back(dense_parameter(model, step.name + ".bias"));
+      const StepWeights weights = weights_of(model, step);
+      weights_.push_back(dense_floats(weights.weight));
+      biases_.push_back(dense_floats(weights.bias));
       layers_.push_back(describe_step(model, program_, step));
       layers_.back().family = "reference";
       layers_.back().kernel = "plain loops f64";

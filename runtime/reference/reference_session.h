@@ -19,16 +19,9 @@ Array run_step(const Step& step, std::span<const Array* const> inputs,
                std::span<const float> weight, std::span<const float> bias);
 }  // namespace reference
 
-// The weight or bias `name` as floats whatever its form; empty if the model has none.
-std::vector<float> dense_parameter(const DeployedModel& model, const std::string& name);
-
 // Every layer's family is "reference". `options` gives the batch; choice, family and threads do
 // not matter. Throws Error{bad_file} for a model that does not fit its graph.
 std::unique_ptr<Session> make_reference_session(const DeployedModel& model,
                                                 const SessionOptions& options);
-
-// What a session of any backend says of a step before a kernel is chosen: name, op, output shape,
-// multiply-accumulates and sparsity.
-LayerPlan describe_step(const DeployedModel& model, const Program& program, const Step& step);
 
 }  // namespace winnow

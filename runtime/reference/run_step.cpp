@@ -43,11 +43,4 @@ Array run_step(const Step& step, std::span<const Array* const> inputs,
 
 }  // namespace reference
 
-std::vector<float> dense_parameter(const DeployedModel& model, const std::string& name) {
-  const auto found = model.weights.find(name);
-  if (found == model.weights.end()) return {};
-  if (const auto* csr = std::get_if<CsrWeight>(&found->second)) return to_dense(*csr);
-  return dense_values(model, name);
-}
-
 }  // namespace winnow

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "runtime/base/random.h"
-#include "runtime/cpu/layout_plan.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -14,7 +13,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-Floats converted(const Conversion& conversion, const Floats& from, ThreadPool& pool) {
+Floats converted(const LayoutConversion& conversion, const Floats& from, ThreadPool& pool) {
   Floats to(static_cast<std::size_t>(planes_of(conversion.to, conversion.extent).count()), -7);
   convert(conversion, from.data(), to.data(), pool);
   return to;
@@ -79,38 +78,6 @@ TEST_CASE("shapes without a layout are refused") {
   CHECK(error_of([] { extent_of({3}); }) == ErrorCode::usage);
   CHECK(error_of([] { extent_of({1, 2, 3, 4, 5}); }) == ErrorCode::usage);
   CHECK(error_of([] { extent_of({1, 1 << 16, 1 << 16}); }) == ErrorCode::usage);
-}
-
-// input -> a -> b -> c, where c reads a too
-Program diamond() {
-  Program program;
-  for (const char* name : {"input", "a", "b", "c"}) program.values.push_back({name, {2, 4, 3, 3}});
-  program.steps = {
-      {"a", Relu{}, {0}, 1, false}, {"b", Relu{}, {1}, 2, false}, {"c", Add{}, {2, 1}, 3, false}};
-  program.output = 3;
-  return program;
-}
-
-TEST_CASE("a value is converted once for each layout that reads it") {
-  const Layout images{Order::images, 8};
-  const LayoutPlan plan = plan_layouts(diamond(), [&](std::size_t step, const Layout&) {
-    return step == 0 ? StepLayouts{{}, {}} : StepLayouts{images, images};
-  });
-  // a's value goes to b and c interleaved; c's comes back planar at the end.
-  REQUIRE(plan.conversions.size() == 2);
-  CHECK(plan.conversions[0].step == 1);
-  CHECK(plan.conversions[1].step == 3);
-  CHECK(plan.inputs[2] == std::vector<std::size_t>{plan.outputs[1], plan.conversions[0].to});
-  CHECK(plan.network_output == plan.conversions[1].to);
-  CHECK(plan.buffers[plan.network_output].layout == Layout{});
-}
-
-TEST_CASE("steps that follow their input's layout need no conversion") {
-  const LayoutPlan plan = plan_layouts(diamond(), [](std::size_t, const Layout& offered) {
-    return StepLayouts{offered, offered};
-  });
-  CHECK(plan.conversions.empty());
-  CHECK(plan.network_output == plan.outputs[2]);
 }
 
 }  // namespace

@@ -1,15 +1,14 @@
-// The pure parts: spans of the border, units, lists, tiles, shares, choice.
+// The pure parts: spans of the border, units, lists, tiles, shares.
 #include <doctest/doctest.h>
 
 #include <numeric>
 #include <set>
 
 #include "runtime/base/random.h"
-#include "runtime/cpu/candidate_choice.h"
 #include "runtime/cpu/conv_shape.h"
-#include "runtime/cpu/kept_units.h"
 #include "runtime/cpu/tiles.h"
 #include "runtime/cpu/unit_lists.h"
+#include "runtime/plan/block_csr.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -37,23 +36,23 @@ TEST_CASE("outputs that see padding only have no taps") {
   CHECK(border_spans(line(3, 1, 2), 1) == expected);
 }
 
-TEST_CASE("units without a nonzero are left out, and splitting keeps the weights") {
+TEST_CASE("blocks without a nonzero are left out, and splitting keeps the weights") {
   Random random(3);
   for (const int vector : {8, 16, 32}) {
     const std::int64_t channels = random.between(1, 70), cols = random.between(1, 30);
     std::vector<float> weight(static_cast<std::size_t>(channels * cols));
     for (float& x : weight) x = random.chance(0.05) ? static_cast<float>(random.normal()) : 0.0f;
-    const KeptUnits units = kept_units(weight, channels, vector);
-    CHECK(dense_weight(units) == weight);
+    const BlockCsr blocks = block_csr(weight, channels, vector);
+    CHECK(dense_weight(blocks) == weight);
     for (const int narrow : {1, 4, 8}) {
-      const KeptUnits split = split_units(units, narrow);
+      const BlockCsr split = split_blocks(blocks, narrow);
       CHECK(split.vector == narrow);
       CHECK(split.rows() == (channels + narrow - 1) / narrow);
       CHECK(dense_weight(split) == weight);
     }
     const auto nonzeros =
         std::count_if(weight.begin(), weight.end(), [](float x) { return x != 0; });
-    CHECK(static_cast<std::int64_t>(split_units(units, 1).column.size()) == nonzeros);
+    CHECK(static_cast<std::int64_t>(split_blocks(blocks, 1).column.size()) == nonzeros);
   }
 }
 
@@ -65,17 +64,17 @@ TEST_CASE("unit lists hold every weight once, whatever the chunks") {
   shape.out = {1, 2, 1, 7};
   shape.kernel = {1, 2};
   const OffsetRule rule = [](std::int64_t c, std::int64_t, std::int64_t s) { return 10 * c + s; };
-  const KeptUnits units = kept_units(weight, 2, 1);
-  const UnitLists whole = make_unit_lists(units, shape, rule, {all_taps(shape), 0});
+  const BlockCsr blocks = block_csr(weight, 2, 1);
+  const UnitLists whole = make_unit_lists(blocks, shape, rule, {all_taps(shape), 0});
   CHECK(whole.offset == std::vector<std::int32_t>{0, 11, 20, 1, 21});
   CHECK(whole.begin == std::vector<std::int64_t>{0, 3, 5});
-  const UnitLists chunked = make_unit_lists(units, shape, rule, {all_taps(shape), 2});
+  const UnitLists chunked = make_unit_lists(blocks, shape, rule, {all_taps(shape), 2});
   CHECK(chunked.chunks == 2);
   CHECK(chunked.offset == std::vector<std::int32_t>{0, 11, 1, 20, 21});
   CHECK(chunked.value == std::vector<float>{1, 2, 4, 3, 5});
   CHECK(chunked.entries(0, 2) == 5);
   CHECK(chunked.entries(1, 2) == 2);
-  const UnitLists right = make_unit_lists(units, shape, rule, {{0, 1, 1, 2}, 0});
+  const UnitLists right = make_unit_lists(blocks, shape, rule, {{0, 1, 1, 2}, 0});
   CHECK(right.value == std::vector<float>{2, 4, 5});
 }
 
@@ -85,9 +84,9 @@ TEST_CASE("offsets beyond 32 bits are refused") {
   const OffsetRule rule = [](std::int64_t, std::int64_t, std::int64_t) {
     return std::int64_t{1} << 31;
   };
-  const KeptUnits units = kept_units(std::vector<float>{1}, 1, 1);
+  const BlockCsr blocks = block_csr(std::vector<float>{1}, 1, 1);
   CHECK(error_of([&] {
-          make_unit_lists(units, shape, rule, {all_taps(shape), 0});
+          make_unit_lists(blocks, shape, rule, {all_taps(shape), 0});
         }) == ErrorCode::usage);
 }
 
@@ -137,44 +136,6 @@ TEST_CASE("shares are contiguous, complete and balanced") {
                                                 costs.begin() + shares[part + 1], std::int64_t{0});
       CHECK(std::abs(cost - total / parts) <= 21);
     }
-  }
-}
-
-TEST_CASE("a choice weighs conversions against faster kernels") {
-  // Two kernels per step; each step takes 10 in kernel 0 and 8 in kernel 1, each change between
-  // neighbours costs 3 and so do the ends, which are of kind 0.
-  const auto cost = [](const std::vector<std::size_t>& choice) {
-    double ms = 0;
-    std::size_t before = 0;
-    for (const std::size_t kind : choice) {
-      ms += (kind == 0 ? 10 : 8) + (kind == before ? 0 : 3);
-      before = kind;
-    }
-    return ms + (before == 0 ? 0 : 3);
-  };
-  using Choice = std::vector<std::size_t>;
-  const auto choose = [&](std::size_t steps) {
-    return choose_candidates(Choice(steps, 2), {Choice(steps, 0), Choice(steps, 1)}, cost);
-  };
-  CHECK(choose(2) == Choice{0, 0});        // 20 against 16 + 6
-  CHECK(choose(4) == Choice{1, 1, 1, 1});  // 40 against 32 + 6
-}
-
-TEST_CASE("a choice is never worse than where it starts") {
-  Random random(9);
-  for (int i = 0; i < 50; ++i) {
-    const auto steps = static_cast<std::size_t>(random.between(1, 6));
-    std::vector<std::size_t> counts(steps), start(steps, 0);
-    for (std::size_t& count : counts) count = random.below(4);
-    const std::uint64_t salt = random.bits();
-    const auto cost = [&](const std::vector<std::size_t>& choice) {
-      std::uint64_t word = salt;
-      for (const std::size_t c : choice) word = mix_bits(word + c + 1);
-      return static_cast<double>(word >> 40);
-    };
-    const std::vector<std::size_t> found = choose_candidates(counts, {start}, cost);
-    CHECK(cost(found) <= cost(start));
-    for (std::size_t s = 0; s < steps; ++s) CHECK(found[s] < std::max<std::size_t>(counts[s], 1));
   }
 }
 

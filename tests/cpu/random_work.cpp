@@ -141,7 +141,7 @@ ConvWork conv_work(const RandomWork& work) {
     result.shape = linear_shape(std::get<Linear>(work.op), work.input);
   }
   const auto channels = static_cast<std::int64_t>(work.bias.size());
-  result.units = kept_units(csr_of(work.weight, channels, work.vector));
+  result.weight = block_csr(csr_of(work.weight, channels, work.vector));
   result.bias = work.bias;
   result.has_relu = work.has_relu;
   return result;

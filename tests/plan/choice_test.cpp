@@ -217,6 +217,29 @@ TEST_CASE("is_worth_it keeps dense on a tie") {
   CHECK_FALSE(is_worth_it(1.0, 1.0));
 }
 
+TEST_CASE("only conversions from what is written to what is read are timed") {
+  ChoiceProblem problem;
+  problem.steps = {
+      {.inputs = {0},
+       .output = 1,
+       .options = {{.reads = {0}, .writes = 1, .ms = 1}, {.reads = {1}, .writes = 2, .ms = 1}}},
+      {.inputs = {1}, .output = 2, .options = {{.reads = {2}, .writes = 0, .ms = 1}}}};
+  problem.output = 2;
+  std::vector<std::vector<std::size_t>> asked;
+  time_conversions(
+      {2, 3, 1},
+      [&](std::size_t value, std::size_t from, std::size_t to) {
+        asked.push_back({value, from, to});
+        return 5.0;
+      },
+      problem);
+  CHECK(asked == std::vector<std::vector<std::size_t>>{{0, 0, 1}, {1, 1, 2}});
+  CHECK(problem.conversion_ms[0] == Table{{0, 5}, {kImpossible, 0}});
+  CHECK(problem.conversion_ms[1][1] == std::vector<double>{kImpossible, 0, 5});
+  CHECK(problem.conversion_ms[2] == Table{{0}});
+  CHECK(choose_kernels(problem).ms == 7);  // one conversion either way
+}
+
 TEST_CASE("median_ms is the middle time") {
   CHECK(median_ms({3, 1, 2}) == 2);
   CHECK(median_ms({4, 1, 2, 3}) == 2);

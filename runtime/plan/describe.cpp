@@ -1,7 +1,9 @@
+#include "runtime/plan/describe.h"
+
 #include <algorithm>
 #include <variant>
 
-#include "runtime/reference/reference_session.h"
+#include "runtime/plan/step_weights.h"
 
 namespace winnow {
 namespace {
@@ -20,7 +22,7 @@ double sparsity_of(const Weight& weight) {
     const auto all = static_cast<double>(csr->channels * csr->cols);
     return all > 0 ? 1 - static_cast<double>(nonzero_count(*csr)) / all : 0;
   }
-  const std::vector<float> values = decode(std::get<DenseWeight>(weight).values);
+  const std::vector<float> values = dense_floats(&weight);
   if (values.empty()) return 0;
   const auto zeros = std::count(values.begin(), values.end(), 0.0f);
   return static_cast<double>(zeros) / static_cast<double>(values.size());
@@ -34,10 +36,8 @@ LayerPlan describe_step(const DeployedModel& model, const Program& program, cons
   plan.op = op_name(step.op);
   plan.output_shape = program.values[step.output].shape;
   plan.macs = macs_of(step, plan.output_shape);
-  const bool has_macs =
-      std::holds_alternative<Conv>(step.op) || std::holds_alternative<Linear>(step.op);
-  const auto weight = model.weights.find(step.name + ".weight");
-  if (has_macs && weight != model.weights.end()) plan.weight_sparsity = sparsity_of(weight->second);
+  const Weight* weight = weights_of(model, step).weight;
+  if (is_weighted(step) && weight != nullptr) plan.weight_sparsity = sparsity_of(*weight);
   return plan;
 }
 

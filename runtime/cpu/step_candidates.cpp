@@ -1,0 +1,91 @@
+#include "runtime/cpu/step_candidates.h"
+
+#include <algorithm>
+
+#include "runtime/cpu/cpu_network.h"
+#include "runtime/cpu/plain_layer.h"
+
+namespace winnow {
+namespace {
+
+class Collector {
+ public:
+  explicit Collector(const Program& program)
+      : program_(program), is_written_(program.values.size()) {
+    found_.steps.resize(program.steps.size());
+    found_.layouts.assign(program.values.size(), {Layout{}});
+    mark_written(program.input, 0);
+  }
+
+  void add_weighted(std::size_t index, const std::vector<LayerPointer>& layers) {
+    const Step& step = program_.steps[index];
+    for (const LayerPointer& layer : layers) {
+      CpuStepPlan way{layer, {}, {format_of(step.inputs[0], layer->input_layout)}, 0};
+      way.writes = format_of(step.output, layer->output_layout);
+      found_.steps[index].push_back(std::move(way));
+    }
+  }
+
+  // After all steps that write its inputs.
+  void add_plain(std::size_t index) {
+    const Step& step = program_.steps[index];
+    const PlainStep plain = plain_step(program_, step, {});
+    std::vector<Layout> tried;
+    for (const std::size_t input : step.inputs) {
+      for (const std::size_t format : is_written_[input]) {
+        const Layout layout = plain_layout(plain, found_.layouts[input][format]);
+        if (std::find(tried.begin(), tried.end(), layout) != tried.end()) continue;
+        tried.push_back(layout);
+        CpuStepPlan way{nullptr, layout, {}, format_of(step.output, layout)};
+        for (const std::size_t value : step.inputs) way.reads.push_back(format_of(value, layout));
+        found_.steps[index].push_back(std::move(way));
+      }
+    }
+  }
+
+  void mark_outputs(std::size_t index) {
+    const Step& step = program_.steps[index];
+    for (const CpuStepPlan& way : found_.steps[index]) mark_written(step.output, way.writes);
+  }
+
+  ProgramCandidates finish() { return std::move(found_); }
+
+ private:
+  std::size_t format_of(std::size_t value, const Layout& wanted) {
+    const Layout layout = simplest(wanted, extent_of(program_.values[value].shape));
+    std::vector<Layout>& layouts = found_.layouts[value];
+    const auto known = std::find(layouts.begin(), layouts.end(), layout);
+    const auto format = static_cast<std::size_t>(known - layouts.begin());
+    if (known == layouts.end()) layouts.push_back(layout);
+    return format;
+  }
+
+  void mark_written(std::size_t value, std::size_t format) {
+    std::vector<std::size_t>& written = is_written_[value];
+    if (std::find(written.begin(), written.end(), format) == written.end()) {
+      written.push_back(format);
+    }
+  }
+
+  const Program& program_;
+  ProgramCandidates found_;
+  std::vector<std::vector<std::size_t>> is_written_;  // by value: formats
+};
+
+}  // namespace
+
+ProgramCandidates program_candidates(const Program& program,
+                                     const std::vector<std::vector<LayerPointer>>& layers) {
+  Collector collector(program);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (layers[i].empty()) {
+      collector.add_plain(i);
+    } else {
+      collector.add_weighted(i, layers[i]);
+    }
+    collector.mark_outputs(i);
+  }
+  return collector.finish();
+}
+
+}  // namespace winnow

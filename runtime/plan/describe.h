@@ -1,0 +1,14 @@
+// What is known of a step before a kernel is chosen.
+#pragma once
+
+#include "runtime/model/model.h"
+#include "runtime/plan/program.h"
+#include "runtime/plan/session.h"
+
+namespace winnow {
+
+// Name, op, output shape, dense multiply-accumulates of the batch, sparsity of the weight. Family,
+// kernel and candidates stay empty.
+LayerPlan describe_step(const DeployedModel& model, const Program& program, const Step& step);
+
+}  // namespace winnow

@@ -1,0 +1,19 @@
+#include "runtime/plan/step_weights.h"
+
+namespace winnow {
+
+StepWeights weights_of(const DeployedModel& model, const Step& step) {
+  const auto find = [&](const char* suffix) {
+    const auto found = model.weights.find(step.name + suffix);
+    return found == model.weights.end() ? nullptr : &found->second;
+  };
+  return {find(".weight"), find(".bias")};
+}
+
+std::vector<float> dense_floats(const Weight* weight) {
+  if (weight == nullptr) return {};
+  if (const auto* sparse = std::get_if<CsrWeight>(weight)) return to_dense(*sparse);
+  return decode(std::get<DenseWeight>(*weight).values);
+}
+
+}  // namespace winnow

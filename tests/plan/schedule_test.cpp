@@ -1,0 +1,66 @@
+#include "runtime/plan/schedule.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace winnow {
+namespace {
+
+// input -> a -> b -> c, where c reads a too
+Program diamond() {
+  Program program;
+  for (const char* name : {"input", "a", "b", "c"}) program.values.push_back({name, {2, 4, 3, 3}});
+  program.steps = {
+      {"a", Relu{}, {0}, 1, false}, {"b", Relu{}, {1}, 2, false}, {"c", Add{}, {2, 1}, 3, false}};
+  program.output = 3;
+  return program;
+}
+
+bool never(std::size_t, std::size_t, std::size_t) {
+  return false;
+}
+
+TEST_CASE("a value that is read in another format is converted once, and back at the end") {
+  const std::vector<ScheduledStep> steps = {{{0}, 0}, {{1}, 1}, {{1, 1}, 1}};
+  const std::vector<Conversion> conversions = {{1, 0, 1, 1}, {3, 1, 0, 3}};
+  const Schedule schedule = make_schedule(diamond(), steps, conversions, never);
+  REQUIRE(schedule.operations.size() == 5);
+  const PlannedOperation& there = schedule.operations[1];
+  CHECK(there.is_conversion);
+  CHECK(there.step == 1);
+  CHECK(there.in == std::vector<std::size_t>{schedule.step_outputs[0]});
+  CHECK(schedule.operations[3].in == std::vector<std::size_t>{schedule.step_outputs[1], there.out});
+  const PlannedOperation& back = schedule.operations[4];
+  CHECK(back.is_conversion);
+  CHECK(back.step == 2);  // what comes after the last step counts to it
+  CHECK(back.out == schedule.output);
+  CHECK(schedule.buffers[schedule.output].format == 0);
+}
+
+TEST_CASE("buffers live from their first writer to their last reader, the output beyond") {
+  const std::vector<ScheduledStep> steps = {{{0}, 0}, {{0}, 0}, {{0, 0}, 0}};
+  const Schedule schedule = make_schedule(diamond(), steps, {}, never);
+  const auto life = [&](std::size_t buffer) {
+    return std::pair(schedule.buffers[buffer].first_operation,
+                     schedule.buffers[buffer].last_operation);
+  };
+  CHECK(life(schedule.input) == std::pair<std::size_t, std::size_t>(0, 0));
+  CHECK(life(schedule.step_outputs[0]) == std::pair<std::size_t, std::size_t>(0, 2));
+  CHECK(life(schedule.step_outputs[1]) == std::pair<std::size_t, std::size_t>(1, 2));
+  CHECK(life(schedule.output) == std::pair<std::size_t, std::size_t>(2, 3));
+}
+
+TEST_CASE("formats of one memory and steps without a kernel need no operation") {
+  const std::vector<ScheduledStep> steps = {{{0}, 0}, {{1}, 1, false}, {{0, 0}, 0}};
+  const std::vector<Conversion> conversions = {{1, 0, 1, 1}, {2, 1, 0, 2}};
+  const Schedule schedule = make_schedule(
+      diamond(), steps, conversions, [](std::size_t, std::size_t, std::size_t) { return true; });
+  REQUIRE(schedule.operations.size() == 2);
+  const std::size_t memory = memory_of(schedule, schedule.operations[1].in[0]);
+  CHECK(memory == schedule.step_outputs[0]);
+  CHECK(schedule.buffers[memory].last_operation == 1);
+}
+
+}  // namespace
+}  // namespace winnow
