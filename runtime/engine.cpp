@@ -6,7 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/cpu/cpu_session.h"
-#include "runtime/kernels/gpu_session.h"
+#include "runtime/gpu/session/gpu_session.h"
 #include "runtime/model/model_file.h"
 
 namespace winnow {

@@ -10,9 +10,9 @@
 
 #include "runtime/base/error.h"
 #include "runtime/bench/gpu_bench.h"
+#include "runtime/bench/layer_bench.h"
 #include "runtime/bench/random_weight.h"
-#include "runtime/kernels/gpu_session.h"
-#include "runtime/kernels/layer_bench.h"
+#include "runtime/gpu/session/gpu_session.h"
 
 namespace winnow {
 namespace {

@@ -13,7 +13,7 @@
 #include "runtime/base/error.h"
 #include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/random_weight.h"
-#include "runtime/kernels/gpu_session.h"
+#include "runtime/gpu/session/gpu_session.h"
 #include "runtime/plan/choice.h"
 
 namespace winnow {

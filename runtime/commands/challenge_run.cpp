@@ -11,7 +11,7 @@
 #include "runtime/base/suggest.h"
 #include "runtime/challenge/compare.h"
 #include "runtime/challenge/dataset.h"
-#include "runtime/challenge/engines.h"
+#include "runtime/challenge/engines/engines.h"
 #include "runtime/challenge/tsv.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/program.h"

@@ -1,6 +1,6 @@
 #include "runtime/commands/challenge_run_options.h"
 
-#include "runtime/challenge/engines.h"
+#include "runtime/challenge/engines/engines.h"
 
 namespace winnow {
 namespace {

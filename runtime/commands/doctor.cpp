@@ -4,8 +4,8 @@
 
 #include "runtime/cli/program.h"
 #include "runtime/commands/commands.h"
+#include "runtime/gpu/session/gpu_session.h"
 #include "runtime/images/image_set.h"
-#include "runtime/kernels/gpu_session.h"
 
 namespace winnow {
 namespace {

@@ -1,0 +1,162 @@
+// The engine `cusparse-spmm`.
+#include <algorithm>
+
+#include "runtime/challenge/engines/cusparse/dense_columns.h"
+#include "runtime/challenge/engines/cusparse/live_rows.h"
+#include "runtime/challenge/engines/cusparse/spmm.h"
+#include "runtime/challenge/engines/gpu/device_images.h"
+#include "runtime/challenge/engines/gpu/engine_makers.h"
+#include "runtime/challenge/engines/gpu/gpu_engine.h"
+#include "runtime/challenge/engines/gpu/image_parts.h"
+#include "runtime/device/gpu.h"
+
+namespace winnow::challenge {
+namespace {
+
+constexpr std::uint32_t kStrideUnit = 32;  // rows begin at multiples of 128 bytes
+
+std::uint32_t stride_of(std::uint32_t columns) {
+  return (columns + kStrideUnit - 1) / kStrideUnit * kStrideUnit;
+}
+
+struct Layer {
+  std::uint32_t inputs, outputs;
+  Spmm weights;
+  DeviceBuffer<float> bias;
+};
+
+class SpmmEngine : public GpuEngine {
+ public:
+  SpmmEngine(const Network& network, const EngineOptions& options);
+
+  std::string kernel() const override;
+  std::vector<std::uint32_t> live() const override { return live_counts_; }
+
+ private:
+  void upload(const SparseImages& images) override;
+  Categories infer() override;
+  Categories infer_part(std::uint32_t first, std::uint32_t last);
+  std::uint32_t run_layer(const Layer& layer, std::uint32_t columns);
+  DenseView view(int buffer, std::uint32_t rows, std::uint32_t columns) const;
+  std::uint32_t read_live_count() const;
+  std::uint32_t lit_images(std::uint32_t first, std::uint32_t last) const;
+
+  std::vector<Layer> weights_;
+  std::uint32_t width_ = 1;
+  CusparseHandle handle_;
+  DeviceImages images_on_device_;
+  std::vector<std::uint64_t> row_begin_;  // of the images, in host memory
+  std::uint32_t part_ = 1;                // images that run at a time
+  DeviceBuffer<float> y_[2];              // [width][stride_of(part)]
+  LiveRows live_;
+  PinnedBuffer<std::uint32_t> live_count_;
+  std::vector<std::uint32_t> live_counts_;
+};
+
+SpmmEngine::SpmmEngine(const Network& network, const EngineOptions& options)
+    : GpuEngine(network, options), handle_(make_cusparse_handle(stream())), live_count_(1) {
+  for (std::uint32_t l = 0; l < network.layers(); ++l) {
+    const SparseLayer layer = network.layer(l);
+    weights_.push_back({.inputs = layer.inputs,
+                        .outputs = layer.outputs(),
+                        .weights = Spmm(weights_by_output(layer)),
+                        .bias = winnow::upload(layer.bias)});
+    width_ = std::max({width_, layer.inputs, layer.outputs()});
+  }
+}
+
+std::string SpmmEngine::kernel() const {
+  return cusparse_name(handle_.get()) +
+         " SpMM, activations dense fp32 [neuron][image], weights CSR fp32, dead rows dropped" +
+         in_parts(part_);
+}
+
+void SpmmEngine::upload(const SparseImages& images) {
+  for (DeviceBuffer<float>& y : y_) y = DeviceBuffer<float>();  // room for the new ones
+  images_on_device_ = DeviceImages();
+  images_on_device_ = upload_images(images);
+  row_begin_ = images.row_begin;
+  const std::size_t bytes_per_image =
+      2 * sizeof(float) * std::size_t{width_} + 5 * sizeof(std::uint32_t);
+  // Less than 2^31 elements a matrix, with the columns that fill up the last unit.
+  std::uint32_t most = std::max(kMostNonzeros / width_, 2 * kStrideUnit) - kStrideUnit;
+  if (options().images_at_once > 0) most = std::min(most, options().images_at_once);
+  part_ = images_per_part(images.images(), bytes_per_image, usable_gpu_bytes(), most);
+  for (DeviceBuffer<float>& y : y_) {
+    y = DeviceBuffer<float>(std::size_t{width_} * stride_of(part_));
+  }
+  live_ = LiveRows(part_);
+  for (Layer& layer : weights_) {
+    layer.weights.prepare(handle_.get(), view(0, layer.inputs, part_),
+                          view(1, layer.outputs, part_));
+  }
+}
+
+Categories SpmmEngine::infer() {
+  live_counts_.assign(layers() + 1, 0);
+  Categories categories;
+  for (std::uint32_t first = 0; first < images(); first += part_) {
+    const std::uint32_t last = first + std::min(part_, images() - first);
+    const Categories part = infer_part(first, last);
+    categories.insert(categories.end(), part.begin(), part.end());
+  }
+  return categories;
+}
+
+Categories SpmmEngine::infer_part(std::uint32_t first, std::uint32_t last) {
+  std::uint32_t columns = last - first;
+  live_.reset(first, columns, stream());
+  expand_images(images_on_device_, first, last, {.per_image = 1, .per_neuron = stride_of(columns)},
+                y_[0].get(), stream());
+  live_counts_[0] += lit_images(first, last);
+  for (std::uint32_t l = 0; l < layers(); ++l) {
+    if (columns > 0) columns = run_layer(weights_[l], columns);
+    live_counts_[l + 1] += columns;
+    report_layers(l + 1, first, last);
+  }
+  return live_.download(stream());
+}
+
+// From y_[0] to y_[0]; returns how many columns are left.
+std::uint32_t SpmmEngine::run_layer(const Layer& layer, std::uint32_t columns) {
+  const DenseView z = view(1, layer.outputs, columns);
+  layer.weights.multiply(handle_.get(), view(0, layer.inputs, columns), z);
+  activate_columns(z, layer.bias.get(), live_.alive(), stream());
+  live_.keep(stream());
+  const std::uint32_t left = read_live_count();
+  if (left == columns) {
+    std::swap(y_[0], y_[1]);
+  } else {
+    keep_columns(z, live_.rows(), view(0, layer.outputs, left), stream());
+  }
+  return left;
+}
+
+DenseView SpmmEngine::view(int buffer, std::uint32_t rows, std::uint32_t columns) const {
+  return {
+      .rows = rows, .columns = columns, .stride = stride_of(columns), .values = y_[buffer].get()};
+}
+
+std::uint32_t SpmmEngine::read_live_count() const {
+  std::uint32_t* count = live_count_.values().data();
+  CUDA_CHECK(
+      cudaMemcpyAsync(count, live_.count(), sizeof(*count), cudaMemcpyDeviceToHost, stream()));
+  CUDA_CHECK(cudaStreamSynchronize(stream()));
+  return *count;
+}
+
+// Images that have ones.
+std::uint32_t SpmmEngine::lit_images(std::uint32_t first, std::uint32_t last) const {
+  std::uint32_t lit = 0;
+  for (std::uint32_t i = first; i < last; ++i) lit += row_begin_[i + 1] > row_begin_[i] ? 1 : 0;
+  return lit;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cusparse_spmm_engine(const Network& network,
+                                                  const EngineOptions& options) {
+  return std::make_unique<SpmmEngine>(network, options);
+}
+
+}  // namespace winnow::challenge

@@ -1,0 +1,130 @@
+// `fused`: images stay in shared memory for several layers at a time; dead ones are dropped between
+// launches without a word to the host; the whole network is one CUDA graph.
+#include <algorithm>
+#include <optional>
+
+#include "runtime/base/error.h"
+#include "runtime/challenge/engines/fused/fused_engines.h"
+#include "runtime/challenge/engines/fused/resident_kernel.h"
+#include "runtime/challenge/engines/gpu/engine_makers.h"
+#include "runtime/challenge/engines/gpu/fused_plan.h"
+#include "runtime/challenge/engines/gpu/graph_engine.h"
+#include "runtime/device/attribute.h"
+
+namespace winnow::challenge {
+namespace {
+
+struct ResidentForms {
+  ResidentForm full, half;
+};
+
+// The forms with the most images to a row that fit shared memory, if there are any.
+std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
+  const auto shared =
+      static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
+  ResidentForms forms{{false, 16}, {true, 16}};
+  while (forms.full.images >= 4 && !forms.full.fits(rows, shared)) forms.full.images /= 2;
+  while (forms.half.images >= 8 && !forms.half.fits(rows, shared)) forms.half.images /= 2;
+  if (forms.full.images < 4 || forms.half.images < 8) return std::nullopt;
+  return forms;
+}
+
+class ResidentEngine : public GraphEngine {
+ public:
+  ResidentEngine(const Network& network, const EngineOptions& options, const ResidentForms& forms)
+      : GraphEngine(network, options),
+        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        full_(forms.full),
+        half_(forms.half) {
+    const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
+    phases_ = plan_fused_phases(network.layers(), half_from);
+    std::vector<std::uint32_t> classes;
+    for (const FusedPhase& phase : phases_) {
+      classes.insert(classes.end(), phase.last - phase.first, form_of(phase).classes());
+    }
+    weights_.emplace(network, classes, ResidentTeam{}, options.threads);
+    counts_ = DeviceBuffer<std::uint32_t>(phases_.size() + 1);
+  }
+
+  std::string kernel() const override {
+    std::string text = "resident fp32 x" + std::to_string(full_.images);
+    if (phases_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
+    text += ", " + std::to_string(phases_.size()) + " launches in one graph";
+    return text + in_parts(per_part_);
+  }
+  std::string discovery() const override {
+    char text[96];
+    std::snprintf(text, sizeof(text), "lanes ordered: %.3f passes of shared memory per access",
+                  weights_->passes_per_access());
+    return text;
+  }
+  double prepare_ms() const override { return weights_->order_ms(); }
+
+ protected:
+  void upload(const SparseImages& images) override {
+    drop_parts();
+    per_part_ = fused_part_size(images.images(), neurons(), weights_->rows(),
+                                activations_[0].bytes() + activations_[1].bytes(),
+                                options().images_at_once);
+    const std::size_t words = std::size_t{weights_->rows()} * ((per_part_ + 31) / 32 * 32);
+    for (DeviceBuffer<float>& buffer : activations_) {
+      buffer = DeviceBuffer<float>();  // frees first
+      buffer = DeviceBuffer<float>(words);
+    }
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part_);
+    record_parts(images, per_part_, (per_part_ + 31) / 32, nullptr);
+  }
+
+ private:
+  const ResidentForm& form_of(const FusedPhase& phase) const {
+    return phase.is_half ? half_ : full_;
+  }
+
+  void enqueue(const Part& part) override {
+    CUDA_CHECK(cudaMemsetAsync(counts_.get(), 0, counts_.bytes(), stream()));
+    for (std::size_t p = 0; p < phases_.size(); ++p) {
+      const bool is_first = p == 0, is_last = p + 1 == phases_.size();
+      ResidentLaunch launch;
+      launch.weights = weights_->view();
+      launch.first_layer = phases_[p].first;
+      launch.last_layer = phases_[p].last;
+      launch.rows = weights_->rows();
+      launch.form = form_of(phases_[p]);
+      launch.bits = is_first ? part.bits.get() : nullptr;
+      launch.inputs = neurons();
+      launch.in = activations_[p % 2].get();
+      launch.in_count = is_first ? part.size.get() : counts_.get() + p;
+      launch.in_id = is_first ? nullptr : ids_[p % 2].get();
+      launch.out_form = is_last ? launch.form : form_of(phases_[p + 1]);
+      launch.out = is_last ? nullptr : activations_[(p + 1) % 2].get();
+      launch.out_count = counts_.get() + p + 1;
+      launch.out_id = is_last ? nullptr : ids_[(p + 1) % 2].get();
+      launch.live_bits = is_last ? live_bits() : nullptr;
+      launch_resident(launch, processors_, stream());
+    }
+  }
+
+  int processors_;
+  ResidentForm full_, half_;
+  std::vector<FusedPhase> phases_;
+  std::optional<ResidentWeights> weights_;
+  std::uint32_t per_part_ = 0;
+  DeviceBuffer<float> activations_[2];  // wide enough for fp32
+  DeviceBuffer<std::uint32_t> ids_[2];
+  DeviceBuffer<std::uint32_t> counts_;  // [phase]: images that enter it
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOptions& options) {
+  std::optional<ResidentForms> forms;
+  if (options.weight_bytes == 0) {  // otherwise to be streamed if need be
+    forms = fitting_forms(network.neurons(), options.gpu);
+    // All layers are read for their widths only where the first leaves it open.
+    if (forms) forms = fitting_forms(widest_rows(network), options.gpu);
+  }
+  if (!forms) return make_gather_engine(network, options);
+  return std::make_unique<ResidentEngine>(network, options, *forms);
+}
+
+}  // namespace winnow::challenge

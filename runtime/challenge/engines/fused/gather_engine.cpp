@@ -1,0 +1,120 @@
+// `fused` for layers whose activations do not fit shared memory: one launch a layer, dead images
+// dropped on the device after it, the whole network one CUDA graph.
+#include <algorithm>
+#include <vector>
+
+#include "runtime/challenge/engines/fused/fused_engines.h"
+#include "runtime/challenge/engines/fused/gather_kernel.h"
+#include "runtime/challenge/engines/fused/gather_layers.h"
+#include "runtime/challenge/engines/gpu/fused_plan.h"
+#include "runtime/challenge/engines/gpu/graph_engine.h"
+#include "runtime/device/attribute.h"
+
+namespace winnow::challenge {
+namespace {
+
+class GatherEngine : public GraphEngine {
+ public:
+  GatherEngine(const Network& network, const EngineOptions& options)
+      : GraphEngine(network, options),
+        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        rows_(widest_rows(network)),
+        half_from_(first_half_layer(options, network.neurons(), network.layers())),
+        weights_(network, options.weight_bytes) {
+    counts_ = DeviceBuffer<std::uint32_t>(std::size_t{network.layers()} + 1);
+  }
+
+  std::string kernel() const override {
+    std::string text = "gathered rows of 32 images, fp32";
+    if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
+    if (weights_.is_streamed()) text += ", weights streamed from host memory";
+    return text + ", one launch a layer in one graph" + in_parts(per_part_);
+  }
+
+ protected:
+  void upload(const SparseImages& images) override {
+    drop_parts();
+    per_part_ = fused_part_size(images.images(), neurons(), rows_,
+                                activations_[0].bytes() + activations_[1].bytes(),
+                                options().images_at_once);
+    for (DeviceBuffer<float>& buffer : activations_) {
+      buffer = DeviceBuffer<float>();  // frees first
+      buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part_);
+    }
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part_);
+    for (auto* words : {&alive_, &first_}) {
+      *words = DeviceBuffer<std::uint32_t>(per_part_ / 32);
+    }
+    record_parts(images, per_part_, per_part_ / 32, nullptr);
+  }
+
+ private:
+  void enqueue(const Part& part) override {
+    const std::uint32_t* count = part.size.get();
+    const std::uint32_t* id = nullptr;
+    int current = 0;  // the buffer that holds the activations
+    weights_.start(stream());
+    for (std::uint32_t l = 0; l < layers(); ++l) {
+      const bool drops = drops_after(l, layers(), half_from_);
+      if (drops) CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
+      GatherLaunch launch;
+      launch.weights = weights_.layer(l, stream());
+      launch.is_half = l >= half_from_;
+      launch.bits = l == 0 ? part.bits.get() : nullptr;
+      launch.in = activations_[current].get();
+      launch.out = activations_[1 - current].get();
+      launch.rows = rows_;
+      launch.count = count;
+      launch.alive = drops ? alive_.get() : nullptr;
+      launch_gather(launch, processors_, stream());
+      weights_.done(l, stream());
+      if (!drops) {
+        current = 1 - current;
+        continue;
+      }
+      std::uint32_t* kept_id = (id == ids_[0].get() ? ids_[1] : ids_[0]).get();
+      drop_dead(l, current, launch.weights.outputs, count, id, kept_id);
+      count = counts_.get() + l;
+      id = kept_id;
+    }
+  }
+
+  // From the buffer that layer l wrote back to `current`.
+  void drop_dead(std::uint32_t l, int current, std::uint32_t outputs, const std::uint32_t* count,
+                 const std::uint32_t* id, std::uint32_t* kept_id) {
+    const bool is_last = l + 1 == layers();
+    GatherCompaction compaction;
+    compaction.in = activations_[1 - current].get();
+    compaction.out = is_last ? nullptr : activations_[current].get();
+    compaction.in_half = l >= half_from_;
+    compaction.out_half = l + 1 >= half_from_;
+    compaction.rows = rows_;
+    compaction.used_rows = outputs;
+    compaction.alive = alive_.get();
+    compaction.in_count = count;
+    compaction.in_id = id;
+    compaction.first = first_.get();
+    compaction.out_count = counts_.get() + l;
+    compaction.out_id = kept_id;
+    compaction.live_bits = is_last ? live_bits() : nullptr;
+    launch_compaction(compaction, processors_, stream());
+  }
+
+  int processors_;
+  std::uint32_t rows_;
+  std::uint32_t half_from_;
+  std::uint32_t per_part_ = 0;
+  GatherLayers weights_;
+  DeviceBuffer<float> activations_[2];  // wide enough for fp32
+  DeviceBuffer<std::uint32_t> ids_[2];
+  DeviceBuffer<std::uint32_t> counts_;  // [layer]: images that leave it
+  DeviceBuffer<std::uint32_t> alive_, first_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_gather_engine(const Network& network, const EngineOptions& options) {
+  return std::make_unique<GatherEngine>(network, options);
+}
+
+}  // namespace winnow::challenge

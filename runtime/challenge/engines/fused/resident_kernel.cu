@@ -1,0 +1,150 @@
+// How a tile comes in, from bits or from the launch before, and how its live images go out; the
+// layers between are those of runtime/stack/resident_layers.cuh.
+#include "runtime/challenge/engines/fused/resident_kernel.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/challenge/engines/gpu/activation.cuh"
+#include "runtime/device/cuda_check.h"
+#include "runtime/stack/resident_layers.cuh"
+
+namespace winnow::challenge {
+namespace {
+
+// ---------------------------------------------------------------------------------- device
+
+struct Output {
+  void* data;
+  std::uint32_t images_log2;  // R of the next launch
+  bool is_half;
+};
+
+// Calls store(i, load(i)) for i from threadIdx.x on; several loads are on their way at a time.
+template <typename Load, typename Store>
+__device__ __forceinline__ void load_all(std::uint32_t count, Load load, Store store) {
+  constexpr std::uint32_t kAtOnce = 8;
+  using Value = decltype(load(0));
+  for (std::uint32_t first = threadIdx.x; first < count; first += kAtOnce * kResidentThreads) {
+    Value value[kAtOnce];
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+      value[k] = load(min(first + k * kResidentThreads, count - 1));
+    }
+#pragma unroll
+    for (std::uint32_t k = 0; k < kAtOnce; ++k) {
+      const std::uint32_t i = first + k * kResidentThreads;
+      if (i < count) store(i, value[k]);
+    }
+  }
+}
+
+// The tile's inputs to shared memory.
+template <typename T, int R>
+__device__ void load_tile(const ResidentLaunch& a, std::uint32_t tile, T* x) {
+  if (a.bits == nullptr) {
+    const std::uint32_t chunks = a.rows * R * sizeof(T) / 16;
+    const uint4* from = static_cast<const uint4*>(a.in) + std::size_t{tile} * chunks;
+    load_all(
+        chunks, [&](std::uint32_t i) { return __ldcs(from + i); },
+        [&](std::uint32_t i, uint4 v) { reinterpret_cast<uint4*>(x)[i] = v; });
+    return;
+  }
+  const std::uint32_t* words = a.bits + std::size_t{tile} * R / 32 * a.inputs;
+  const std::uint32_t shift = tile * R % 32;
+  load_all(
+      a.rows * R, [&](std::uint32_t i) { return i / R < a.inputs ? __ldg(words + i / R) : 0u; },
+      [&](std::uint32_t i, std::uint32_t word) {
+        x[i] = static_cast<T>(static_cast<float>(word >> (shift + i % R) & 1));
+      });
+}
+
+// The live images of the tile to consecutive places behind those of other blocks.
+template <typename T, int R>
+__device__ void store_live(const ResidentLaunch& a, const Output& out, std::uint32_t tile,
+                           std::uint32_t mask, std::uint32_t first, const T* y) {
+  const std::uint32_t image = threadIdx.x % R;
+  if ((mask >> image & 1) == 0) return;
+  const std::uint32_t place = first + __popc(mask & ((1u << image) - 1));
+  if (threadIdx.x < R) {
+    const std::uint32_t number = tile * R + image;
+    const std::uint32_t id = a.in_id == nullptr ? number : a.in_id[number];
+    if (a.out_id != nullptr) a.out_id[place] = id;
+    if (a.live_bits != nullptr) atomicOr(a.live_bits + id / 32, 1u << id % 32);
+  }
+  if (out.data == nullptr) return;
+  const std::uint32_t width = 1u << out.images_log2;
+  const std::size_t begin =
+      std::size_t{place >> out.images_log2} * a.rows * width + (place & (width - 1));
+#pragma unroll 4
+  for (std::uint32_t row = threadIdx.x / R; row < a.rows; row += kResidentThreads / R) {
+    const std::size_t to = begin + std::size_t{row} * width;
+    const T value = y[row * R + image];
+    if (out.is_half) {
+      static_cast<__half*>(out.data)[to] = static_cast<__half>(value);
+    } else {
+      static_cast<float*>(out.data)[to] = static_cast<float>(value);
+    }
+  }
+}
+
+template <typename T, int R>
+__global__ void __launch_bounds__(kResidentThreads, 1)
+    resident_kernel(const ResidentLaunch a, const Output out) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  const std::uint32_t images = *a.in_count;
+  __shared__ std::uint32_t live_mask, first_place;
+
+  for (std::uint32_t tile = blockIdx.x; tile * R < images; tile += gridDim.x) {
+    BlockTeam team;
+    ResidentStream<T, R> stream(a.weights, a.first_layer, team.warp());
+    if (threadIdx.x == 0) live_mask = 0;
+    load_tile<T, R>(a, tile, reinterpret_cast<T*>(memory));
+    __syncthreads();
+    ResidentBuffers buffers{memory, memory + a.rows * ResidentRow<T, R>::kBytes};
+    std::uint32_t mine = run_layers<T, R>(team, a.weights, a.first_layer, a.last_layer, stream,
+                                          buffers, [](std::uint32_t) { return ChallengeRule{}; });
+
+    mine = __reduce_or_sync(0xffffffffu, mine);
+    if (threadIdx.x % 32 == 0) atomicOr(&live_mask, mine);
+    __syncthreads();
+    const std::uint32_t there = images - tile * R;
+    const std::uint32_t mask = there < R ? live_mask & ((1u << there) - 1) : live_mask;
+    if (threadIdx.x == 0) first_place = atomicAdd(a.out_count, __popc(mask));
+    __syncthreads();
+    store_live<T, R>(a, out, tile, mask, first_place, reinterpret_cast<const T*>(buffers.x));
+    __syncthreads();
+  }
+}
+
+// ------------------------------------------------------------------------------------ host
+
+std::uint32_t log2_of(int n) {
+  std::uint32_t log2 = 0;
+  while (1 << log2 < n) ++log2;
+  return log2;
+}
+
+template <typename T, int R>
+void launch_form(const ResidentLaunch& launch, int processors, cudaStream_t stream) {
+  const auto bytes = static_cast<int>(launch.form.shared_bytes(launch.rows));
+  CUDA_CHECK(cudaFuncSetAttribute(resident_kernel<T, R>,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  const Output out{launch.out, log2_of(launch.out_form.images), launch.out_form.is_half};
+  resident_kernel<T, R><<<processors, kResidentThreads, bytes, stream>>>(launch, out);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace
+
+void launch_resident(const ResidentLaunch& launch, int processors, cudaStream_t stream) {
+  const ResidentForm& form = launch.form;
+  if (form == ResidentForm{false, 16}) return launch_form<float, 16>(launch, processors, stream);
+  if (form == ResidentForm{false, 8}) return launch_form<float, 8>(launch, processors, stream);
+  if (form == ResidentForm{false, 4}) return launch_form<float, 4>(launch, processors, stream);
+  if (form == ResidentForm{true, 16}) return launch_form<__half, 16>(launch, processors, stream);
+  if (form == ResidentForm{true, 8}) return launch_form<__half, 8>(launch, processors, stream);
+  fail(ErrorCode::internal, "resident kernel: no such form");
+}
+
+}  // namespace winnow::challenge

@@ -1,0 +1,45 @@
+#include "runtime/challenge/engines/gpu/fused_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+namespace winnow::challenge {
+
+std::uint32_t full_precision_layers(std::uint32_t neurons) {
+  constexpr std::uint32_t kFewest = 6;
+  if (neurons <= 16) return kFewest;
+  return std::max(kFewest, static_cast<std::uint32_t>(std::bit_width((neurons - 1) / 16)));
+}
+
+std::uint32_t first_half_layer(const EngineOptions& options, std::uint32_t neurons,
+                               std::uint32_t layers) {
+  if (!options.use_half) return layers;
+  if (options.full_precision_layers < 0) return std::min(full_precision_layers(neurons), layers);
+  return std::min(static_cast<std::uint32_t>(options.full_precision_layers), layers);
+}
+
+std::vector<FusedPhase> plan_fused_phases(std::uint32_t layers, std::uint32_t half_from) {
+  std::set<std::uint32_t> borders = {0, layers, std::min(half_from, layers)};
+  for (std::uint32_t l = 2; l <= 8; ++l) borders.insert(std::min(l, layers));
+  for (const std::uint32_t l : {10u, 12u}) borders.insert(std::min(l, layers));
+  for (std::uint32_t l = 16; l < layers; l *= 2) {
+    borders.insert(l);
+    borders.insert(std::min(l + l / 2, layers));
+  }
+  std::vector<FusedPhase> phases;
+  for (auto end = std::next(borders.begin()); end != borders.end(); ++end) {
+    const std::uint32_t first = *std::prev(end);
+    phases.push_back({first, *end, first >= half_from});
+  }
+  return phases;
+}
+
+bool drops_after(std::uint32_t l, std::uint32_t layers, std::uint32_t half_from) {
+  constexpr std::uint32_t kEvery = 16;
+  const std::uint32_t done = l + 1;
+  if (done <= kEvery || done == layers || done == half_from) return true;
+  return std::has_single_bit(done) || (done % 3 == 0 && std::has_single_bit(done / 3));
+}
+
+}  // namespace winnow::challenge

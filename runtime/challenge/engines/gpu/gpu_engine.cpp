@@ -1,0 +1,79 @@
+#include "runtime/challenge/engines/gpu/gpu_engine.h"
+#include "runtime/device/attribute.h"
+
+#include <chrono>
+
+#include "runtime/base/error.h"
+#include "runtime/device/gpu.h"
+
+namespace winnow::challenge {
+namespace {
+
+// Milliseconds that `action` and the work that it puts on the device take.
+template <typename Action>
+double timed(Action action) {
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    action();
+  } catch (...) {
+    cudaDeviceSynchronize();  // memory that the work uses may be freed next
+    throw;
+  }
+  CUDA_CHECK(cudaDeviceSynchronize());
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+}  // namespace
+
+GpuEngine::GpuEngine(const Network& network, const EngineOptions& options)
+    : options_(options),
+      network_name_(network.name()),
+      layers_(network.layers()),
+      neurons_(network.neurons()) {}
+
+std::string GpuEngine::device() const {
+  return gpu_name(options_.gpu);
+}
+
+DeviceClocks GpuEngine::clocks() const {
+  return {device_attribute(cudaDevAttrClockRate, options_.gpu) / 1000,
+          device_attribute(cudaDevAttrMemoryClockRate, options_.gpu) / 1000};
+}
+
+void GpuEngine::set_images(const SparseImages& images) {
+  check_images(images, "images");
+  if (images.neurons != neurons_) {
+    fail(ErrorCode::usage, network_name_, ": the images have ", images.neurons,
+         " neurons, expected ", neurons_);
+  }
+  select_gpu(options_.gpu);
+  has_images_ = false;
+  images_ = images.images();
+  upload_ms_ = timed([&] { upload(images); });
+  has_images_ = true;
+}
+
+Categories GpuEngine::run(RunTimes& times) {
+  if (!has_images_) fail(ErrorCode::usage, network_name_, ": run without images");
+  select_gpu(options_.gpu);
+  Categories categories;
+  times.inference_ms = timed([&] { categories = infer(); });
+  times.transfer_ms = upload_ms_;
+  return categories;
+}
+
+void GpuEngine::report_layers(std::uint32_t done, std::uint32_t first, std::uint32_t last) const {
+  if (!options_.progress || images_ == 0) return;
+  const std::uint64_t row_layers =
+      std::uint64_t{first} * layers_ + std::uint64_t{last - first} * done;
+  options_.progress(static_cast<std::uint32_t>(row_layers / images_), layers_);
+}
+
+std::string GpuEngine::in_parts(std::uint32_t images_at_once) const {
+  if (images_at_once >= images_) return "";
+  return ", " + std::to_string(images_at_once) + " images at a time";
+}
+
+}  // namespace winnow::challenge

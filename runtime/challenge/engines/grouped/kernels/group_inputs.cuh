@@ -1,0 +1,59 @@
+// Which rows of global memory a group reads; and images of bits.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/challenge/engines/grouped/kernels/group_math.cuh"
+
+namespace winnow::challenge {
+
+// Rows of the inputs of one step that a lane needs.
+struct StepRows {
+  uint4 of[kFragments];
+};
+
+__device__ __forceinline__ StepRows rows_of(const GroupView& w, std::uint32_t step) {
+  StepRows rows;
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+    rows.of[f] = __ldg(w.input + (std::size_t{step} * kFragments + f) * 4 + threadIdx.x % 4);
+  }
+  return rows;
+}
+
+__device__ __forceinline__ std::uint32_t first_step(const GroupView& w, std::uint32_t group) {
+  return w.steps != 0 ? group * w.steps : __ldg(w.step_begin + group);
+}
+
+// Inputs of the first layer: a byte of 8 images for each of four rows.
+struct BitInputs {
+  std::uint32_t row[4];
+};
+
+// The first layer's inputs of one step.
+__device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned char* tile,
+                                          BitInputs (&in)[kFragments]) {
+#pragma unroll
+  for (int f = 0; f < kFragments; ++f) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      in[f].row[k] = __ldg(tile + std::size_t{word_of(rows.of[f], k)} * 8 + this_lane().chunk());
+    }
+  }
+}
+
+// sum += weights x inputs for 16 inputs of 8 blocks of images. A bit stands for a
+// two (kBitValue): it is moved to the exponent's highest place.
+template <int kWeightParts>
+__device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const BitInputs& in,
+                                    float (&sum)[8][4], const SumBegin* begin = nullptr) {
+  constexpr std::uint32_t kTwos = 0x40004000;
+  const std::uint32_t pair0 = in.row[0] | in.row[1] << 16, pair1 = in.row[2] | in.row[3] << 16;
+#pragma unroll
+  for (int block = 0; block < 8; ++block) {
+    const std::uint32_t b0 = pair0 << (14 - block) & kTwos, b1 = pair1 << (14 - block) & kTwos;
+    add_block(weight, b0, b1, begin, sum[block]);
+  }
+}
+
+}  // namespace winnow::challenge

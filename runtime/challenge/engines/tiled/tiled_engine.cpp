@@ -1,0 +1,115 @@
+// The engine `tiled`.
+#include <algorithm>
+
+#include "runtime/challenge/engines/gpu/engine_makers.h"
+#include "runtime/challenge/engines/gpu/gpu_engine.h"
+#include "runtime/challenge/engines/gpu/image_parts.h"
+#include "runtime/challenge/engines/tiled/layer_stream.h"
+#include "runtime/challenge/engines/tiled/tiled_layer.h"
+#include "runtime/device/gpu.h"
+
+namespace winnow::challenge {
+namespace {
+
+class TiledEngine : public GpuEngine {
+ public:
+  TiledEngine(const Network& network, const EngineOptions& options)
+      : GpuEngine(network, options), weights_(network), width_(weights_.width()) {}
+
+  std::string kernel() const override;
+  std::vector<std::uint32_t> live() const override { return live_; }
+
+ private:
+  void upload(const SparseImages& images) override;
+  Categories infer() override;
+  void infer_part(std::uint32_t first, std::uint32_t last);
+  void append_categories(std::uint32_t first, std::uint32_t last, Categories& categories) const;
+
+  LayerStream weights_;
+  std::uint32_t width_;
+  DeviceImages images_on_device_;
+  std::uint32_t part_ = 1;                     // images that run at a time
+  DeviceBuffer<float> y_[2];                   // [part][width], the input of a layer and its output
+  DeviceBuffer<std::uint32_t> nonzero_count_;  // [part]
+  DeviceBuffer<std::uint8_t> empty_rows_;      // [part]
+  DeviceBuffer<std::uint32_t> live_counts_;    // [layers + 1]
+  std::vector<std::uint32_t> live_;
+};
+
+std::string TiledEngine::kernel() const {
+  return "32 x 32 tiles in shared memory, activations dense fp32, weights CSR fp32 streamed from "
+         "host memory" +
+         in_parts(part_);
+}
+
+void TiledEngine::upload(const SparseImages& images) {
+  for (DeviceBuffer<float>& y : y_) y = DeviceBuffer<float>();  // room for the new ones
+  images_on_device_ = DeviceImages();
+  images_on_device_ = upload_images(images);
+  const std::size_t bytes_per_image =
+      2 * sizeof(float) * width_ + sizeof(std::uint32_t) + sizeof(std::uint8_t);
+  const std::uint32_t asked = options().images_at_once;
+  const std::uint32_t most = asked == 0 ? kMostTiledImages : std::min(asked, kMostTiledImages);
+  part_ = images_per_part(images.images(), bytes_per_image, usable_gpu_bytes(), most);
+  for (DeviceBuffer<float>& y : y_) y = DeviceBuffer<float>(std::size_t{part_} * width_);
+  nonzero_count_ = DeviceBuffer<std::uint32_t>(part_);
+  empty_rows_ = DeviceBuffer<std::uint8_t>(part_);
+  live_counts_ = DeviceBuffer<std::uint32_t>(layers() + 1);
+}
+
+Categories TiledEngine::infer() {
+  CUDA_CHECK(cudaMemsetAsync(live_counts_.get(), 0, live_counts_.bytes(), stream()));
+  weights_.restart();
+  Categories categories;
+  for (std::uint32_t first = 0; first < images(); first += part_) {
+    const std::uint32_t last = first + std::min(part_, images() - first);
+    infer_part(first, last);
+    append_categories(first, last, categories);
+  }
+  live_.resize(live_counts_.count());
+  CUDA_CHECK(cudaMemcpyAsync(live_.data(), live_counts_.get(), live_counts_.bytes(),
+                             cudaMemcpyDeviceToHost, stream()));
+  CUDA_CHECK(cudaStreamSynchronize(stream()));
+  return categories;
+}
+
+void TiledEngine::infer_part(std::uint32_t first, std::uint32_t last) {
+  const std::uint32_t count = last - first;
+  expand_images(images_on_device_, first, last, {.per_image = neurons(), .per_neuron = 1},
+                y_[0].get(), stream());
+  count_ones(images_on_device_, first, last, nonzero_count_.get(), stream());
+  find_empty_rows(nonzero_count_.get(), count, empty_rows_.get(), live_counts_.get(), stream());
+  for (std::uint32_t l = 0; l < layers(); ++l) {
+    tiled_layer({.layer = weights_.current(stream()),
+                 .in = y_[0].get(),
+                 .out = y_[1].get(),
+                 .empty_rows = empty_rows_.get(),
+                 .nonzero_count = nonzero_count_.get(),
+                 .images = count},
+                stream());
+    weights_.advance(stream());
+    find_empty_rows(nonzero_count_.get(), count, empty_rows_.get(), live_counts_.get() + l + 1,
+                    stream());
+    std::swap(y_[0], y_[1]);
+    report_layers(l + 1, first, last);
+  }
+}
+
+void TiledEngine::append_categories(std::uint32_t first, std::uint32_t last,
+                                    Categories& categories) const {
+  std::vector<std::uint8_t> empty(last - first);
+  CUDA_CHECK(cudaMemcpyAsync(empty.data(), empty_rows_.get(), empty.size(), cudaMemcpyDeviceToHost,
+                             stream()));
+  CUDA_CHECK(cudaStreamSynchronize(stream()));
+  for (std::uint32_t i = 0; i < empty.size(); ++i) {
+    if (empty[i] == 0) categories.push_back(first + i);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_tiled_engine(const Network& network, const EngineOptions& options) {
+  return std::make_unique<TiledEngine>(network, options);
+}
+
+}  // namespace winnow::challenge

@@ -1,0 +1,140 @@
+// The paper's direct sparse convolution, and linear layers as 1x1 convolutions of single points.
+#include <map>
+#include <optional>
+#include <variant>
+
+#include "runtime/base/error.h"
+#include "runtime/gpu/conv/direct_conv.h"
+#include "runtime/gpu/layer/family_list.h"
+#include "runtime/gpu/layer/typed_weights.h"
+
+namespace winnow {
+namespace {
+
+class DirectLayerPrepared : public PreparedLayer {
+ public:
+  DirectLayerPrepared(const DirectLayer& layer, std::shared_ptr<const DirectWeights> weights)
+      : layer_(layer), weights_(std::move(weights)) {}
+
+  void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
+              cudaStream_t stream) const override {
+    direct_conv(layer_, *weights_, in[0], out, stream);
+  }
+
+ private:
+  DirectLayer layer_;
+  std::shared_ptr<const DirectWeights> weights_;
+};
+
+// The step as a convolution, if it can be seen as one.
+std::optional<Conv> as_conv(const LayerProblem& problem) {
+  if (const auto* conv = std::get_if<Conv>(&problem.step.op)) return *conv;
+  const auto* linear = std::get_if<Linear>(&problem.step.op);
+  const Shape& input = problem.program.values[problem.step.inputs[0]].shape;
+  if (linear == nullptr || input.size() != 2) return std::nullopt;
+  return Conv{.in_channels = linear->in_features, .out_channels = linear->out_features};
+}
+
+DirectRows rows_of(const LayerProblem& problem, const Conv& conv) {
+  const std::string& name = problem.step.name;
+  if (const CsrWeight* sparse = sparse_weight(problem.model, name)) {
+    return direct_rows(*sparse, conv.groups);
+  }
+  return direct_rows(dense_weight(problem.model, name), conv.out_channels, conv.groups);
+}
+
+// Candidates of one input format share weights; those of one kernel share its time.
+class Preparation {
+ public:
+  Preparation(const LayerProblem& problem, const Conv& conv, int processors)
+      : problem_(problem),
+        conv_(conv),
+        processors_(processors),
+        rows_(rows_of(problem, conv)),
+        bias_(bias_or_zeros(problem.model, problem.step.name, conv.out_channels)) {}
+
+  std::vector<Candidate> candidates() {
+    std::vector<Candidate> found;
+    for (std::size_t reads = 0; reads < problem_.input_formats[0].size(); ++reads) {
+      const ActivationFormat& format = problem_.input_formats[0][reads];
+      if (!is_readable(format)) continue;
+      append(found, reads, format);
+    }
+    return found;
+  }
+
+ private:
+  bool is_readable(const ActivationFormat& format) const {
+    const bool is_known = format.layout == Layout::nchw || format.layout == Layout::nchw8;
+    return is_known && format.precision == problem_.options.precision &&
+           format.halo_h >= conv_.padding[0] && format.halo_w >= conv_.padding[1];
+  }
+
+  void append(std::vector<Candidate>& found, std::size_t reads, const ActivationFormat& format) {
+    const DirectWork work{.out = problem_.output_size(),
+                          .rows = rows_.rows,
+                          .vector = rows_.vector,
+                          .layout = format.layout,
+                          .processors = processors_};
+    std::map<int, std::shared_ptr<const DirectWeights>> weights;  // by channels per thread
+    for (const DirectTile& tile : direct_tiles(work, problem_.options.sub_batch)) {
+      auto& uploaded = weights[tile.channels];
+      if (uploaded == nullptr) {
+        const ActivationStrides strides = strides_of(format, problem_.input_size(0));
+        uploaded = std::make_shared<const DirectWeights>(
+            upload_direct_weights(rows_, bias_, conv_, strides, tile.channels));
+      }
+      const auto layer = std::make_shared<const DirectLayerPrepared>(
+          DirectLayer{conv_, problem_.step.has_relu, tile}, uploaded);
+      const std::string kernel = "direct " + to_string(format.layout) + " " +
+                                 to_string(format.precision) + " " + to_string(tile);
+      for (std::size_t writes = 0; writes < problem_.output_formats.size(); ++writes) {
+        const ActivationFormat& out = problem_.output_formats[writes];
+        if (out.layout != format.layout || out.precision != format.precision) continue;
+        found.push_back({.family = "direct",
+                         .kernel = kernel,
+                         .reads = {reads},
+                         .writes = writes,
+                         .layer = layer,
+                         .timing_key = kernel});
+      }
+    }
+  }
+
+  const LayerProblem& problem_;
+  Conv conv_;
+  int processors_;
+  DirectRows rows_;
+  std::vector<float> bias_;
+};
+
+class DirectFamily : public Family {
+ public:
+  std::string name() const override { return "direct"; }
+  bool is_sparse() const override { return true; }
+
+  std::string why_not(const LayerProblem& problem, GpuContext&) const override {
+    if (!as_conv(problem).has_value()) {
+      return "runs conv layers, and linear layers on [N, features], only";
+    }
+    const bool is_linear = std::holds_alternative<Linear>(problem.step.op);
+    const bool is_dense = sparse_weight(problem.model, problem.step.name) == nullptr;
+    if (is_linear && is_dense && problem.options.family != name()) return "the weight is dense";
+    return "";
+  }
+
+  std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
+    const std::optional<Conv> conv = as_conv(problem);
+    if (!conv.has_value()) return {};
+    return Preparation(problem, *conv, gpu.processors()).candidates();
+  }
+};
+
+}  // namespace
+
+const Family& direct_family() {
+  static const DirectFamily family;
+  return family;
+}
+
+}  // namespace winnow

@@ -1,0 +1,85 @@
+// Which tiles exist and which are worth timing: integers only.
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/gpu/conv/direct_conv.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kMaxThreads = 256;
+constexpr int kMaxSums = 64;        // partial sums per thread, or registers run out
+constexpr int kMaxSlicedSums = 32;  // their exchange must fit 48 KB of shared memory
+
+bool is_one_of(int value, std::initializer_list<int> allowed) {
+  return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+}
+
+// The most channels that a thread can keep for this sub-batch.
+int thread_channels(int vector, int sub_batch) {
+  for (const int channels : {16, 8}) {
+    if (vector % channels == 0 && channels * sub_batch <= kMaxSums) return channels;
+  }
+  return 1;
+}
+
+std::int64_t divided_up(std::int64_t value, std::int64_t by) {
+  return (value + by - 1) / by;
+}
+
+std::int64_t block_count(const DirectWork& work, const DirectTile& tile) {
+  const std::int64_t plane = work.out.height * work.out.width;
+  const std::int64_t positions = divided_up(work.out.images, tile.sub_batch) * plane;
+  return divided_up(positions, tile.positions) * work.rows * (work.vector / tile.channels);
+}
+
+}  // namespace
+
+std::string to_string(const DirectTile& tile) {
+  return "channels=" + std::to_string(tile.channels) +
+         " sub_batch=" + std::to_string(tile.sub_batch) +
+         " positions=" + std::to_string(tile.positions) + " slices=" + std::to_string(tile.slices);
+}
+
+bool is_valid(const DirectTile& tile, Layout layout, int vector) {
+  const int sums = tile.channels * tile.sub_batch;
+  if (layout == Layout::nhwc) return false;
+  if (!is_one_of(tile.channels, {1, 8, 16}) || vector % tile.channels != 0) return false;
+  if (!is_one_of(tile.sub_batch, {1, 2, 4, 8}) || sums > kMaxSums) return false;
+  if (layout == Layout::nchw8 && tile.sub_batch < 4) return false;
+  if (!is_one_of(tile.slices, {1, 2, 4, 8}) || (tile.slices > 1 && sums > kMaxSlicedSums)) {
+    return false;
+  }
+  return tile.positions >= 32 && tile.positions % 32 == 0 &&
+         tile.positions * tile.slices <= kMaxThreads;
+}
+
+std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch) {
+  std::vector<DirectTile> tiles;
+  const auto add = [&](const DirectTile& tile) {
+    if (!is_valid(tile, work.layout, work.vector)) return;
+    if (std::find(tiles.begin(), tiles.end(), tile) == tiles.end()) tiles.push_back(tile);
+  };
+  for (const int images : {1, 2, 4, 8}) {
+    if (sub_batch != 0 && sub_batch != images) continue;
+    // Repeating the last image in a thread's registers only wastes work.
+    if (sub_batch == 0 && work.layout == Layout::nchw && images / 2 >= work.out.images) continue;
+    const int channels = thread_channels(work.vector, images);
+    DirectTile tile{.channels = channels, .sub_batch = images};
+    add(tile);
+    if (block_count(work, tile) >= 4 * std::int64_t{work.processors}) {
+      tile.positions = 256;
+      add(tile);
+      continue;
+    }
+    tile.positions = 64;
+    add(tile);
+    for (const int slices : {4, 8}) {
+      const int fewer = channels * images <= kMaxSlicedSums ? channels : channels == 16 ? 8 : 1;
+      add({.channels = fewer, .sub_batch = images, .positions = 32, .slices = slices});
+    }
+  }
+  return tiles;
+}
+
+}  // namespace winnow

@@ -1,0 +1,165 @@
+// cuDNN's older interface: one call per convolution, an algorithm number, bias and relu fused.
+#include <string>
+
+#include "runtime/gpu/dense/cudnn_problem.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace winnow {
+namespace {
+
+using TensorDescriptor = CudnnObject<cudnnTensorDescriptor_t, &Cudnn::cudnnDestroyTensorDescriptor>;
+using FilterDescriptor = CudnnObject<cudnnFilterDescriptor_t, &Cudnn::cudnnDestroyFilterDescriptor>;
+using ConvDescriptor =
+    CudnnObject<cudnnConvolutionDescriptor_t, &Cudnn::cudnnDestroyConvolutionDescriptor>;
+using ActivationDescriptor =
+    CudnnObject<cudnnActivationDescriptor_t, &Cudnn::cudnnDestroyActivationDescriptor>;
+
+cudnnTensorFormat_t format_of(Layout layout) {
+  return layout == Layout::nhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
+}
+
+TensorDescriptor tensor(const Cudnn& cudnn, const CudnnProblem& problem,
+                        const ActivationSize& size) {
+  cudnnTensorDescriptor_t descriptor = nullptr;
+  CUDNN_CHECK(cudnn, cudnn.cudnnCreateTensorDescriptor(&descriptor));
+  TensorDescriptor owner(cudnn, descriptor);
+  CUDNN_CHECK(cudnn, cudnn.cudnnSetTensor4dDescriptor(
+                         descriptor, format_of(problem.layout), data_type(problem.precision),
+                         static_cast<int>(size.images), static_cast<int>(size.channels),
+                         static_cast<int>(size.height), static_cast<int>(size.width)));
+  return owner;
+}
+
+FilterDescriptor filter(const Cudnn& cudnn, const CudnnProblem& problem) {
+  const Conv& conv = problem.conv;
+  cudnnFilterDescriptor_t descriptor = nullptr;
+  CUDNN_CHECK(cudnn, cudnn.cudnnCreateFilterDescriptor(&descriptor));
+  FilterDescriptor owner(cudnn, descriptor);
+  CUDNN_CHECK(cudnn, cudnn.cudnnSetFilter4dDescriptor(
+                         descriptor, data_type(problem.precision), format_of(problem.layout),
+                         static_cast<int>(conv.out_channels),
+                         static_cast<int>(conv.in_channels / conv.groups),
+                         static_cast<int>(conv.kernel[0]), static_cast<int>(conv.kernel[1])));
+  return owner;
+}
+
+ConvDescriptor convolution(const Cudnn& cudnn, const CudnnProblem& problem) {
+  const Conv& conv = problem.conv;
+  const auto at = [](const Pair& pair, int axis) { return static_cast<int>(pair[axis]); };
+  cudnnConvolutionDescriptor_t descriptor = nullptr;
+  CUDNN_CHECK(cudnn, cudnn.cudnnCreateConvolutionDescriptor(&descriptor));
+  ConvDescriptor owner(cudnn, descriptor);
+  CUDNN_CHECK(cudnn, cudnn.cudnnSetConvolution2dDescriptor(
+                         descriptor, at(conv.padding, 0), at(conv.padding, 1), at(conv.stride, 0),
+                         at(conv.stride, 1), at(conv.dilation, 0), at(conv.dilation, 1),
+                         CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+  CUDNN_CHECK(cudnn,
+              cudnn.cudnnSetConvolutionGroupCount(descriptor, static_cast<int>(conv.groups)));
+  // FMA math keeps fp32 exact: the default would round to TF32 on recent GPUs.
+  const auto math = problem.precision == Precision::f32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
+  CUDNN_CHECK(cudnn, cudnn.cudnnSetConvolutionMathType(descriptor, math));
+  return owner;
+}
+
+ActivationDescriptor activation(const Cudnn& cudnn, bool has_relu) {
+  cudnnActivationDescriptor_t descriptor = nullptr;
+  CUDNN_CHECK(cudnn, cudnn.cudnnCreateActivationDescriptor(&descriptor));
+  ActivationDescriptor owner(cudnn, descriptor);
+  const auto mode = has_relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY;
+  CUDNN_CHECK(cudnn, cudnn.cudnnSetActivationDescriptor(descriptor, mode, CUDNN_PROPAGATE_NAN, 0));
+  return owner;
+}
+
+// The descriptors of one convolution, shared by its algorithms.
+struct Descriptors {
+  const Cudnn& cudnn;
+  TensorDescriptor x, y, bias;
+  FilterDescriptor w;
+  ConvDescriptor conv;
+  ActivationDescriptor act;
+
+  Descriptors(const Cudnn& library, const CudnnProblem& problem)
+      : cudnn(library),
+        x(tensor(library, problem, problem.in)),
+        y(tensor(library, problem, problem.out)),
+        bias(tensor(library, problem, {.images = 1, .channels = problem.out.channels})),
+        w(filter(library, problem)),
+        conv(convolution(library, problem)),
+        act(activation(library, problem.has_relu)) {}
+};
+
+class AlgorithmLayer : public PreparedLayer {
+ public:
+  AlgorithmLayer(std::shared_ptr<const Descriptors> descriptors,
+                 std::shared_ptr<const CudnnParameters> parameters, cudnnHandle_t handle,
+                 cudnnConvolutionFwdAlgo_t algorithm, bool is_fused)
+      : d_(std::move(descriptors)),
+        parameters_(std::move(parameters)),
+        handle_(handle),
+        algorithm_(algorithm),
+        is_fused_(is_fused) {}
+
+  // Whether cuDNN accepts the algorithm within the limit of scratch memory.
+  bool ask_workspace() {
+    const auto status = d_->cudnn.cudnnGetConvolutionForwardWorkspaceSize(
+        handle_, d_->x.get(), d_->w.get(), d_->conv.get(), d_->y.get(), algorithm_, &bytes_);
+    return status == CUDNN_STATUS_SUCCESS && bytes_ <= kMaxCudnnWorkspace;
+  }
+
+  std::size_t workspace_bytes() const override { return bytes_; }
+
+  void launch(std::span<const ActivationView> in, const ActivationView& out,
+              const Workspace& workspace, cudaStream_t stream) const override {
+    const Cudnn& cudnn = d_->cudnn;
+    CUDNN_CHECK(cudnn, cudnn.cudnnSetStream(handle_, stream));
+    const float one = 1, zero = 0;
+    if (is_fused_) {
+      CUDNN_CHECK(cudnn, cudnn.cudnnConvolutionBiasActivationForward(
+                             handle_, &one, d_->x.get(), in[0].data, d_->w.get(),
+                             parameters_->weight.get(), d_->conv.get(), algorithm_, workspace.data,
+                             bytes_, &zero, d_->y.get(), out.data, d_->bias.get(),
+                             parameters_->bias.get(), d_->act.get(), d_->y.get(), out.data));
+      return;
+    }
+    CUDNN_CHECK(
+        cudnn, cudnn.cudnnConvolutionForward(handle_, &one, d_->x.get(), in[0].data, d_->w.get(),
+                                             parameters_->weight.get(), d_->conv.get(), algorithm_,
+                                             workspace.data, bytes_, &zero, d_->y.get(), out.data));
+    CUDNN_CHECK(cudnn, cudnn.cudnnAddTensor(handle_, &one, d_->bias.get(), parameters_->bias.get(),
+                                            &one, d_->y.get(), out.data));
+  }
+
+ private:
+  std::shared_ptr<const Descriptors> d_;
+  std::shared_ptr<const CudnnParameters> parameters_;
+  cudnnHandle_t handle_;
+  cudnnConvolutionFwdAlgo_t algorithm_;
+  bool is_fused_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::vector<NamedLayer> cudnn_algorithm_layers(const CudnnProblem& problem,
+                                               std::shared_ptr<const CudnnParameters> parameters,
+                                               GpuContext& gpu) {
+  const Cudnn& cudnn = Cudnn::get();
+  const auto descriptors = std::make_shared<const Descriptors>(cudnn, problem);
+  std::vector<NamedLayer> layers;
+  for (int number = 0; number < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++number) {
+    const auto algorithm = static_cast<cudnnConvolutionFwdAlgo_t>(number);
+    // Without relu, cuDNN fuses the bias in this one algorithm only.
+    const bool is_fused =
+        problem.has_relu || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+    auto layer = std::make_shared<AlgorithmLayer>(descriptors, parameters, cudnn_handle(gpu),
+                                                  algorithm, is_fused);
+    if (!layer->ask_workspace()) continue;
+    layers.push_back({"cudnn " + to_string(problem.layout) + " " + to_string(problem.precision) +
+                          " algo " + std::to_string(number),
+                      std::move(layer)});
+  }
+  return layers;
+}
+
+}  // namespace winnow

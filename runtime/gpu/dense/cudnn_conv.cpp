@@ -1,0 +1,72 @@
+#include "runtime/gpu/dense/cudnn_conv.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "runtime/gpu/dense/cudnn_problem.h"
+#include "runtime/gpu/layer/typed_weights.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::size_t kMostPlans = 6;  // heuristics put the best first; each may be compiled
+
+// [K, C, plane] with zero filters and zero channels after the last ones.
+std::vector<float> padded_weight(const CudnnProblem& problem, std::span<const float> weight) {
+  const std::int64_t plane = problem.conv.kernel[0] * problem.conv.kernel[1];
+  const std::int64_t row = problem.conv.in_channels / problem.conv.groups * plane;
+  const std::int64_t padded_row = row + problem.in_padding * plane;
+  std::vector<float> padded(
+      static_cast<std::size_t>((problem.conv.out_channels + problem.out_padding) * padded_row));
+  for (std::int64_t k = 0; k < problem.conv.out_channels; ++k) {
+    std::copy_n(weight.begin() + k * row, row, padded.begin() + k * padded_row);
+  }
+  return padded;
+}
+
+// The convolution over the channels that lie in memory.
+CudnnProblem with_padding(CudnnProblem problem) {
+  problem.conv.in_channels += problem.in_padding;
+  problem.in.channels += problem.in_padding;
+  problem.conv.out_channels += problem.out_padding;
+  problem.out.channels += problem.out_padding;
+  problem.in_padding = problem.out_padding = 0;
+  return problem;
+}
+
+}  // namespace
+
+std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<const float> weight,
+                                     std::span<const float> bias, GpuContext& gpu) {
+  if (problem.in_padding > 0 || problem.out_padding > 0) {
+    std::vector<float> padded_bias(bias.begin(), bias.end());
+    padded_bias.resize(static_cast<std::size_t>(problem.conv.out_channels + problem.out_padding));
+    return cudnn_layers(with_padding(problem), padded_weight(problem, weight), padded_bias, gpu);
+  }
+  const Conv& conv = problem.conv;
+  auto parameters = std::make_shared<CudnnParameters>();
+  parameters->bias = upload_as(problem.precision, bias);
+  if (problem.layout == Layout::nhwc) {
+    parameters->weight =
+        upload_as(problem.precision,
+                  channels_last(weight, conv.out_channels, conv.kernel[0] * conv.kernel[1]));
+  } else {
+    parameters->weight = upload_as(problem.precision, weight);
+  }
+  std::vector<NamedLayer> layers = cudnn_algorithm_layers(problem, parameters, gpu);
+  for (NamedLayer& layer : cudnn_graph_layers(problem, parameters, gpu, kMostPlans)) {
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+std::string cudnn_missing_reason(GpuContext& gpu) {
+  try {
+    cudnn_handle(gpu);
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+}  // namespace winnow

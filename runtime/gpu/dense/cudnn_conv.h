@@ -1,0 +1,46 @@
+// Dense convolution with cuDNN: the baseline, on the same weights with their zeros.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/gpu/layer/family.h"
+
+namespace winnow {
+
+// One convolution as cuDNN gets it.
+struct CudnnProblem {
+  Conv conv;
+  bool has_relu = false;
+  ActivationSize in, out;
+  Layout layout = Layout::nhwc;  // of both, without halo: nchw or nhwc
+  Precision precision = Precision::f16;
+  int in_padding = 0;   // zero channels after the input's last; with groups = 1 only
+  int out_padding = 0;  // likewise of the output: written as zeros
+};
+
+struct NamedLayer {
+  std::string name;
+  std::shared_ptr<const PreparedLayer> layer;
+};
+
+// All ways of cuDNN to run the convolution that it accepts, bias and relu fused where it can:
+// the algorithms of cudnnConvolutionBiasActivationForward ("cudnn nhwc f16 algo 1") and the plans
+// that its heuristics propose for the operation graph ("cudnn graph nhwc f16 plan 2").
+//
+// fp16 runs on tensor cores with fp32 sums; fp32 is exact fp32, never TF32. Nondeterministic
+// kernels are left out.
+//
+//   weight  [K, C / groups, R, S]    bias  [K]
+//
+// `gpu` must outlive the layers. Empty if cuDNN accepts none. Throws Error{device} if cuDNN is
+// missing.
+std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<const float> weight,
+                                     std::span<const float> bias, GpuContext& gpu);
+
+// Why cuDNN cannot be used on this GPU; empty if it can.
+std::string cudnn_missing_reason(GpuContext& gpu);
+
+}  // namespace winnow

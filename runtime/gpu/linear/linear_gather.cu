@@ -1,0 +1,86 @@
+#include "runtime/gpu/linear/linear_gather.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/device/cuda_check.h"
+#include "runtime/gpu/linear/linear_rule.cuh"
+#include "runtime/stack/gather_rows.cuh"
+
+namespace winnow {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kTileImages = packed_images(Layout::nchw32);
+
+// ---------------------------------------------------------------------------------- device
+
+struct GatherArguments {
+  GatherView weights;
+  const void* x;
+  void* y;
+  std::uint32_t tiles;
+  LinearRule rule;
+};
+
+// A group of lanes makes one output of a tile. Blocks that run together work on few tiles, so that
+// these stay in the L2 cache.
+template <typename T>
+__global__ void __launch_bounds__(kThreads) linear_gather_kernel(const GatherArguments a) {
+  constexpr int kImages = Chunk<T>::kImages;
+  constexpr std::uint32_t kLanes = kTileImages / kImages;
+  const std::uint32_t part = threadIdx.x % kLanes * kImages;
+  const std::uint32_t output = blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes;
+  if (output >= a.weights.outputs) return;
+  const float bias = __ldg(a.weights.bias + output);
+  for (std::uint32_t tile = blockIdx.y; tile < a.tiles; tile += gridDim.y) {
+    const T* x = static_cast<const T*>(a.x) + std::size_t{tile} * a.weights.inputs * kTileImages;
+    T* y = static_cast<T*>(a.y) + (std::size_t{tile} * a.weights.outputs + output) * kTileImages;
+    float sum[kImages] = {};
+    add_rows<kTileImages>(a.weights, output, x + part, sum);
+    activate(a.rule, bias, sum);
+    *reinterpret_cast<uint4*>(y + part) = Chunk<T>::pack(sum);
+  }
+}
+
+// ------------------------------------------------------------------------------------ host
+
+template <typename T>
+void launch(const GatherArguments& arguments, cudaStream_t stream) {
+  constexpr std::uint32_t kOutputs = kThreads / (kTileImages / Chunk<T>::kImages);
+  const dim3 grid((arguments.weights.outputs + kOutputs - 1) / kOutputs,
+                  std::min(arguments.tiles, 65535u));
+  linear_gather_kernel<T><<<grid, kThreads, 0, stream>>>(arguments);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void check(const ActivationView& view, std::uint32_t features, const char* name) {
+  if (!is_matrix(view, Layout::nchw32, features)) {
+    fail(ErrorCode::usage, "linear gather: ", name, " is not nchw32 with ", features, " features");
+  }
+}
+
+}  // namespace
+
+LinearGatherWeights::LinearGatherWeights(const SparseLayer& layer)
+    : layout_(layer), data_(upload(pack_for_gather(layer, layout_))) {}
+
+void linear_gather(const LinearGatherWeights& weights, const ActivationView& x,
+                   const ActivationView& y, bool has_relu, cudaStream_t stream) {
+  const GatherView view = weights.view();
+  check(x, view.inputs, "x");
+  check(y, view.outputs, "y");
+  if (x.size.images != y.size.images || x.format.precision != y.format.precision) {
+    fail(ErrorCode::usage, "linear gather: x and y differ in images or precision");
+  }
+  const auto tiles = static_cast<std::uint32_t>((x.size.images + kTileImages - 1) / kTileImages);
+  if (tiles == 0 || view.outputs == 0) return;
+  const GatherArguments arguments{view, x.data, y.data, tiles, {lowest_output(has_relu)}};
+  if (x.format.precision == Precision::f16) {
+    launch<__half>(arguments, stream);
+  } else {
+    launch<float>(arguments, stream);
+  }
+}
+
+}  // namespace winnow

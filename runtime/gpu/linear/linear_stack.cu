@@ -1,0 +1,256 @@
+#include "runtime/gpu/linear/linear_stack.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/device/cuda_check.h"
+#include "runtime/device/half_cast.cuh"
+#include "runtime/gpu/linear/cluster_team.cuh"
+#include "runtime/gpu/linear/linear_rule.cuh"
+#include "runtime/stack/resident_layers.cuh"
+
+namespace winnow {
+namespace {
+
+// ---------------------------------------------------------------------------------- device
+
+// Row-major values of either precision.
+struct Matrix {
+  void* data;
+  std::uint32_t features;
+  bool is_half;
+
+  __device__ __forceinline__ void set(std::size_t i, float value) const {
+    if (is_half) {
+      static_cast<__half*>(data)[i] = __float2half_rn(value);
+    } else {
+      static_cast<float*>(data)[i] = value;
+    }
+  }
+};
+
+struct StackArguments {
+  ResidentView weights;
+  std::uint32_t layers;
+  std::uint32_t rows;  // of a buffer
+  std::uint32_t images;
+  Matrix x, y;
+  const float* lowest;
+  const std::uint32_t* result_row;
+};
+
+// A tile's inputs to rows of shared memory; zeros for images beyond the last, and in the rows that
+// fill the last slice.
+template <typename T, int R, typename From>
+__device__ __forceinline__ void load_rows(const StackArguments& a, const From* from,
+                                          std::uint32_t tile, unsigned char* x) {
+  constexpr int kImages = Chunk<T>::kImages;
+  const std::uint32_t rows = (a.x.features + 31) / 32 * 32;
+  for (std::uint32_t row = threadIdx.x; row < rows; row += kResidentThreads) {
+#pragma unroll 2
+    for (std::uint32_t j = 0; j < R / kImages; ++j) {
+      float value[kImages];
+#pragma unroll
+      for (std::uint32_t v = 0; v < kImages; ++v) {
+        const std::uint32_t image = tile * R + j * kImages + v;
+        const bool exists = row < a.x.features && image < a.images;
+        value[v] = exists ? widen(__ldg(from + std::size_t{image} * a.x.features + row)) : 0.0f;
+      }
+      *reinterpret_cast<uint4*>(x + row * ResidentRow<T, R>::kBytes + j * 16) =
+          Chunk<T>::pack(value);
+    }
+  }
+}
+
+template <typename T, int R>
+__device__ __forceinline__ void load_rows(const StackArguments& a, std::uint32_t tile,
+                                          unsigned char* x) {
+  if (a.x.is_half) {
+    load_rows<T, R>(a, static_cast<const __half*>(a.x.data), tile, x);
+  } else {
+    load_rows<T, R>(a, static_cast<const float*>(a.x.data), tile, x);
+  }
+}
+
+// The outputs first + thread, then every step-th. Neighbouring threads write neighbouring outputs
+// of an image.
+template <typename T, int R>
+__device__ __forceinline__ void store_rows(const StackArguments& a, std::uint32_t first,
+                                           std::uint32_t step, std::uint32_t tile,
+                                           const unsigned char* x) {
+  constexpr int kImages = Chunk<T>::kImages;
+  for (std::uint32_t output = first + threadIdx.x; output < a.y.features; output += step) {
+    const unsigned char* row = x + __ldg(a.result_row + output) * ResidentRow<T, R>::kBytes;
+#pragma unroll
+    for (int j = 0; j < R / kImages; ++j) {
+      float value[kImages] = {};
+      Chunk<T>::add(*reinterpret_cast<const uint4*>(row + j * 16), 1.0f, value);
+#pragma unroll
+      for (int v = 0; v < kImages; ++v) {
+        const std::uint32_t image = tile * R + j * kImages + v;
+        if (image < a.images) a.y.set(std::size_t{image} * a.y.features + output, value[v]);
+      }
+    }
+  }
+}
+
+// One block has the tile to itself.
+class AloneTeam : public BlockTeam {
+ public:
+  static constexpr int kUnroll = kResidentUnroll;
+
+  explicit __device__ __forceinline__ AloneTeam(ClusterBarrier*) {}
+  __device__ __forceinline__ std::uint32_t rank() const { return 0; }
+  __device__ __forceinline__ std::uint32_t blocks() const { return 1; }
+  __device__ __forceinline__ void end_tile() const { __syncthreads(); }
+};
+
+template <typename T, int R, typename Team>
+__global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const StackArguments a) {
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ ClusterBarrier barriers[2];
+  Team team(barriers);
+  const std::uint32_t teams = gridDim.x / team.blocks();
+  const std::uint32_t buffer = a.rows * ResidentRow<T, R>::kBytes;
+  for (std::uint32_t tile = blockIdx.x / team.blocks(); tile * R < a.images; tile += teams) {
+    ResidentStream<T, R, Team::kUnroll> stream(a.weights, 0, team.warp());
+    load_rows<T, R>(a, tile, memory);
+    __syncthreads();
+    ResidentBuffers buffers{memory, memory + buffer};
+    run_layers<T, R>(team, a.weights, 0, a.layers, stream, buffers,
+                     [&](std::uint32_t l) { return LinearRule{__ldg(a.lowest + l)}; });
+    store_rows<T, R>(a, team.rank() * kResidentThreads, team.blocks() * kResidentThreads, tile,
+                     buffers.x);
+    team.end_tile();
+  }
+}
+
+// ------------------------------------------------------------------------------------ host
+
+class LayerList : public LayerStack {
+ public:
+  explicit LayerList(const std::vector<SparseLayer>& layers) : layers_(layers) {}
+  std::uint32_t neurons() const override { return layers_.front().inputs; }
+  std::uint32_t layers() const override { return static_cast<std::uint32_t>(layers_.size()); }
+  SparseLayer layer(std::uint32_t l) const override { return layers_.at(l); }
+
+ private:
+  const std::vector<SparseLayer>& layers_;
+};
+
+ResidentTeam team_of(const LinearStackForm& form) {
+  return {.warps = static_cast<std::uint32_t>(form.blocks) * kResidentWarps,
+          .unroll = static_cast<std::uint32_t>(form.blocks > 1 ? ClusterTeam::kUnroll
+                                                               : AloneTeam::kUnroll)};
+}
+
+void check_layers(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
+  if (layers.empty()) fail(ErrorCode::usage, "linear stack: no layers");
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l) {
+    check_follows(layers[l], layers[l + 1], l + 1, "linear stack");
+    if (layers[l].outputs() < fewest_outputs(form.blocks)) {
+      fail(ErrorCode::usage, "linear stack: layer ", l, " has ", layers[l].outputs(),
+           " outputs, too few for ", to_string(form));
+    }
+  }
+}
+
+ResidentWeights ordered(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
+  check_layers(layers, form);
+  const std::vector<std::uint32_t> classes(layers.size(), form.rows.classes());
+  return ResidentWeights(LayerList(layers), classes, team_of(form), 0);
+}
+
+std::vector<float> lowest_values(const std::vector<bool>& has_relu) {
+  std::vector<float> lowest;
+  for (const bool is_relu : has_relu) lowest.push_back(lowest_output(is_relu));
+  return lowest;
+}
+
+Matrix matrix_of(const ActivationView& view, std::uint32_t features, const char* name) {
+  if (!is_matrix(view, Layout::nchw, features)) {
+    fail(ErrorCode::usage, "linear stack: ", name, " is not row-major with ", features,
+         " features");
+  }
+  return {view.data, features, view.format.precision == Precision::f16};
+}
+
+using Kernel = void (*)(StackArguments);
+
+Kernel kernel_for(const LinearStackForm& form) {
+  if (form.blocks > 1) {
+    if (form.rows == ResidentForm{false, kClusterImages}) {
+      return linear_stack_kernel<float, kClusterImages, ClusterTeam>;
+    }
+  } else if (form.rows.is_half) {
+    if (form.rows.images == 16) return linear_stack_kernel<__half, 16, AloneTeam>;
+    if (form.rows.images == 8) return linear_stack_kernel<__half, 8, AloneTeam>;
+  } else {
+    if (form.rows.images == 16) return linear_stack_kernel<float, 16, AloneTeam>;
+    if (form.rows.images == 8) return linear_stack_kernel<float, 8, AloneTeam>;
+    if (form.rows.images == 4) return linear_stack_kernel<float, 4, AloneTeam>;
+  }
+  fail(ErrorCode::usage, "linear stack: no kernel for ", to_string(form));
+}
+
+void launch(Kernel kernel, const StackArguments& arguments, const LinearStackForm& form,
+            std::size_t shared, int processors, cudaStream_t stream) {
+  CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared)));
+  if (form.blocks > processors) {
+    fail(ErrorCode::usage, "linear stack: ", to_string(form), " on ", processors, " processors");
+  }
+  const std::int64_t teams = std::min<std::int64_t>(
+      (arguments.images + form.rows.images - 1) / form.rows.images, processors / form.blocks);
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = static_cast<unsigned>(form.blocks);
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(teams * form.blocks));
+  config.blockDim = dim3(kResidentThreads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = form.blocks > 1 ? 1 : 0;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments));
+}
+
+}  // namespace
+
+LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
+                                       const std::vector<bool>& has_relu,
+                                       const LinearStackForm& form)
+    : form_(form),
+      resident_(ordered(layers, form)),
+      layers_(static_cast<std::uint32_t>(layers.size())),
+      inputs_(layers.front().inputs),
+      outputs_(layers.back().outputs()),
+      lowest_(upload(lowest_values(has_relu))),
+      result_row_(upload(resident_.result_rows())) {
+  if (has_relu.size() != layers.size()) {
+    fail(ErrorCode::usage, "linear stack: ", has_relu.size(), " relus for ", layers.size(),
+         " layers");
+  }
+}
+
+void linear_stack(const LinearStackWeights& weights, const ActivationView& x,
+                  const ActivationView& y, int processors, cudaStream_t stream) {
+  if (x.size.images != y.size.images) {
+    fail(ErrorCode::usage, "linear stack: ", x.size.images, " images in, ", y.size.images, " out");
+  }
+  if (x.size.images == 0) return;
+  const StackArguments arguments{.weights = weights.resident_.view(),
+                                 .layers = weights.layers_,
+                                 .rows = weights.resident_.rows(),
+                                 .images = static_cast<std::uint32_t>(x.size.images),
+                                 .x = matrix_of(x, weights.inputs_, "x"),
+                                 .y = matrix_of(y, weights.outputs_, "y"),
+                                 .lowest = weights.lowest_.get(),
+                                 .result_row = weights.result_row_.get()};
+  launch(kernel_for(weights.form_), arguments, weights.form_, weights.shared_bytes(), processors,
+         stream);
+}
+
+}  // namespace winnow

@@ -1,0 +1,161 @@
+// Window pooling: one thread per output. Global pooling: one warp per plane where a plane is a run
+// of memory (nchw), else one thread per channel and image, so that neighbours read neighbours.
+#include "runtime/gpu/pointwise/pool.h"
+
+#include <cmath>
+
+#include "runtime/device/cuda_check.h"
+#include "runtime/gpu/layer/indexing.cuh"
+
+namespace winnow {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr int kWarpsPerBlock = 4;
+
+// ---------------------------------------------------------------------------------- device
+
+struct PoolWindow {
+  int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, height, width;
+  bool is_max;
+};
+
+__device__ __forceinline__ float merge(bool is_max, float a, float b) {
+  // A NaN wins, as in the reference.
+  if (is_max) return (b > a || b != b) ? b : a;
+  return a + b;
+}
+
+template <typename T>
+__device__ float pool_window(const DeviceView<const T>& in, const PoolWindow& w,
+                             const Coordinates& at) {
+  const int y0 = static_cast<int>(at.y) * w.stride_h - w.pad_h;
+  const int x0 = static_cast<int>(at.x) * w.stride_w - w.pad_w;
+  const int y_end = min(y0 + w.kernel_h, w.height);
+  const int x_end = min(x0 + w.kernel_w, w.width);
+  float result = w.is_max ? -INFINITY : 0.0f;
+  for (int y = max(y0, 0); y < y_end; ++y) {
+    for (int x = max(x0, 0); x < x_end; ++x) {
+      result = merge(w.is_max, result, widen(in.origin[in.offset(at.n, at.c, y, x)]));
+    }
+  }
+  return w.is_max ? result : result / static_cast<float>(w.kernel_h * w.kernel_w);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kElementThreads)
+    pool_kernel(DeviceView<const T> in, DeviceView<T> out, PoolWindow window, Unraveler order) {
+  for_each_element(order, [&](const Coordinates& at) {
+    out.origin[out.offset(at.n, at.c, at.y, at.x)] = narrow<T>(pool_window(in, window, at));
+  });
+}
+
+// Global pooling reuses PoolWindow: height and width of the plane, is_max.
+template <typename T>
+__global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
+    plane_kernel(DeviceView<const T> in, DeviceView<T> out, PoolWindow plane, Unraveler order) {
+  const std::uint32_t c = blockIdx.x * kWarpsPerBlock + threadIdx.x / kWarp;
+  if (c >= order.per_group) return;
+  const int lane = threadIdx.x % kWarp;
+  const int positions = plane.height * plane.width;
+  for (std::uint32_t n = blockIdx.y; n < order.images; n += gridDim.y) {
+    float result = plane.is_max ? -INFINITY : 0.0f;
+    for (int p = lane; p < positions; p += kWarp) {
+      const std::int64_t at = in.offset(n, c, p / plane.width, p % plane.width);
+      result = merge(plane.is_max, result, widen(in.origin[at]));
+    }
+    for (int step = kWarp / 2; step > 0; step /= 2) {
+      result = merge(plane.is_max, result, __shfl_xor_sync(0xffffffffu, result, step));
+    }
+    if (!plane.is_max) result /= static_cast<float>(positions);
+    if (lane == 0) out.origin[out.offset(n, c, 0, 0)] = narrow<T>(result);
+  }
+}
+
+template <typename T>
+__global__ void __launch_bounds__(kElementThreads)
+    channel_kernel(DeviceView<const T> in, DeviceView<T> out, PoolWindow plane, Unraveler order) {
+  for_each_element(order, [&](const Coordinates& at) {
+    float result = plane.is_max ? -INFINITY : 0.0f;
+    for (int y = 0; y < plane.height; ++y) {
+      for (int x = 0; x < plane.width; ++x) {
+        result = merge(plane.is_max, result, widen(in.origin[in.offset(at.n, at.c, y, x)]));
+      }
+    }
+    if (!plane.is_max) result /= static_cast<float>(plane.height * plane.width);
+    out.origin[out.offset(at.n, at.c, 0, 0)] = narrow<T>(result);
+  });
+}
+
+// ------------------------------------------------------------------------------------ host
+
+std::int64_t pooled(std::int64_t extent, const Pool& op, int axis) {
+  return (extent + 2 * op.padding[axis] - op.kernel[axis]) / op.stride[axis] + 1;
+}
+
+void require_equal(const char* who, const ActivationView& out, const ActivationSize& expected,
+                   Precision precision) {
+  if (out.size != expected || out.format.precision != precision) {
+    fail(ErrorCode::usage, who, ": the output's size or element type does not fit the input");
+  }
+}
+
+}  // namespace
+
+void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
+          cudaStream_t stream) {
+  ActivationSize expected = in.size;
+  expected.height = pooled(in.size.height, op, 0);
+  expected.width = pooled(in.size.width, op, 1);
+  require_equal("pool", out, expected, in.format.precision);
+  if (element_count({out.size.images, out.size.channels, out.size.height, out.size.width}) == 0) {
+    return;
+  }
+  const PoolWindow window{.kernel_h = static_cast<int>(op.kernel[0]),
+                          .kernel_w = static_cast<int>(op.kernel[1]),
+                          .stride_h = static_cast<int>(op.stride[0]),
+                          .stride_w = static_cast<int>(op.stride[1]),
+                          .pad_h = static_cast<int>(op.padding[0]),
+                          .pad_w = static_cast<int>(op.padding[1]),
+                          .height = static_cast<int>(in.size.height),
+                          .width = static_cast<int>(in.size.width),
+                          .is_max = op.kind == PoolKind::max};
+  const Unraveler order(out.format.layout, out.size);
+  with_element(in.format.precision, [&](auto element) {
+    using T = decltype(element);
+    pool_kernel<T><<<element_grid(order), kElementThreads, 0, stream>>>(
+        device_view<const T>(in), device_view<T>(out), window, order);
+  });
+  CUDA_CHECK(cudaGetLastError());
+}
+
+void global_pool(const GlobalPool& op, const ActivationView& in, const ActivationView& out,
+                 cudaStream_t stream) {
+  ActivationSize expected = in.size;
+  expected.height = expected.width = 1;
+  require_equal("global_pool", out, expected, in.format.precision);
+  if (element_count({in.size.images, in.size.channels, in.size.height, in.size.width}) == 0) return;
+
+  PoolWindow plane{};
+  plane.height = static_cast<int>(in.size.height);
+  plane.width = static_cast<int>(in.size.width);
+  plane.is_max = op.kind == PoolKind::max;
+  const bool is_plane_a_run = in.format.layout == Layout::nchw;
+  const Unraveler order(is_plane_a_run ? Layout::nchw : in.format.layout, out.size);
+  with_element(in.format.precision, [&](auto element) {
+    using T = decltype(element);
+    const auto source = device_view<const T>(in);
+    const auto target = device_view<T>(out);
+    if (is_plane_a_run) {
+      dim3 grid = element_grid(order);
+      grid.x = (order.per_group + kWarpsPerBlock - 1) / kWarpsPerBlock;
+      plane_kernel<T><<<grid, kWarp * kWarpsPerBlock, 0, stream>>>(source, target, plane, order);
+    } else {
+      channel_kernel<T>
+          <<<element_grid(order), kElementThreads, 0, stream>>>(source, target, plane, order);
+    }
+  });
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace winnow

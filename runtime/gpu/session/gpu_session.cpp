@@ -1,0 +1,257 @@
+#include "runtime/gpu/session/gpu_session.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <variant>
+
+#include "runtime/device/graph.h"
+#include "runtime/gpu/layer/family_list.h"
+#include "runtime/gpu/pointwise/convert.h"
+#include "runtime/gpu/pointwise/noise.h"
+#include "runtime/gpu/session/kernel_timer.h"
+#include "runtime/gpu/session/network_executor.h"
+#include "runtime/plan/describe.h"
+
+namespace winnow {
+namespace {
+
+constexpr int kComparisonWarmUp = 3;
+constexpr int kComparisonRepeats = 11;
+constexpr std::uint32_t kNoiseSeed = 7;
+
+void check_options(const SessionOptions& options) {
+  const int sub_batch = options.sub_batch;
+  const bool is_known =
+      sub_batch == 0 || sub_batch == 1 || sub_batch == 2 || sub_batch == 4 || sub_batch == 8;
+  if (!is_known) fail(ErrorCode::usage, "sub_batch is ", sub_batch, ", expected 1, 2, 4 or 8");
+  if (!options.family.empty()) family_named(options.family);
+}
+
+// Rows of the table that reads the network's input as token numbers, if one does.
+std::optional<std::int64_t> token_rows(const Program& program) {
+  std::optional<std::int64_t> rows;
+  for (const Step& step : program.steps) {
+    const auto* embedding = std::get_if<Embedding>(&step.op);
+    if (embedding == nullptr || step.inputs[0] != program.input) continue;
+    rows = rows.has_value() ? std::min(*rows, embedding->rows) : embedding->rows;
+  }
+  return rows;
+}
+
+class GpuSession : public Session {
+ public:
+  GpuSession(const DeployedModel& model, const SessionOptions& options)
+      : options_(options), gpu_(options.gpu), program_(build_program(model, options.batch)) {
+    TimingTable table;
+    NetworkPlanner planner(model, program_, options_, gpu_, table);
+    describe(model, planner);
+    executor_ = fastest(planner);
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+      layers_[i].family = executor_->plan().steps[i].family;
+      layers_[i].kernel = executor_->plan().steps[i].kernel;
+    }
+    input_ = PinnedBuffer<float>(count_of(program_.input));
+    output_ = PinnedBuffer<float>(count_of(program_.output));
+    token_rows_ = token_rows(program_);
+    std::fill(input_.values().begin(), input_.values().end(), 0.0f);
+    copy_input();
+    gpu_.synchronize();
+    if (!options_.is_profiled) record();
+  }
+
+  ~GpuSession() override { cudaStreamSynchronize(gpu_.stream()); }
+
+  std::string device() const override {
+    return "cuda:" + std::to_string(gpu_.index()) + " (" + gpu_.name() + ")";
+  }
+  std::vector<LayerPlan> layers() const override { return layers_; }
+
+  void run(std::span<const float> input, std::span<float> output) override {
+    if (output.size() != output_.values().size()) {
+      fail(ErrorCode::usage, "output: got ", output.size(), " values, expected ",
+           output_.values().size());
+    }
+    gpu_.make_current();
+    take_input(input);
+    copy_input();
+    enqueue_network();
+    CUDA_CHECK(cudaMemcpyAsync(output_.values().data(), executor_->output(),
+                               output_.values().size_bytes(), cudaMemcpyDeviceToHost,
+                               gpu_.stream()));
+    gpu_.synchronize();
+    std::copy(output_.values().begin(), output_.values().end(), output.begin());
+  }
+
+  void set_input(std::span<const float> input) override {
+    gpu_.make_current();
+    take_input(input);
+    copy_input();
+    gpu_.synchronize();
+  }
+
+  std::vector<double> time_network(int warm_up, int repeats) override {
+    gpu_.make_current();
+    for (int i = 0; i < warm_up; ++i) enqueue_network();
+    std::vector<double> times;
+    const Event begin, end;
+    for (int i = 0; i < repeats; ++i) {
+      begin.record(gpu_.stream());
+      enqueue_network();
+      end.record(gpu_.stream());
+      times.push_back(milliseconds_between(begin, end));
+    }
+    return times;
+  }
+
+  std::vector<std::vector<double>> time_layers(int warm_up, int repeats) override {
+    gpu_.make_current();
+    std::vector<std::vector<double>> times;
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      // In order, so that each step works on the real values of the steps before it.
+      executor_->enqueue_step(i, gpu_.stream());
+      if (executor_->is_free(i)) {
+        times.emplace_back(static_cast<std::size_t>(repeats), 0.0);
+        continue;
+      }
+      times.push_back(
+          time_repeatedly([&](cudaStream_t stream) { executor_->enqueue_step(i, stream); }, warm_up,
+                          repeats, gpu_.stream()));
+    }
+    return times;
+  }
+
+  std::vector<std::vector<float>> step_outputs() override {
+    gpu_.make_current();
+    std::vector<std::vector<float>> outputs;
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      executor_->enqueue_step(i, gpu_.stream());
+      outputs.emplace_back();
+      if (!executor_->is_deferred(i)) outputs.back() = download(executor_->step_output(i));
+    }
+    return outputs;
+  }
+
+ private:
+  std::size_t count_of(std::size_t value) const {
+    return static_cast<std::size_t>(element_count(program_.values[value].shape));
+  }
+
+  void describe(const DeployedModel& model, const NetworkPlanner& planner) {
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      layers_.push_back(describe_step(model, program_, program_.steps[i]));
+      if (options_.choice == KernelChoice::measured) layers_.back().candidates = planner.timings(i);
+    }
+  }
+
+  // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the parts'
+  // times must win as a whole.
+  std::unique_ptr<NetworkExecutor> fastest(const NetworkPlanner& planner) {
+    const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();
+    NetworkPlan chosen = planner.plan(Allowed::as_asked);
+    std::vector<NetworkPlan> plans;  // ties go to the earlier one
+    if (is_free && !is_dense(chosen) && planner.has_dense()) {
+      plans.push_back(planner.plan(Allowed::dense_only));
+    }
+    plans.push_back(std::move(chosen));
+    if (is_free && planner.has_stacks()) plans.push_back(planner.plan(Allowed::stacked));
+    return std::make_unique<NetworkExecutor>(program_, std::move(plans[fastest_of(plans)]), gpu_);
+  }
+
+  std::size_t fastest_of(const std::vector<NetworkPlan>& plans) {
+    if (plans.size() == 1) return 0;
+    std::size_t best = 0;
+    double best_ms = time_plan(plans[0]);
+    for (std::size_t i = 1; i < plans.size(); ++i) {
+      const double ms = time_plan(plans[i]);
+      if (!is_worth_it(ms, best_ms)) continue;
+      best = i;
+      best_ms = ms;
+    }
+    return best;
+  }
+
+  static bool is_dense(const NetworkPlan& plan) {
+    return std::ranges::none_of(
+        plan.steps, [](const Candidate& step) { return family_named(step.family).is_sparse(); });
+  }
+
+  double time_plan(const NetworkPlan& plan) {
+    const NetworkExecutor executor(program_, plan, gpu_);
+    fill_noise(executor.input(), static_cast<std::int64_t>(count_of(program_.input)),
+               Precision::f32, kNoiseSeed, gpu_.stream());
+    return median_ms(time_repeatedly([&](cudaStream_t stream) { executor.enqueue(stream); },
+                                     kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
+  }
+
+  void record() {
+    executor_->enqueue(gpu_.stream());  // loads code outside the recording
+    gpu_.synchronize();
+    graph_ = DeviceGraph::capture(gpu_.stream(), [&] { executor_->enqueue(gpu_.stream()); });
+  }
+
+  void enqueue_network() {
+    if (graph_.is_empty()) {
+      executor_->enqueue(gpu_.stream());
+    } else {
+      graph_.launch(gpu_.stream());
+    }
+  }
+
+  void take_input(std::span<const float> input) {
+    if (input.size() != input_.values().size()) {
+      fail(ErrorCode::usage, "input: got ", input.size(), " values, expected ",
+           input_.values().size());
+    }
+    if (token_rows_.has_value()) {
+      for (const float token : input) {
+        const bool is_known =
+            token >= 0 && token < static_cast<float>(*token_rows_) && token == std::floor(token);
+        if (!is_known) {
+          fail(ErrorCode::usage, "token ", token, " is not in the table of ", *token_rows_,
+               " rows");
+        }
+      }
+    }
+    std::copy(input.begin(), input.end(), input_.values().begin());
+  }
+
+  void copy_input() {
+    CUDA_CHECK(cudaMemcpyAsync(executor_->input(), input_.values().data(),
+                               input_.values().size_bytes(), cudaMemcpyHostToDevice,
+                               gpu_.stream()));
+  }
+
+  // Any view as row-major fp32 in host memory.
+  std::vector<float> download(const ActivationView& view) {
+    const ActivationSize& size = view.size;
+    std::vector<float> values(static_cast<std::size_t>(
+        element_count({size.images, size.channels, size.height, size.width})));
+    const DeviceBuffer<float> buffer(values.size());
+    convert(view, {buffer.get(), plain(Precision::f32), size}, gpu_.stream());
+    gpu_.synchronize();
+    CUDA_CHECK(cudaMemcpy(values.data(), buffer.get(), buffer.bytes(), cudaMemcpyDeviceToHost));
+    return values;
+  }
+
+  SessionOptions options_;
+  GpuContext gpu_;  // outlives all layers
+  Program program_;
+  std::vector<LayerPlan> layers_;
+  std::unique_ptr<NetworkExecutor> executor_;
+  DeviceGraph graph_;
+  PinnedBuffer<float> input_, output_;
+  std::optional<std::int64_t> token_rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> make_gpu_session(const DeployedModel& model,
+                                          const SessionOptions& options) {
+  check_options(options);
+  const std::string reason = gpu_unavailable_reason();
+  if (!reason.empty()) fail(ErrorCode::device, "GPU ", options.gpu, ": ", reason);
+  return std::make_unique<GpuSession>(model, options);
+}
+
+}  // namespace winnow

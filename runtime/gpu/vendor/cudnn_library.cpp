@@ -1,0 +1,47 @@
+#include "runtime/gpu/vendor/cudnn_library.h"
+
+#include "runtime/base/error.h"
+#include "runtime/gpu/vendor/library_places.h"
+
+namespace winnow {
+namespace {
+
+Cudnn load() {
+  const DynamicLibrary library =
+      DynamicLibrary::open({"libcudnn.so.9"}, library_folders("WINNOW_CUDNN_DIR", "cudnn"));
+  Cudnn cudnn;
+  cudnn.path = library.path();
+#define WINNOW_LOAD(name) cudnn.name = library.function<decltype(cudnn.name)>(#name);
+  WINNOW_CUDNN_FUNCTIONS(WINNOW_LOAD)
+#undef WINNOW_LOAD
+  const std::size_t version = cudnn.cudnnGetVersion();
+  if (version / 10000 != CUDNN_MAJOR) {
+    fail(ErrorCode::device, cudnn.path, ": is cuDNN ", version, ", expected version ", CUDNN_MAJOR);
+  }
+  return cudnn;
+}
+
+}  // namespace
+
+const Cudnn& Cudnn::get() {
+  // cuDNN itself needs cuBLASLt; loading ours first lets it find the same one.
+  static const bool is_blas_loaded = preload_cublaslt();
+  static_cast<void>(is_blas_loaded);
+  static const Cudnn cudnn = load();
+  return cudnn;
+}
+
+void check_cudnn(const Cudnn& cudnn, cudnnStatus_t status, const char* call, const char* file,
+                 int line) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  fail(ErrorCode::device, file, ":", line, ": ", call, ": ", cudnn.cudnnGetErrorString(status));
+}
+
+CudnnHandle make_cudnn_handle() {
+  const Cudnn& cudnn = Cudnn::get();
+  cudnnHandle_t handle = nullptr;
+  CUDNN_CHECK(cudnn, cudnn.cudnnCreate(&handle));
+  return CudnnHandle(cudnn, handle);
+}
+
+}  // namespace winnow

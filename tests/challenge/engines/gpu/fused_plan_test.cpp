@@ -1,0 +1,65 @@
+#include "runtime/challenge/engines/gpu/fused_plan.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/challenge/engines/gpu/image_bits.h"
+
+namespace winnow::challenge {
+
+TEST_CASE("phases cover all layers in order, and fp16 begins where it is asked for") {
+  for (const std::uint32_t layers : {1u, 2u, 5u, 6u, 7u, 11u, 120u, 1920u}) {
+    for (const std::uint32_t half_from : {0u, 6u, 8u, 12u, 5000u}) {
+      std::uint32_t next = 0;
+      for (const FusedPhase& phase : plan_fused_phases(layers, half_from)) {
+        CHECK(phase.first == next);
+        CHECK(phase.last > phase.first);
+        CHECK(phase.is_half == (phase.first >= half_from));
+        CHECK((phase.is_half || phase.last <= half_from));
+        next = phase.last;
+      }
+      CHECK(next == layers);
+    }
+  }
+}
+
+TEST_CASE("a network of six layers becomes five launches") {
+  CHECK(plan_fused_phases(6, 6) ==
+        std::vector<FusedPhase>{
+            {0, 2, false}, {2, 3, false}, {3, 4, false}, {4, 5, false}, {5, 6, false}});
+}
+
+TEST_CASE("dead images are dropped after every early layer, rarely later, and where fp16 begins") {
+  for (std::uint32_t l = 0; l < 16; ++l) CHECK(drops_after(l, 120, 12));
+  CHECK_FALSE(drops_after(16, 120, 12));
+  CHECK(drops_after(23, 120, 12));
+  CHECK(drops_after(31, 120, 12));
+  CHECK(drops_after(119, 120, 12));
+  CHECK_FALSE(drops_after(40, 120, 12));
+  CHECK(drops_after(40, 120, 41));
+}
+
+TEST_CASE("the first block of the challenge's networks keeps fp32") {
+  CHECK(full_precision_layers(1024) == 6);
+  CHECK(full_precision_layers(4096) == 8);
+  CHECK(full_precision_layers(16384) == 10);
+  CHECK(full_precision_layers(65536) == 12);
+  CHECK(full_precision_layers(1) == 6);
+}
+
+TEST_CASE("images become bits and bits numbers") {
+  SparseImages images{.neurons = 3, .row_begin = {0}, .neuron = {}};
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    if (i % 3 == 0) images.neuron.push_back(i % 2);
+    images.row_begin.push_back(images.neuron.size());
+  }
+  const std::vector<std::uint32_t> words = image_bits(images, 4, 40);
+  REQUIRE(words.size() == 2 * 3);
+  CHECK(words[0] == 0x04104104u);  // images 6, 12, 18, 24, 30 of 0 mod 6
+  CHECK(words[1] == 0x20820820u);  // images 9, 15, 21, 27, 33
+  CHECK(words[2] == 0u);
+  CHECK(words[3] == 1u);  // image 36
+  CHECK(words[4] == 8u);  // image 39
+  CHECK(set_bits(words.data(), 1) == std::vector<std::uint32_t>{2, 8, 14, 20, 26});
+}
+
+}  // namespace winnow::challenge

@@ -1,0 +1,100 @@
+#include "runtime/gpu/dense/cudnn_conv.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/base/error.h"
+#include "tests/gpu/device_tensor.h"
+#include "tests/gpu/gpu_case.h"
+#include "tests/gpu/random_values.h"
+
+namespace winnow {
+namespace {
+
+// FFT and Winograd round more than a plain sum does.
+constexpr double kLooser = 20;
+
+// Formats of the cases mark with a padding of 1 that channels are to be filled up to 8.
+int padding_of(const ActivationFormat& format, std::int64_t channels) {
+  return format.channel_padding > 0 ? static_cast<int>(-channels & 7) : 0;
+}
+
+void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool has_relu,
+                const ActivationFormat& format, GpuContext& gpu) {
+  RandomValues random(17);
+  const Shape weight_shape = {conv.out_channels, conv.in_channels / conv.groups, conv.kernel[0],
+                              conv.kernel[1]};
+  const std::vector<float> weight = random.array(weight_shape).values;
+  const std::vector<float> bias = random.reals(static_cast<std::size_t>(conv.out_channels));
+  const reference::Array input = random.array({batch, conv.in_channels, side, side});
+  reference::Array expected = reference::conv(conv, input, weight, bias);
+  if (has_relu) expected = reference::relu(expected);
+  ActivationFormat in_format = format, out_format = format;
+  in_format.channel_padding = padding_of(format, conv.in_channels);
+  out_format.channel_padding = padding_of(format, conv.out_channels);
+  const DeviceTensor in(in_format, input);
+  int ran = 0;
+  for (const NamedLayer& named : cudnn_layers({.conv = conv,
+                                 .has_relu = has_relu,
+                                 .in = activation_size(input.shape),
+                                 .out = activation_size(expected.shape),
+                                 .layout = format.layout,
+                                 .precision = format.precision,
+                                 .in_padding = padding_of(format, conv.in_channels),
+                                 .out_padding = padding_of(format, conv.out_channels)},
+                                              weight, bias, gpu)) {
+    const DeviceBuffer<std::byte> workspace(named.layer->workspace_bytes());
+    const DeviceTensor out(out_format, expected.shape);
+    const ActivationView view = in.view();
+    try {
+      named.layer->launch(std::span(&view, 1), out.view(), {workspace.get(), workspace.bytes()},
+                          gpu.stream());
+    } catch (const Error&) {
+      continue;  // an algorithm may refuse when it is launched
+    }
+    ++ran;
+    CAPTURE(named.name);
+    CHECK(relative_error(out.values(), expected.values) <= kLooser * tolerance(format.precision));
+  }
+  CAPTURE(to_string(format));
+  CAPTURE(conv.groups);
+  CHECK(ran > 0);
+}
+
+}  // namespace
+
+TEST_CASE("cuDNN's convolutions equal the reference") {
+  if (lacks_gpu()) return;
+  GpuContext gpu(0);
+  if (const std::string reason = cudnn_missing_reason(gpu); !reason.empty()) {
+    std::printf("skipped: %s\n", reason.c_str());
+    return;
+  }
+  const Conv plain{.in_channels = 16, .out_channels = 24, .kernel = {3, 3}, .padding = {1, 1}};
+  const Conv strided{.in_channels = 8,
+                     .out_channels = 16,
+                     .kernel = {3, 3},
+                     .stride = {2, 2},
+                     .padding = {1, 1},
+                     .dilation = {2, 2}};
+  const Conv grouped{
+      .in_channels = 16, .out_channels = 32, .kernel = {3, 3}, .padding = {1, 1}, .groups = 2};
+  const Conv first{.in_channels = 3, .out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}};
+  const Conv ragged{.in_channels = 16, .out_channels = 13, .kernel = {3, 3}, .padding = {1, 1}};
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+      const ActivationFormat format{.layout = layout, .precision = precision};
+      check_conv(plain, 3, 9, true, format, gpu);
+      check_conv(plain, 2, 7, false, format, gpu);
+    }
+    const ActivationFormat nchw{.layout = Layout::nchw, .precision = precision};
+    check_conv(strided, 3, 11, true, nchw, gpu);
+    check_conv(grouped, 2, 6, true, nchw, gpu);
+    check_conv(first, 2, 12, true, nchw, gpu);
+    ActivationFormat padded{.layout = Layout::nhwc, .precision = precision};
+    padded.channel_padding = 1;
+    check_conv(first, 2, 12, true, padded, gpu);
+    check_conv(ragged, 3, 5, false, padded, gpu);
+  }
+}
+
+}  // namespace winnow

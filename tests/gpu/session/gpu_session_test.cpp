@@ -1,0 +1,351 @@
+#include "runtime/gpu/session/gpu_session.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "runtime/gpu/dense/cudnn_conv.h"
+#include "runtime/reference/reference_session.h"
+#include "tests/gpu/device_tensor.h"
+#include "tests/gpu/gpu_case.h"
+#include "tests/gpu/random_values.h"
+#include "tests/model/graphs.h"
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+// A deployed model of `graph` with random weights: sparse ones of `vector`, but the first
+// convolution dense, as pruning often leaves it.
+DeployedModel model_of(const Graph& graph, int vector, std::uint64_t seed) {
+  RandomValues random(seed);
+  DeployedModel model;
+  model.graph = graph;
+  bool is_first = true;
+  for (const Node& node : graph.nodes) {
+    for (const Parameter& parameter : parameters_of(node)) {
+      const bool is_weight = parameter.name.ends_with(".weight");
+      const bool is_table = std::holds_alternative<Embedding>(node.op);
+      if (is_weight && !is_table && !is_first) {
+        const std::int64_t channels = parameter.shape[0];
+        model.weights[parameter.name] =
+            random.weight(channels, element_count(parameter.shape) / channels, vector, 0.3);
+        continue;
+      }
+      if (is_weight && !is_table) is_first = false;
+      model.weights[parameter.name] =
+          DenseWeight{parameter.shape, encode_f32(random.array(parameter.shape).values)};
+    }
+  }
+  return model;
+}
+
+Conv strided(Conv op, std::int64_t stride, std::int64_t groups) {
+  op.stride = {stride, stride};
+  op.groups = groups;
+  return op;
+}
+
+// Convolutions of every kind in a chain, as in VGG.
+Graph chain_graph() {
+  return graph_of({3, 13, 11}, {{"conv1", conv(3, 16, 3, 1), {}},
+                                {"relu1", Relu{}, {}},
+                                {"pool1", Pool{}, {}},
+                                {"conv2", strided(conv(16, 24, 3, 1), 1, 2), {}},
+                                {"relu2", Relu{}, {}},
+                                {"conv3", strided(conv(24, 33, 5, 2), 2, 1), {}},
+                                {"pool3", Pool{PoolKind::average, 2, {2, 2}, {1, 1}, {1, 1}}, {}},
+                                {"relu3", Relu{}, {}},
+                                {"conv4", conv(33, 16, 1), {}},
+                                {"flat", Flatten{}, {}},
+                                {"fc1", Linear{16 * 4 * 4, 20, true}, {}},
+                                {"relu4", Relu{}, {}},
+                                {"fc2", Linear{20, 10, true}, {}},
+                                {"out", Softmax{}, {}}});
+}
+
+// Kim's text network: token numbers, two convolutions over them, maxima over time.
+Graph text_graph() {
+  return graph_of({9},
+                  {{"table", Embedding{50, 8}, {}},
+                   {"conv2", conv1d(8, 16, 2), {"table"}},
+                   {"relu2", Relu{}, {}},
+                   {"max2", GlobalPool{PoolKind::max}, {}},
+                   {"conv3", conv1d(8, 16, 3), {"table"}},
+                   {"relu3", Relu{}, {}},
+                   {"max3", GlobalPool{PoolKind::max}, {}},
+                   {"both", Concat{}, {"max2", "max3"}},
+                   {"fc", Linear{32, 2, true}, {}}},
+                  true);
+}
+
+// Sparse linear layers in a chain, none of them dense: the stack of a deployed multilayer
+// perceptron.
+Graph stack_graph() {
+  return graph_of({40}, {{"fc1", Linear{40, 90, true}, {}},
+                         {"relu1", Relu{}, {}},
+                         {"fc2", Linear{90, 33, true}, {}},
+                         {"relu2", Relu{}, {}},
+                         {"fc3", Linear{33, 70, false}, {}},
+                         {"fc4", Linear{70, 10, true}, {}},
+                         {"out", Softmax{}, {}}});
+}
+
+DeployedModel stack_model(int vector, std::uint64_t seed, double density = 0.2) {
+  DeployedModel model = model_of(stack_graph(), vector, seed);
+  RandomValues random(seed);
+  for (const Node& node : model.graph.nodes) {
+    const auto* linear = std::get_if<Linear>(&node.op);
+    if (linear == nullptr) continue;
+    model.weights[node.name + ".weight"] =
+        random.weight(linear->out_features, linear->in_features, vector, density);
+  }
+  return model;
+}
+
+bool is_offered(const LayerPlan& layer, const std::string& family) {
+  return std::ranges::any_of(layer.candidates, [&](const CandidateTiming& candidate) {
+    return candidate.family == family;
+  });
+}
+
+std::vector<float> input_for(const Graph& graph, std::int64_t batch, RandomValues& random) {
+  const auto& input = std::get<Input>(graph.nodes.front().op);
+  std::vector<float> values =
+      random.reals(static_cast<std::size_t>(batch * element_count(input.shape)));
+  if (!input.is_tokens) return values;
+  for (float& value : values) value = static_cast<float>(random.below(50));
+  return values;
+}
+
+bool can_run(const SessionOptions& options) {
+  GpuContext gpu(0);
+  return options.choice != KernelChoice::dense || cudnn_missing_reason(gpu).empty();
+}
+
+// Runs a model as `options` say and compares all its values with the reference.
+void check_session(const DeployedModel& model, const SessionOptions& options) {
+  if (!can_run(options)) return;
+  RandomValues random(31);
+  const auto reference = make_reference_session(model, {.batch = options.batch});
+  const auto session = make_gpu_session(model, options);
+  const std::size_t outputs =
+      session->layers().back().output_shape.empty()
+          ? 0
+          : static_cast<std::size_t>(element_count(session->layers().back().output_shape));
+  // Weights of fp16 kernels are rounded too, and errors add up over the layers.
+  const double allowed = options.precision == Precision::f32 ? 1e-4 : 1e-2;
+  CAPTURE(model.graph.nodes[1].name);
+  CAPTURE(options.batch);
+  CAPTURE(static_cast<int>(options.choice));
+  CAPTURE(static_cast<int>(options.precision));
+  for (int run = 0; run < 2; ++run) {
+    const std::vector<float> input = input_for(model.graph, options.batch, random);
+    std::vector<float> expected(outputs), found(outputs, -1.0f), again(outputs);
+    reference->run(input, expected);
+    session->run(input, found);
+    CHECK(relative_error(found, expected) <= allowed);
+    session->run(input, again);
+    CHECK(found == again);
+  }
+  const auto expected_steps = reference->step_outputs();
+  const auto found_steps = session->step_outputs();
+  REQUIRE(found_steps.size() == expected_steps.size());
+  for (std::size_t i = 0; i < found_steps.size(); ++i) {
+    CAPTURE(session->layers()[i].name);
+    CAPTURE(session->layers()[i].kernel);
+    if (found_steps[i].empty()) {
+      CHECK(session->layers()[i].kernel.starts_with("linear_stack, in the launch of "));
+      continue;
+    }
+    CHECK(relative_error(found_steps[i], expected_steps[i]) <= allowed);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a sparse GPU session equals the reference session") {
+  if (lacks_gpu()) return;
+  const std::vector<DeployedModel> models = {
+      model_of(chain_graph(), 1, 41), model_of(chain_graph(), 8, 42),
+      model_of(joined_graph(), 1, 43), model_of(text_graph(), 16, 44)};
+  for (const DeployedModel& model : models) {
+    for (const Precision precision : {Precision::f32, Precision::f16}) {
+      for (const std::int64_t batch : {1, 9}) {
+        check_session(model,
+                      {.batch = batch, .precision = precision, .choice = KernelChoice::sparse});
+      }
+    }
+  }
+}
+
+TEST_CASE("a dense GPU session equals the reference session") {
+  if (lacks_gpu()) return;
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    const SessionOptions options{.batch = 3, .precision = precision, .choice = KernelChoice::dense};
+    check_session(model_of(chain_graph(), 8, 52), options);
+    check_session(model_of(joined_graph(), 1, 53), options);
+  }
+}
+
+TEST_CASE("a measured GPU session equals the reference session") {
+  if (lacks_gpu()) return;
+  check_session(model_of(chain_graph(), 1, 54), {.batch = 9, .precision = Precision::f16});
+  check_session(model_of(joined_graph(), 8, 55), {.batch = 2, .precision = Precision::f32});
+  check_session(model_of(text_graph(), 1, 56), {.batch = 1, .precision = Precision::f16});
+}
+
+TEST_CASE("a GPU session runs a stack of linear layers with every family") {
+  if (lacks_gpu()) return;
+  for (const std::string family : {"linear_stack", "linear_gather", "sparse_linear", ""}) {
+    for (const Precision precision : {Precision::f32, Precision::f16}) {
+      for (const std::int64_t batch : {1, 16, 33, 700}) {
+        if (family == "linear_gather" && batch < 16) continue;
+        const DeployedModel model = stack_model(batch == 33 ? 8 : 1, 57);
+        CAPTURE(family);
+        check_session(model, {.batch = batch, .precision = precision, .family = family});
+      }
+    }
+  }
+}
+
+TEST_CASE("a GPU session runs a stack of linear layers in one launch") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = stack_model(1, 58);
+  const auto session = make_gpu_session(model, {.batch = 64, .family = "linear_stack"});
+  const std::vector<LayerPlan> layers = session->layers();
+  REQUIRE(layers.size() == 5);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(layers[i].kernel == "linear_stack, in the launch of fc4");
+    CHECK(session->step_outputs()[i].empty());
+    CHECK(session->time_layers(0, 1)[i][0] == 0);
+  }
+  CHECK(layers[3].kernel == "linear_stack of 4 f32 tile=4 from fc1");
+  CHECK(session->time_layers(0, 1)[3][0] > 0);
+  const std::vector<LayerPlan> measured = make_gpu_session(model, {.batch = 64})->layers();
+  for (std::size_t i = 0; i < 4; ++i) CHECK(is_offered(measured[i], "linear_stack"));
+  CHECK(is_offered(measured[1], "linear_gather"));
+  // A dense layer between them makes two runs.
+  DeployedModel parted = stack_model(1, 58);
+  const Shape shape{33, 90};
+  parted.weights["fc2.weight"] =
+      DenseWeight{shape, encode_f32(RandomValues(59).array(shape).values)};
+  check_session(parted, {.batch = 64, .choice = KernelChoice::sparse});
+  check_session(parted, {.batch = 64});
+}
+
+TEST_CASE("a GPU session leaves stacks out where too many weights are left, unless asked") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = stack_model(1, 60, 0.6);
+  const std::vector<LayerPlan> measured = make_gpu_session(model, {.batch = 8})->layers();
+  CHECK_FALSE(is_offered(measured[3], "linear_stack"));
+  check_session(model, {.batch = 8, .family = "linear_stack"});
+}
+
+TEST_CASE("a GPU session runs every batch size") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 16, 45);
+  for (const std::int64_t batch : {2, 3, 4, 7, 8, 33, 128}) {
+    check_session(model, {.batch = batch, .choice = KernelChoice::sparse});
+  }
+}
+
+TEST_CASE("a GPU session takes the family and the sub-batch that it is asked for") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 8, 46);
+  for (const int sub_batch : {1, 2, 4, 8}) {
+    const SessionOptions options{.batch = 8, .family = "direct", .sub_batch = sub_batch};
+    check_session(model, options);
+    for (const LayerPlan& layer : make_gpu_session(model, options)->layers()) {
+      if (layer.op != "conv2d" && layer.op != "linear") continue;
+      CHECK(layer.family == "direct");
+      const std::string text = "sub_batch=" + std::to_string(sub_batch) + " ";
+      CHECK(layer.kernel.find(text) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a GPU session lists what it measured and describes its layers") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 1, 47);
+  const auto session = make_gpu_session(model, {.batch = 4});
+  const std::vector<LayerPlan> layers = session->layers();
+  REQUIRE(!layers.empty());
+  CHECK(layers[0].name == "conv1");
+  CHECK(layers[0].macs == 4 * 16 * 13 * 11 * 27);
+  CHECK(session->device().starts_with("cuda:0 ("));
+  for (const LayerPlan& layer : layers) {
+    CAPTURE(layer.name);
+    CHECK(!layer.candidates.empty());
+    const auto is_chosen = [&](const CandidateTiming& timing) {
+      return timing.kernel == layer.kernel && timing.family == layer.family;
+    };
+    CHECK(std::any_of(layer.candidates.begin(), layer.candidates.end(), is_chosen));
+  }
+  const auto sparse = make_gpu_session(model, {.batch = 4, .choice = KernelChoice::sparse});
+  CHECK(sparse->layers()[0].candidates.empty());
+}
+
+TEST_CASE("a GPU session times the network and its layers") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 1, 48);
+  for (const bool is_profiled : {false, true}) {
+    const auto session = make_gpu_session(
+        model, {.batch = 8, .choice = KernelChoice::sparse, .is_profiled = is_profiled});
+    RandomValues random(49);
+    const std::vector<float> input = input_for(model.graph, 8, random);
+    std::vector<float> before(80), after(80);
+    session->run(input, before);
+    session->set_input(input);
+    const std::vector<double> network = session->time_network(1, 5);
+    const std::vector<std::vector<double>> layers = session->time_layers(1, 3);
+    CHECK(network.size() == 5);
+    for (const double ms : network) CHECK(ms > 0);
+    REQUIRE(layers.size() == session->layers().size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      CHECK(layers[i].size() == 3);
+      if (session->layers()[i].op == "conv2d") CHECK(layers[i][0] > 0);
+    }
+    session->run(input, after);
+    CHECK(before == after);
+  }
+}
+
+TEST_CASE("a GPU session refuses what it cannot do") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 1, 50);
+  const auto refusal = [&](const SessionOptions& options) {
+    return error_of([&] { make_gpu_session(model, options); });
+  };
+  CHECK(refusal({.family = "dierct"}) == ErrorCode::usage);
+  CHECK(refusal({.family = "sparse_linear"}) == ErrorCode::usage);  // it has convolutions
+  CHECK(refusal({.family = "linear_stack"}) == ErrorCode::usage);
+  CHECK(refusal({.family = "linear_gather"}) == ErrorCode::usage);
+  CHECK(refusal({.sub_batch = 3}) == ErrorCode::usage);
+  CHECK(refusal({.gpu = 99}) == ErrorCode::device);
+
+  const auto session = make_gpu_session(model, {.choice = KernelChoice::sparse});
+  std::vector<float> input(3 * 13 * 11), output(10), short_output(9);
+  CHECK(error_of([&] { session->run(input, short_output); }) == ErrorCode::usage);
+  CHECK(error_of([&] { session->run(output, output); }) == ErrorCode::usage);
+  CHECK_FALSE(error_of([&] { session->run(input, output); }).has_value());
+
+  const auto text = make_gpu_session(model_of(text_graph(), 1, 51), {});
+  std::vector<float> tokens(9, 0.0f), classes(2);
+  tokens[3] = 50;  // the table has 50 rows
+  CHECK(error_of([&] { text->run(tokens, classes); }) == ErrorCode::usage);
+  tokens[3] = 1.5f;
+  CHECK(error_of([&] { text->run(tokens, classes); }) == ErrorCode::usage);
+}
+
+TEST_CASE("gpu_description names the GPU, or says why there is none") {
+  CHECK(gpu_is_available() == gpu_unavailable_reason().empty());
+  if (!gpu_is_available()) {
+    CHECK(error_of([] { gpu_description(0); }) == ErrorCode::device);
+    return;
+  }
+  CHECK(gpu_description(0).find(", sm_") != std::string::npos);
+  CHECK(error_of([] { gpu_description(99); }) == ErrorCode::device);
+}
+
+}  // namespace winnow
