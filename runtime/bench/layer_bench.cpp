@@ -20,14 +20,14 @@ constexpr std::uint32_t kSeed = 99;
 // One output of the convolution in fp64, from the noise that every kernel reads.
 class Oracle {
  public:
-  Oracle(const DeployedModel& model, const LayerProblem& problem)
+  explicit Oracle(const LayerProblem& problem)
       : conv_(std::get<Conv>(problem.step.op)),
         has_relu_(problem.step.has_relu),
         is_half_(problem.options.precision == Precision::f16),
         in_(problem.input_size(0)),
         out_(problem.output_size()),
-        weight_(dense_weight(model, problem.step.name)),
-        bias_(bias_or_zeros(model, problem.step.name, conv_.out_channels)) {}
+        weight_(dense_floats(problem.weights().weight)),
+        bias_(bias_or_zeros(problem.weights().bias, conv_.out_channels)) {}
 
   std::int64_t count() const { return out_.images * out_.channels * out_.height * out_.width; }
 
@@ -70,7 +70,7 @@ class Oracle {
 class LayerBench {
  public:
   LayerBench(const LayerProblem& problem, const LayerBenchOptions& options, GpuContext& gpu)
-      : problem_(problem), options_(options), gpu_(gpu), oracle_(problem.model, problem) {
+      : problem_(problem), options_(options), gpu_(gpu), oracle_(problem) {
     const ActivationFormat noise_format = plain(Precision::f32);
     const ActivationSize size = problem.input_size(0);
     noise_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(bytes_of(noise_format, size)));

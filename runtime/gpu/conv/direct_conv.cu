@@ -58,6 +58,7 @@ DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& wei
   a.offsets = weights.offsets.get();
   a.begin = weights.begin.get();
   a.order = weights.order.get();
+  a.row_length = weights.row_length;
   a.bias = weights.bias.get();
   a.in_image = from.image;
   a.out_image = to.image;
@@ -105,6 +106,7 @@ DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const floa
   weights.channels = rows.channels;
   weights.vector = rows.vector;
   weights.thread_channels = thread_channels;
+  weights.row_length = rows.row_length;
   weights.input = input;
   weights.values = upload(values_by_part(rows, thread_channels));
   weights.offsets = upload(direct_offsets(rows, conv, input));

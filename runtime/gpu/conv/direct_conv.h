@@ -49,8 +49,9 @@ struct DirectWeights {
   std::int64_t channels = 0;  // K
   int vector = 1;
   int thread_channels = 1;
-  ActivationStrides input;     // what the offsets were computed for
-  DeviceBuffer<float> values;  // values_by_part
+  std::int32_t row_length = 0;  // as DirectRows
+  ActivationStrides input;      // what the offsets were computed for
+  DeviceBuffer<float> values;   // values_by_part
   DeviceBuffer<std::int32_t> offsets;
   DeviceBuffer<std::int32_t> begin;
   DeviceBuffer<std::int32_t> order;

@@ -38,6 +38,7 @@ struct DirectArguments {
   FastDivisor width, plane, parts, row_parts;
   std::uint32_t images = 0, positions = 0;  // positions: of all sub-batches together
   std::int32_t channels = 0, channels_per_group = 0, vector = 0;
+  std::int32_t row_length = 0;  // of every row; 0: `begin` bounds and `order` sorts them
   bool has_relu = false;
 };
 
@@ -296,9 +297,9 @@ __global__ void __launch_bounds__(kDirectMaxThreads, direct_blocks(kChannels* kS
   std::uint32_t tile = blockIdx.x;
   std::uint32_t row = a.row_parts.split(tile);
   const int part = static_cast<int>(a.parts.split(row));
-  row = static_cast<std::uint32_t>(__ldg(a.order + row));
-  const int begin = __ldg(a.begin + row);
-  const int units = __ldg(a.begin + row + 1) - begin;
+  if (a.row_length == 0) row = static_cast<std::uint32_t>(__ldg(a.order + row));
+  const int begin = a.row_length == 0 ? __ldg(a.begin + row) : static_cast<int>(row) * a.row_length;
+  const int units = a.row_length == 0 ? __ldg(a.begin + row + 1) - begin : a.row_length;
   const int channel0 = static_cast<int>(row) * a.vector + part * kChannels;
   if (channel0 >= a.channels) return;  // the whole block: a last row's unused part
 

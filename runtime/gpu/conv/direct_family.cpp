@@ -35,23 +35,26 @@ std::optional<Conv> as_conv(const LayerProblem& problem) {
   return Conv{.in_channels = linear->in_features, .out_channels = linear->out_features};
 }
 
-DirectRows rows_of(const LayerProblem& problem, const Conv& conv) {
-  const std::string& name = problem.step.name;
-  if (const CsrWeight* sparse = sparse_weight(problem.model, name)) {
-    return direct_rows(*sparse, conv.groups);
-  }
-  return direct_rows(dense_weight(problem.model, name), conv.out_channels, conv.groups);
+DirectRows rows_of(const LayerProblem& problem, const Conv& conv, Pads pads) {
+  const StepWeights weights = problem.weights();
+  if (pads == Pads::keep) return direct_rows(block_csr(*weights.sparse(), pads), conv.groups);
+  return direct_rows(*weights.weight, conv.out_channels, conv.groups);
+}
+
+std::string name_of(Pads pads) {
+  return pads == Pads::keep ? "direct_ell" : "direct";
 }
 
 // Candidates of one input format share weights; those of one kernel share its time.
 class Preparation {
  public:
-  Preparation(const LayerProblem& problem, const Conv& conv, int processors)
-      : problem_(problem),
+  Preparation(const LayerProblem& problem, const Conv& conv, Pads pads, int processors)
+      : family_(name_of(pads)),
+        problem_(problem),
         conv_(conv),
         processors_(processors),
-        rows_(rows_of(problem, conv)),
-        bias_(bias_or_zeros(problem.model, problem.step.name, conv.out_channels)) {}
+        rows_(rows_of(problem, conv, pads)),
+        bias_(bias_or_zeros(problem.weights().bias, conv.out_channels)) {}
 
   std::vector<Candidate> candidates() {
     std::vector<Candidate> found;
@@ -86,12 +89,12 @@ class Preparation {
       }
       const auto layer = std::make_shared<const DirectLayerPrepared>(
           DirectLayer{conv_, problem_.step.has_relu, tile}, uploaded);
-      const std::string kernel = "direct " + to_string(format.layout) + " " +
+      const std::string kernel = family_ + " " + to_string(format.layout) + " " +
                                  to_string(format.precision) + " " + to_string(tile);
       for (std::size_t writes = 0; writes < problem_.output_formats.size(); ++writes) {
         const ActivationFormat& out = problem_.output_formats[writes];
         if (out.layout != format.layout || out.precision != format.precision) continue;
-        found.push_back({.family = "direct",
+        found.push_back({.family = family_,
                          .kernel = kernel,
                          .reads = {reads},
                          .writes = writes,
@@ -101,6 +104,7 @@ class Preparation {
     }
   }
 
+  std::string family_;
   const LayerProblem& problem_;
   Conv conv_;
   int processors_;
@@ -108,32 +112,59 @@ class Preparation {
   std::vector<float> bias_;
 };
 
+// More pads than this for every block cannot pay for the bounds that they save.
+constexpr double kMostPadsPerBlock = 0.25;
+
+// With pads it is the paper's form: equally long rows without bounds (section 7).
 class DirectFamily : public Family {
  public:
-  std::string name() const override { return "direct"; }
+  explicit DirectFamily(Pads pads) : pads_(pads) {}
+
+  std::string name() const override { return name_of(pads_); }
   bool is_sparse() const override { return true; }
 
   std::string why_not(const LayerProblem& problem, GpuContext&) const override {
-    if (!as_conv(problem).has_value()) {
+    const std::optional<Conv> conv = as_conv(problem);
+    if (!conv.has_value()) {
       return "runs conv layers, and linear layers on [N, features], only";
     }
+    const CsrWeight* sparse = problem.weights().sparse();
+    const bool is_asked = problem.options.family == name();
+    if (pads_ == Pads::keep) return why_not_padded(sparse, *conv, is_asked);
     const bool is_linear = std::holds_alternative<Linear>(problem.step.op);
-    const bool is_dense = sparse_weight(problem.model, problem.step.name) == nullptr;
-    if (is_linear && is_dense && problem.options.family != name()) return "the weight is dense";
-    return "";
+    return is_linear && sparse == nullptr && !is_asked ? "the weight is dense" : "";
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
     const std::optional<Conv> conv = as_conv(problem);
     if (!conv.has_value()) return {};
-    return Preparation(problem, *conv, gpu.processors()).candidates();
+    return Preparation(problem, *conv, pads_, gpu.processors()).candidates();
   }
+
+ private:
+  static std::string why_not_padded(const CsrWeight* sparse, const Conv& conv, bool is_asked) {
+    if (sparse == nullptr) return "the weight is dense";
+    if (conv.groups > 1 && conv.out_channels / conv.groups % sparse->vector != 0) {
+      return "blocks of " + std::to_string(sparse->vector) + " channels span groups";
+    }
+    const double pads = pads_per_block(*sparse);
+    if (pads == 0 && !is_asked) return "rows are equally long, direct runs them so";
+    if (pads > kMostPadsPerBlock && !is_asked) return "the rows' lengths differ too much";
+    return "";
+  }
+
+  Pads pads_;
 };
 
 }  // namespace
 
 const Family& direct_family() {
-  static const DirectFamily family;
+  static const DirectFamily family(Pads::drop);
+  return family;
+}
+
+const Family& direct_ell_family() {
+  static const DirectFamily family(Pads::keep);
   return family;
 }
 

@@ -92,20 +92,19 @@ class DenseFamily : public Family {
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
-    const std::string& name = problem.step.name;
+    const StepWeights weights = problem.weights();
     std::vector<Candidate> found;
     if (const auto* conv = std::get_if<Conv>(&problem.step.op)) {
-      const std::vector<float> weight = dense_weight(problem.model, name);
-      const std::vector<float> bias = bias_or_zeros(problem.model, name, conv->out_channels);
+      const std::vector<float> weight = dense_floats(weights.weight);
+      const std::vector<float> bias = bias_or_zeros(weights.bias, conv->out_channels);
       for (const ConvFormats& formats : conv_formats(problem, *conv)) {
         append_conv(found, problem, *conv, formats, weight, bias, gpu);
       }
     } else if (const auto* linear = std::get_if<Linear>(&problem.step.op)) {
       const ActivationFormat format = plain(problem.options.precision);
       append(found,
-             cublaslt_layers(linear_problem(problem, *linear), dense_weight(problem.model, name),
-                             bias_or_zeros(problem.model, name, linear->out_features), gpu,
-                             kMostMatmuls),
+             cublaslt_layers(linear_problem(problem, *linear), dense_floats(weights.weight),
+                             bias_or_zeros(weights.bias, linear->out_features), gpu, kMostMatmuls),
              format_index(problem.input_formats[0], format),
              format_index(problem.output_formats, format));
     }

@@ -9,39 +9,21 @@
 namespace winnow {
 namespace {
 
-// One row of units under construction.
-struct Unit {
-  std::uint32_t column = 0;
-  const float* values = nullptr;  // [count]
-  int count = 0;
-};
-
-bool is_zero(const Unit& unit) {
-  return std::all_of(unit.values, unit.values + unit.count, [](float v) { return v == 0.0f; });
-}
-
-void append_row(DirectRows& rows, std::span<const Unit> units) {
-  for (const Unit& unit : units) {
-    if (is_zero(unit)) continue;
-    rows.column.push_back(unit.column);
-    rows.values.insert(rows.values.end(), unit.values, unit.values + unit.count);
-    rows.values.resize(rows.column.size() * static_cast<std::size_t>(rows.vector), 0.0f);
-  }
+void append_row(DirectRows& rows, const BlockCsr& weight, std::size_t row) {
+  const auto first = static_cast<std::size_t>(weight.begin[row]);
+  const auto last = static_cast<std::size_t>(weight.begin[row + 1]);
+  const auto vector = static_cast<std::size_t>(rows.vector);
+  rows.column.insert(rows.column.end(), weight.column.begin() + first,
+                     weight.column.begin() + last);
+  rows.values.insert(rows.values.end(), weight.value.begin() + first * vector,
+                     weight.value.begin() + last * vector);
   while (rows.column.size() % kDirectUnroll != 0) rows.column.push_back(rows.column.back());
-  rows.values.resize(rows.column.size() * static_cast<std::size_t>(rows.vector), 0.0f);
+  rows.values.resize(rows.column.size() * vector, 0.0f);
   if (rows.column.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    fail(ErrorCode::usage, "a sparse weight has ", rows.column.size(), " units, more than 31 bits");
+    fail(ErrorCode::usage, "a sparse weight has ", rows.column.size(),
+         " blocks, more than 31 bits");
   }
   rows.begin.push_back(static_cast<std::int32_t>(rows.column.size()));
-}
-
-DirectRows empty_rows(std::int64_t channels, int vector) {
-  DirectRows rows;
-  rows.channels = channels;
-  rows.vector = vector;
-  rows.rows = (channels + vector - 1) / vector;
-  rows.begin.push_back(0);
-  return rows;
 }
 
 void sort_by_length(DirectRows& rows) {
@@ -55,6 +37,14 @@ void sort_by_length(DirectRows& rows) {
                    [&](std::int32_t a, std::int32_t b) { return length(a) > length(b); });
 }
 
+std::int32_t common_length(const DirectRows& rows) {
+  const std::int32_t length = rows.rows == 0 ? 0 : rows.begin[1];
+  for (std::size_t row = 0; row + 1 < rows.begin.size(); ++row) {
+    if (rows.begin[row + 1] - rows.begin[row] != length) return 0;
+  }
+  return length;
+}
+
 int dense_vector(std::int64_t channels, std::int64_t groups) {
   const std::int64_t per_group = channels / std::max<std::int64_t>(groups, 1);
   for (const int vector : {16, 8}) {
@@ -65,48 +55,27 @@ int dense_vector(std::int64_t channels, std::int64_t groups) {
 
 }  // namespace
 
-DirectRows direct_rows(const CsrWeight& weight, std::int64_t groups) {
-  const std::vector<float> stored = decode(weight.values);
+DirectRows direct_rows(const BlockCsr& weight, std::int64_t groups) {
   const bool spans_groups = groups > 1 && (weight.channels / groups) % weight.vector != 0;
-  const int parts = spans_groups ? weight.vector : 1;
-  DirectRows rows = empty_rows(weight.channels, weight.vector / parts);
-  std::vector<Unit> units;
-  for (std::int64_t row = 0; row < weight.rows; ++row) {
-    for (int part = 0; part < parts; ++part) {
-      if (row * weight.vector + part * rows.vector >= weight.channels) break;
-      units.clear();
-      for (std::int64_t u = row * weight.row_length; u < (row + 1) * weight.row_length; ++u) {
-        units.push_back({.column = weight.column[static_cast<std::size_t>(u)],
-                         .values = stored.data() + u * weight.vector + part * rows.vector,
-                         .count = rows.vector});
-      }
-      append_row(rows, units);
-    }
-  }
+  const BlockCsr split = spans_groups ? split_blocks(weight, 1) : BlockCsr();
+  const BlockCsr& blocks = spans_groups ? split : weight;
+  DirectRows rows;
+  rows.channels = blocks.channels;
+  rows.vector = blocks.vector;
+  rows.rows = blocks.rows();
+  rows.begin.push_back(0);
+  for (std::size_t row = 0; row + 1 < blocks.begin.size(); ++row) append_row(rows, blocks, row);
   sort_by_length(rows);
+  rows.row_length = common_length(rows);
   return rows;
 }
 
-DirectRows direct_rows(std::span<const float> weight, std::int64_t channels, std::int64_t groups) {
-  const std::int64_t cols = channels > 0 ? static_cast<std::int64_t>(weight.size()) / channels : 0;
-  DirectRows rows = empty_rows(channels, dense_vector(channels, groups));
-  std::vector<float> columns(static_cast<std::size_t>(cols * rows.vector));
-  std::vector<Unit> units(static_cast<std::size_t>(cols));
-  for (std::int64_t row = 0; row < rows.rows; ++row) {
-    const std::int64_t first = row * rows.vector;
-    const std::int64_t count = std::min<std::int64_t>(rows.vector, channels - first);
-    for (std::int64_t c = 0; c < cols; ++c) {
-      float* values = columns.data() + c * rows.vector;
-      for (std::int64_t v = 0; v < rows.vector; ++v) {
-        const auto at = static_cast<std::size_t>((first + v) * cols + c);
-        values[v] = v < count ? weight[at] : 0.0f;
-      }
-      units[static_cast<std::size_t>(c)] = {static_cast<std::uint32_t>(c), values, rows.vector};
-    }
-    append_row(rows, units);
+DirectRows direct_rows(const Weight& weight, std::int64_t channels, std::int64_t groups) {
+  if (const auto* sparse = std::get_if<CsrWeight>(&weight)) {
+    return direct_rows(block_csr(*sparse), groups);
   }
-  sort_by_length(rows);
-  return rows;
+  const std::vector<float> dense = decode(std::get<DenseWeight>(weight).values);
+  return direct_rows(block_csr(dense, channels, dense_vector(channels, groups)), groups);
 }
 
 std::vector<float> values_by_part(const DirectRows& rows, int thread_channels) {

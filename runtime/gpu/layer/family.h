@@ -19,6 +19,7 @@
 #include "runtime/plan/linear_runs.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/session.h"
+#include "runtime/plan/step_weights.h"
 
 namespace winnow {
 
@@ -52,6 +53,7 @@ struct LayerProblem {
 
   ActivationSize input_size(std::size_t i) const;
   ActivationSize output_size() const;
+  StepWeights weights() const { return weights_of(model, step); }
 };
 
 // One way to run a step.

@@ -7,6 +7,7 @@ namespace winnow {
 
 const Family& dense_family();
 const Family& direct_family();
+const Family& direct_ell_family();
 const Family& linear_family();
 const Family& linear_gather_family();
 const Family& linear_stack_family();

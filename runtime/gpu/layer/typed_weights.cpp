@@ -3,42 +3,20 @@
 #include <variant>
 
 #include "runtime/base/checksum.h"
-#include "runtime/base/error.h"
+#include "runtime/plan/step_weights.h"
 
 namespace winnow {
-namespace {
 
-const Weight& find_weight(const DeployedModel& model, const std::string& name) {
-  const auto found = model.weights.find(name + ".weight");
-  if (found == model.weights.end()) {
-    fail(ErrorCode::bad_file, model.graph.name, ": ", name, ".weight is missing");
-  }
-  return found->second;
+std::vector<float> bias_or_zeros(const Weight* bias, std::int64_t channels) {
+  std::vector<float> values = dense_floats(bias);
+  if (bias == nullptr) values.resize(static_cast<std::size_t>(channels));
+  return values;
 }
 
-}  // namespace
-
-std::vector<float> dense_weight(const DeployedModel& model, const std::string& name) {
-  const Weight& weight = find_weight(model, name);
-  if (const auto* sparse = std::get_if<CsrWeight>(&weight)) return to_dense(*sparse);
-  return decode(std::get<DenseWeight>(weight).values);
-}
-
-std::vector<float> bias_or_zeros(const DeployedModel& model, const std::string& name,
-                                 std::int64_t channels) {
-  if (model.weights.contains(name + ".bias")) return dense_values(model, name + ".bias");
-  return std::vector<float>(static_cast<std::size_t>(channels), 0.0f);
-}
-
-std::uint32_t weight_checksum(const DeployedModel& model, const std::string& name) {
-  const Weight& weight = find_weight(model, name);
+std::uint32_t checksum_of(const Weight& weight) {
   if (const auto* dense = std::get_if<DenseWeight>(&weight)) return crc32c(dense->values.data);
   const auto& sparse = std::get<CsrWeight>(weight);
   return crc32c(sparse.values.data, crc32c(std::as_bytes(std::span(sparse.column))));
-}
-
-const CsrWeight* sparse_weight(const DeployedModel& model, const std::string& name) {
-  return std::get_if<CsrWeight>(&find_weight(model, name));
 }
 
 DeviceBuffer<std::byte> upload_as(Precision precision, std::span<const float> values) {

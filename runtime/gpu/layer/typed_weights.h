@@ -1,9 +1,8 @@
-// Dense weights of a deployed model, as floats and in the precision of a session.
+// Weights of a deployed model in the precision of a session.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "runtime/device/buffer.h"
@@ -12,18 +11,11 @@
 
 namespace winnow {
 
-// The weight of node `name` with its zeros, row-major [channels, cols]. Throws Error{bad_file}.
-std::vector<float> dense_weight(const DeployedModel& model, const std::string& name);
+// The bias, or `channels` zeros for null.
+std::vector<float> bias_or_zeros(const Weight* bias, std::int64_t channels);
 
-// The bias of node `name`, or `channels` zeros where it has none.
-std::vector<float> bias_or_zeros(const DeployedModel& model, const std::string& name,
-                                 std::int64_t channels);
-
-// Of the weight of node `name`.
-std::uint32_t weight_checksum(const DeployedModel& model, const std::string& name);
-
-// The CSR form of node `name`'s weight, or null if it is dense.
-const CsrWeight* sparse_weight(const DeployedModel& model, const std::string& name);
+// Of the stored values and, of a sparse weight, their columns.
+std::uint32_t checksum_of(const Weight& weight);
 
 // `values` in device memory, rounded to half floats for f16. At least 256 bytes aligned.
 DeviceBuffer<std::byte> upload_as(Precision precision, std::span<const float> values);

@@ -36,7 +36,7 @@ class LinearFamily : public Family {
     if (!std::holds_alternative<Linear>(problem.step.op)) return "runs linear layers only";
     const bool is_wanted =
         problem.options.family == name() || !cublaslt_missing_reason(gpu).empty();
-    if (sparse_weight(problem.model, problem.step.name) == nullptr && !is_wanted) {
+    if (problem.weights().sparse() == nullptr && !is_wanted) {
       return "the weight is dense";
     }
     return "";
@@ -51,9 +51,10 @@ class LinearFamily : public Family {
         element_count(problem.program.values[problem.step.inputs[0]].shape);
     SparseLinearCall call{.images = linear.in_features > 0 ? elements / linear.in_features : 0,
                           .has_relu = problem.step.has_relu};
+    const StepWeights stored = problem.weights();
     const auto weights = std::make_shared<const SparseLinearWeights>(upload_sparse_linear(
-        rows_of(problem, linear), linear.in_features,
-        bias_or_zeros(problem.model, problem.step.name, linear.out_features), precision));
+        direct_rows(*stored.weight, linear.out_features, 1), linear.in_features,
+        bias_or_zeros(stored.bias, linear.out_features), precision));
     std::vector<Candidate> found;
     for (const int sub_batch : {1, 2, 4, 8}) {
       const int asked = problem.options.sub_batch;
@@ -69,14 +70,6 @@ class LinearFamily : public Family {
                        .timing_key = kernel});
     }
     return found;
-  }
-
- private:
-  static DirectRows rows_of(const LayerProblem& problem, const Linear& linear) {
-    if (const CsrWeight* sparse = sparse_weight(problem.model, problem.step.name)) {
-      return direct_rows(*sparse, 1);
-    }
-    return direct_rows(dense_weight(problem.model, problem.step.name), linear.out_features, 1);
   }
 };
 

@@ -34,7 +34,7 @@ class LinearGatherFamily : public Family {
 
   std::string why_not(const LayerProblem& problem, GpuContext&) const override {
     if (!std::holds_alternative<Linear>(problem.step.op)) return "runs linear layers only";
-    if (sparse_weight(problem.model, problem.step.name) == nullptr) return "the weight is dense";
+    if (problem.weights().sparse() == nullptr) return "the weight is dense";
     const ActivationFormat format = packed(problem);
     const bool has_format =
         format_index(problem.input_formats[0], format) < problem.input_formats[0].size() &&
@@ -43,11 +43,10 @@ class LinearGatherFamily : public Family {
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext&) const override {
-    const std::string& name_of_step = problem.step.name;
+    const StepWeights weights = problem.weights();
     const auto& linear = std::get<Linear>(problem.step.op);
-    const SparseLayer layer =
-        sparse_layer(*sparse_weight(problem.model, name_of_step),
-                     bias_or_zeros(problem.model, name_of_step, linear.out_features));
+    const SparseLayer layer = sparse_layer(block_csr(*weights.sparse()),
+                                           bias_or_zeros(weights.bias, linear.out_features));
     const ActivationFormat format = packed(problem);
     const std::string kernel = "linear_gather " + to_string(format);
     return {{.family = name(),

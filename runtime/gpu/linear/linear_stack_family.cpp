@@ -58,8 +58,8 @@ StackWidths widths_of(const LayerProblem& problem) {
 std::string weights_key(const LayerProblem& problem) {
   std::string key;
   for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
-    const std::string& name = step_of(problem, i).name;
-    key.append(" ").append(std::to_string(weight_checksum(problem.model, name)));
+    const StepWeights weights = weights_of(problem.model, step_of(problem, i));
+    key.append(" ").append(std::to_string(checksum_of(*weights.weight)));
   }
   return key;
 }
@@ -130,8 +130,9 @@ class LinearStackFamily : public Family {
     for (std::size_t i = 0; i < problem.run->steps.size(); ++i) {
       const Step& step = step_of(problem, i);
       const auto& linear = std::get<Linear>(step.op);
-      layers.push_back(sparse_layer(*sparse_weight(problem.model, step.name),
-                                    bias_or_zeros(problem.model, step.name, linear.out_features)));
+      const StepWeights weights = weights_of(problem.model, step);
+      layers.push_back(sparse_layer(block_csr(*weights.sparse()),
+                                    bias_or_zeros(weights.bias, linear.out_features)));
       has_relu.push_back(step.has_relu);
     }
     const std::string weights_read = weights_key(problem);

@@ -4,13 +4,13 @@
 #include <span>
 #include <vector>
 
-#include "runtime/model/csr.h"
+#include "runtime/plan/block_csr.h"
 #include "runtime/stack/sparse_layer.h"
 
 namespace winnow {
 
-// The weight [out, in] without pads and zeros, output by output. Requires out = bias.size().
+// The weight [out, in] without zeros, output by output. Requires out = bias.size().
 // Throws Error{usage} if in or the number of weights does not fit 32 bits.
-SparseLayer sparse_layer(const CsrWeight& weight, std::span<const float> bias);
+SparseLayer sparse_layer(const BlockCsr& weight, std::span<const float> bias);
 
 }  // namespace winnow

@@ -190,8 +190,8 @@ std::vector<Candidate> softmax_candidates(const LayerProblem& problem, const std
 std::vector<Candidate> embedding_candidates(const LayerProblem& problem,
                                             const std::string& family) {
   const auto& op = std::get<Embedding>(problem.step.op);
-  const auto table = std::make_shared<const DeviceBuffer<float>>(
-      upload(dense_weight(problem.model, problem.step.name)));
+  const auto table =
+      std::make_shared<const DeviceBuffer<float>>(upload(dense_floats(problem.weights().weight)));
   const auto layer = std::make_shared<const FunctionLayer>(
       [table, rows = op.rows](std::span<const ActivationView> in, const ActivationView& out,
                               cudaStream_t stream) {

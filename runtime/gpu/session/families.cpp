@@ -11,7 +11,8 @@ namespace winnow {
 const std::vector<const Family*>& families() {
   static const std::vector<const Family*> all = {
       &dense_family(),          // cuDNN and cuBLASLt
-      &direct_family(),         // the paper's direct sparse convolution
+      &direct_family(),         // the paper's direct sparse convolution,
+      &direct_ell_family(),     // on rows padded to one length
       &linear_family(),         // sparse linear layers of few images,
       &linear_gather_family(),  // of many,
       &linear_stack_family(),   // and several in one launch

@@ -8,18 +8,6 @@
 #include "runtime/gpu/session/network_plan.h"
 
 namespace winnow {
-namespace {
-
-std::vector<StepOption> options_of(const std::vector<Candidate>& candidates,
-                                   const std::vector<double>& ms) {
-  std::vector<StepOption> options;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    options.push_back({candidates[i].reads, candidates[i].writes, ms[i]});
-  }
-  return options;
-}
-
-}  // namespace
 
 bool NetworkPlanner::has_candidate(std::size_t index, const std::string& family) const {
   return std::ranges::any_of(timed_[index],
@@ -60,27 +48,17 @@ bool NetworkPlanner::is_allowed(std::size_t index, const Candidate& candidate,
 }
 
 NetworkPlan NetworkPlanner::plan(Allowed allowed) const {
-  ChoiceProblem problem{.conversion_ms = conversion_ms_,
-                        .steps = {},
-                        .input = program_.input,
-                        .input_format = 0,
-                        .output = program_.output,
-                        .output_format = 0};
-  std::vector<std::vector<Candidate>> candidates(timed_.size());
+  ChoiceProblem problem = problem_;
   for (std::size_t i = 0; i < timed_.size(); ++i) {
-    std::vector<double> ms;
-    for (const Timed& timed : timed_[i]) {
-      if (!is_allowed(i, timed.candidate, allowed)) continue;
-      candidates[i].push_back(timed.candidate);
-      ms.push_back(timed.ms);
+    for (std::size_t c = 0; c < timed_[i].size(); ++c) {
+      if (is_allowed(i, timed_[i][c].candidate, allowed)) continue;
+      problem.steps[i].options[c].ms = kImpossible;
     }
-    problem.steps.push_back(
-        {program_.steps[i].inputs, program_.steps[i].output, options_of(candidates[i], ms)});
   }
   Choice choice = choose_kernels(problem);
   NetworkPlan plan{formats_, {}, std::move(choice.conversions), choice.ms};
   for (std::size_t i = 0; i < timed_.size(); ++i) {
-    plan.steps.push_back(std::move(candidates[i][choice.option[i]]));
+    plan.steps.push_back(timed_[i][choice.option[i]].candidate);
   }
   return plan;
 }

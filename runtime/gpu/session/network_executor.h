@@ -8,6 +8,7 @@
 #include "runtime/device/buffer.h"
 #include "runtime/device/graph.h"
 #include "runtime/gpu/session/network_plan.h"
+#include "runtime/plan/schedule.h"
 
 namespace winnow {
 
@@ -44,42 +45,17 @@ class NetworkExecutor {
   ActivationView step_output(std::size_t i) const;
 
  private:
-  // A value in one format.
-  struct Slot {
-    std::size_t value = 0;
-    std::size_t format = 0;
-    std::size_t alias_of = 0;  // slot whose memory it is; itself if it has its own
-    std::size_t first_op = 0;
-    std::size_t last_op = 0;
-    std::byte* data = nullptr;
-  };
-
-  // A kernel or a conversion (layer is null).
-  struct Operation {
-    const PreparedLayer* layer = nullptr;
-    std::vector<std::size_t> in;  // slots
-    std::size_t out = 0;
-    std::size_t step = 0;  // whose time it counts to
-  };
-
-  std::size_t slot_of(std::size_t value, std::size_t format);
-  std::size_t use(std::size_t value, std::size_t format);  // by the next operation
-  void add_operations();
-  void add_conversion(const Conversion& conversion);
-  void add_step(std::size_t index);
-  void place_slots(cudaStream_t stream);
-  void place_arena(const std::vector<std::size_t>& slots, cudaStream_t stream);
-  std::size_t root(std::size_t slot) const;
-  ActivationView view(std::size_t slot) const;
-  void enqueue_operation(const Operation& operation, cudaStream_t stream) const;
+  void place_buffers(cudaStream_t stream);
+  void place_arena(const std::vector<std::size_t>& buffers, cudaStream_t stream);
+  const ActivationFormat& format_of(std::size_t buffer) const;
+  ActivationSize size_of(std::size_t buffer) const;
+  ActivationView view(std::size_t buffer) const;
+  void enqueue_operation(const PlannedOperation& operation, cudaStream_t stream) const;
 
   const Program& program_;
   NetworkPlan plan_;
-  std::vector<Slot> slots_;
-  std::vector<Operation> operations_;
-  std::vector<std::size_t> step_slots_;  // by step: where its output lies
-  std::size_t input_slot_ = 0;
-  std::size_t output_slot_ = 0;
+  Schedule schedule_;
+  std::vector<std::byte*> data_;  // by buffer
   DeviceBuffer<float> input_;
   std::vector<DeviceBuffer<std::byte>> arenas_;
   DeviceBuffer<std::byte> workspace_;

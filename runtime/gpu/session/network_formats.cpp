@@ -91,7 +91,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
                                                          const std::vector<LinearRun>& runs) {
-  const bool has_direct = may_run(options, "direct");
+  const bool has_direct = may_run(options, "direct") || may_run(options, "direct_ell");
   const std::vector<Halo> halo = halos(program);
   std::vector<std::vector<ActivationFormat>> formats(program.values.size());
   for (std::size_t v = 0; v < formats.size(); ++v) {
@@ -126,8 +126,8 @@ std::string timing_key(const LayerProblem& problem) {
   }
   key.append(" -> ").append(to_string(problem.program.values[problem.step.output].shape));
   if (problem.step.has_relu) key += " relu";
-  if (problem.model.weights.contains(problem.step.name + ".weight")) {
-    key.append(" crc ").append(std::to_string(weight_checksum(problem.model, problem.step.name)));
+  if (const Weight* weight = problem.weights().weight) {
+    key.append(" crc ").append(std::to_string(checksum_of(*weight)));
   }
   return key;
 }

@@ -49,13 +49,12 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
     for (const std::size_t step : run.steps) run_of_[step] = &run;
   }
   for (std::size_t i = 0; i < program_.steps.size(); ++i) time_step(i);
-  time_conversions();
+  describe_problem();
   scratch_ = DeviceBuffer<std::byte>();
 }
 
 bool NetworkPlanner::is_weighted(std::size_t index) const {
-  const Op& op = program_.steps[index].op;
-  return std::holds_alternative<Conv>(op) || std::holds_alternative<Linear>(op);
+  return winnow::is_weighted(program_.steps[index]);
 }
 
 LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
@@ -66,11 +65,8 @@ LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
 }
 
 std::vector<Candidate> NetworkPlanner::candidates_of(const LayerProblem& problem) {
-  const Op& op = problem.step.op;
-  const bool is_weighted = std::holds_alternative<Conv>(op) || std::holds_alternative<Linear>(op);
-  const bool is_sparse_weight =
-      is_weighted &&
-      std::holds_alternative<CsrWeight>(model_.weights.at(problem.step.name + ".weight"));
+  const bool is_weighted = winnow::is_weighted(problem.step);
+  const bool is_sparse_weight = is_weighted && problem.weights().sparse() != nullptr;
   std::vector<Candidate> found;
   std::string reasons;
   const auto gather = [&](const Family& family) {
@@ -188,33 +184,28 @@ double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std:
   return ms;
 }
 
-// Only between formats that some kernel writes and formats that some kernel reads.
-void NetworkPlanner::time_conversions() {
-  std::vector<std::uint32_t> written(formats_.size(), 0), read(formats_.size(), 0);
-  written[program_.input] = 1;
-  read[program_.output] = 1;
+// All candidates as numbers, and the times of the conversions between their formats.
+void NetworkPlanner::describe_problem() {
+  problem_.input = program_.input;
+  problem_.output = program_.output;
   for (std::size_t i = 0; i < program_.steps.size(); ++i) {
     const Step& step = program_.steps[i];
+    problem_.steps.push_back({step.inputs, step.output, {}});
     for (const Timed& timed : timed_[i]) {
-      written[step.output] |= 1u << timed.candidate.writes;
-      for (std::size_t k = 0; k < step.inputs.size(); ++k) {
-        read[step.inputs[k]] |= 1u << timed.candidate.reads[k];
-      }
+      problem_.steps[i].options.push_back(
+          {timed.candidate.reads, timed.candidate.writes, timed.ms});
     }
   }
-  conversion_ms_.resize(formats_.size());
-  for (std::size_t v = 0; v < formats_.size(); ++v) {
-    const std::size_t count = formats_[v].size();
-    conversion_ms_[v].assign(count, std::vector<double>(count, kImpossible));
-    for (std::size_t from = 0; from < count; ++from) {
-      conversion_ms_[v][from][from] = 0;
-      for (std::size_t to = 0; to < count; ++to) {
-        const bool is_wanted = ((written[v] >> from) & (read[v] >> to) & 1u) != 0 &&
-                               formats_[v][from] != kDeferred && formats_[v][to] != kDeferred;
-        if (from != to && is_wanted) conversion_ms_[v][from][to] = time_conversion(v, from, to);
-      }
-    }
-  }
+  std::vector<std::size_t> counts;
+  for (const auto& formats : formats_) counts.push_back(formats.size());
+  time_conversions(
+      counts,
+      [&](std::size_t value, std::size_t from, std::size_t to) {
+        const bool has_memory =
+            formats_[value][from] != kDeferred && formats_[value][to] != kDeferred;
+        return has_memory ? time_conversion(value, from, to) : kImpossible;
+      },
+      problem_);
 }
 
 }  // namespace winnow

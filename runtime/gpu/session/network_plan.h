@@ -61,7 +61,7 @@ class NetworkPlanner {
   };
 
   void time_step(std::size_t index);
-  void time_conversions();
+  void describe_problem();
   double time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms);
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
   LayerProblem problem_of(std::size_t index) const;
@@ -80,8 +80,8 @@ class NetworkPlanner {
   std::vector<LinearRun> runs_;
   std::vector<const LinearRun*> run_of_;  // by step
   std::vector<std::vector<ActivationFormat>> formats_;
-  std::vector<std::vector<Timed>> timed_;                        // by step
-  std::vector<std::vector<std::vector<double>>> conversion_ms_;  // by value, from, to
+  std::vector<std::vector<Timed>> timed_;  // by step
+  ChoiceProblem problem_;                  // the same as numbers
   DeviceBuffer<std::byte> scratch_;
 };
 

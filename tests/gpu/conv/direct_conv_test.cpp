@@ -65,7 +65,7 @@ reference::Array expected_output(const Case& c, const reference::Array& input,
 }
 
 // Every tile of one layer against the reference.
-void check_layer(const Case& c, int vector, double density, const ActivationFormat& base,
+void check_layer(const Case& c, int vector, double density, Pads pads, const ActivationFormat& base,
                  RandomValues& random) {
   const Conv& conv = c.conv;
   const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
@@ -82,7 +82,7 @@ void check_layer(const Case& c, int vector, double density, const ActivationForm
   out_format.halo_h = static_cast<int>(random.below(3));
   out_format.halo_w = static_cast<int>(random.below(3));
   const DeviceTensor in(in_format, input);
-  const DirectRows rows = direct_rows(weight, conv.groups);
+  const DirectRows rows = direct_rows(block_csr(weight, pads), conv.groups);
   const ActivationStrides strides = strides_of(in_format, activation_size(input.shape));
   const DirectWork work{.out = activation_size(expected.shape),
                         .rows = rows.rows,
@@ -112,11 +112,14 @@ void check_layer(const Case& c, int vector, double density, const ActivationForm
 void check_all(const ActivationFormat& format, std::uint64_t seed) {
   RandomValues random(seed);
   for (const Case& c : cases()) {
-    for (const int vector : {1, 8, 16, 32}) check_layer(c, vector, 0.3, format, random);
+    for (const int vector : {1, 8, 16, 32}) {
+      check_layer(c, vector, 0.3, Pads::drop, format, random);
+      check_layer(c, vector, 0.3, Pads::keep, format, random);
+    }
   }
   for (const double density : {0.0, 0.02, 1.0}) {
-    check_layer(cases()[1], 1, density, format, random);
-    check_layer(cases()[3], 16, density, format, random);
+    check_layer(cases()[1], 1, density, Pads::drop, format, random);
+    check_layer(cases()[3], 16, density, Pads::drop, format, random);
   }
 }
 
@@ -164,7 +167,7 @@ TEST_CASE("direct_conv gives equal bits for equal inputs") {
   const DeviceTensor in(in_format, input);
   const DirectTile tile{.channels = 1, .sub_batch = 2, .positions = 32, .slices = 8};
   const DirectWeights uploaded =
-      upload_direct_weights(direct_rows(weight, 1), std::vector<float>(16, 0.0f), conv,
+      upload_direct_weights(direct_rows(block_csr(weight), 1), std::vector<float>(16, 0.0f), conv,
                             strides_of(in_format, activation_size(input.shape)), 1);
   std::vector<std::vector<float>> runs;
   for (int run = 0; run < 3; ++run) {
@@ -187,7 +190,7 @@ TEST_CASE("direct_conv refuses what does not fit") {
   const DeviceTensor out(ActivationFormat{}, {2, 8, 6, 6});
   const DeviceTensor small(ActivationFormat{}, {2, 8, 4, 4});
   const DirectWeights uploaded =
-      upload_direct_weights(direct_rows(weight, 1), std::vector<float>(8, 0.0f), conv,
+      upload_direct_weights(direct_rows(block_csr(weight), 1), std::vector<float>(8, 0.0f), conv,
                             strides_of(framed, {2, 4, 6, 6}), 1);
   const DirectLayer layer{conv, false, {}};
   DirectLayer odd = layer;

@@ -43,11 +43,18 @@ TEST_CASE("direct_rows drops pads and fills rows up to fours") {
                          .column = pattern.column,
                          .kept = pattern.kept,
                          .values = encode_f32(std::vector<float>{7, 8, 9, 0, 0, 0})};
-  const DirectRows rows = direct_rows(weight, 1);
+  const DirectRows rows = direct_rows(block_csr(weight), 1);
   CHECK(rows.begin == std::vector<std::int32_t>{0, 4, 4});
   CHECK(rows.column == std::vector<std::uint32_t>{1, 2, 5, 5});
   CHECK(rows.values == std::vector<float>{7, 8, 9, 0});
   CHECK(rows.order == std::vector<std::int32_t>{0, 1});
+  CHECK(rows.row_length == 0);
+
+  const DirectRows padded = direct_rows(block_csr(weight, Pads::keep), 1);
+  CHECK(padded.begin == std::vector<std::int32_t>{0, 4, 8});
+  CHECK(padded.row_length == 4);
+  CHECK(dense_of(padded, 6) == to_dense(weight));
+  CHECK(pads_per_block(weight) == 1);
 }
 
 TEST_CASE("direct_rows keeps every weight, whatever the vector and the groups") {
@@ -57,14 +64,16 @@ TEST_CASE("direct_rows keeps every weight, whatever the vector and the groups") 
       for (const std::int64_t channels : {1, 7, 16, 33}) {
         const std::int64_t all = channels * groups;
         const CsrWeight weight = random.weight(all, 18, vector, 0.2);
-        const DirectRows rows = direct_rows(weight, groups);
+        const DirectRows rows = direct_rows(block_csr(weight), groups);
         CAPTURE(vector);
         CAPTURE(groups);
         CAPTURE(channels);
         CHECK(dense_of(rows, 18) == to_dense(weight));
         const bool is_within_groups = groups == 1 || channels % rows.vector == 0;
         CHECK(is_within_groups);
-        CHECK(dense_of(direct_rows(to_dense(weight), all, groups), 18) == to_dense(weight));
+        CHECK(
+            dense_of(direct_rows(DenseWeight{{all, 18}, encode_f32(to_dense(weight))}, all, groups),
+                     18) == to_dense(weight));
       }
     }
   }
@@ -72,7 +81,7 @@ TEST_CASE("direct_rows keeps every weight, whatever the vector and the groups") 
 
 TEST_CASE("direct_rows orders rows from the longest to the shortest") {
   const std::vector<float> dense = {1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0};
-  const DirectRows rows = direct_rows(dense, 2, 1);
+  const DirectRows rows = direct_rows(DenseWeight{{2, 6}, encode_f32(dense)}, 2, 1);
   CHECK(rows.order == std::vector<std::int32_t>{1, 0});
 }
 

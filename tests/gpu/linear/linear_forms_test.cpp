@@ -66,7 +66,7 @@ TEST_CASE("sparse_layer holds the weight without pads and zeros") {
     for (const double density : {0.0, 0.3, 1.0}) {
       const CsrWeight weight = random.weight(21, 34, vector, density);
       const std::vector<float> bias = random.reals(21);
-      const SparseLayer layer = sparse_layer(weight, bias);
+      const SparseLayer layer = sparse_layer(block_csr(weight), bias);
       check_layer(layer, "layer");
       CHECK(layer.bias == bias);
       std::vector<float> dense(21 * 34, 0.0f);

@@ -27,7 +27,7 @@ Stack random_stack(const Widths& widths, int vector, double density, RandomValue
   for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
     const CsrWeight weight = random.weight(widths[l + 1], widths[l], vector, density);
     stack.biases.push_back(random.reals(static_cast<std::size_t>(widths[l + 1])));
-    stack.layers.push_back(sparse_layer(weight, stack.biases.back()));
+    stack.layers.push_back(sparse_layer(block_csr(weight), stack.biases.back()));
     stack.weights.push_back(to_dense(weight));
     stack.ops.push_back({.in_features = widths[l], .out_features = widths[l + 1]});
     stack.has_relu.push_back(random.below(3) != 0);

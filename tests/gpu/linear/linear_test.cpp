@@ -50,7 +50,7 @@ void check_sparse(const Layer& layer, int vector, double density, Precision prec
   const auto [weight, bias, input, has_relu, expected] =
       sparse_case(layer, vector, density, random);
   const SparseLinearWeights uploaded =
-      upload_sparse_linear(direct_rows(weight, 1), layer.in, bias, precision);
+      upload_sparse_linear(direct_rows(block_csr(weight), 1), layer.in, bias, precision);
   const DeviceTensor in({.precision = precision}, input);
   for (const int sub_batch : {1, 2, 4, 8}) {
     const DeviceTensor out({.precision = precision}, expected.shape);
@@ -74,7 +74,7 @@ void check_gather(const Layer& layer, int vector, double density, Precision prec
                   RandomValues& random) {
   const auto [weight, bias, input, has_relu, expected] =
       sparse_case(layer, vector, density, random);
-  const LinearGatherWeights weights(sparse_layer(weight, bias));
+  const LinearGatherWeights weights(sparse_layer(block_csr(weight), bias));
   const ActivationFormat format{.layout = Layout::nchw32, .precision = precision};
   const DeviceTensor in(format, input);
   const DeviceTensor out(format, expected.shape);
@@ -134,8 +134,9 @@ TEST_CASE("sparse_linear reads columns beyond 16 bits") {
 TEST_CASE("sparse_linear refuses a sub-batch that it does not have") {
   if (lacks_gpu()) return;
   RandomValues random(13);
-  const SparseLinearWeights weights = upload_sparse_linear(
-      direct_rows(random.weight(4, 8, 1, 0.5), 1), 8, std::vector<float>(4, 0.0f), Precision::f32);
+  const SparseLinearWeights weights =
+      upload_sparse_linear(direct_rows(block_csr(random.weight(4, 8, 1, 0.5)), 1), 8,
+                           std::vector<float>(4, 0.0f), Precision::f32);
   const DeviceTensor x(ActivationFormat{}, random.array({1, 8}));
   const DeviceTensor y(ActivationFormat{}, {1, 4});
   const SparseLinearCall call{.x = x.view().data, .y = y.view().data, .images = 1, .sub_batch = 3};
@@ -159,7 +160,7 @@ TEST_CASE("linear_gather refuses values of another size or layout") {
   if (lacks_gpu()) return;
   RandomValues random(16);
   const LinearGatherWeights weights(
-      sparse_layer(random.weight(4, 8, 1, 0.5), std::vector<float>(4, 0.0f)));
+      sparse_layer(block_csr(random.weight(4, 8, 1, 0.5)), std::vector<float>(4, 0.0f)));
   const ActivationFormat packed{.layout = Layout::nchw32};
   const DeviceTensor x(packed, Shape{2, 8}), y(packed, Shape{2, 4}), more(packed, Shape{3, 4});
   const DeviceTensor plain_x(ActivationFormat{}, Shape{2, 8}), wide(packed, Shape{2, 9});
