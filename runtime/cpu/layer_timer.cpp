@@ -29,7 +29,8 @@ void grow(AlignedBuffer& buffer, std::int64_t count, bool is_random) {
 
 std::string key_of(const LayoutConversion& c) {
   const Extent& x = c.extent;
-  return to_string(c.from) + " " + to_string(c.to) + " " + to_string({x.n, x.c, x.h, x.w});
+  return "convert " + to_string(c.from) + " " + to_string(c.to) + " " +
+         to_string({x.n, x.c, x.h, x.w});
 }
 
 }  // namespace
@@ -57,7 +58,16 @@ void LayerTimer::reserve(std::int64_t input, std::int64_t output, std::int64_t s
   grow(scratch_, scratch, false);
 }
 
-double LayerTimer::time(CpuLayer& layer, const ConvShape& shape, double best_ms) {
+double LayerTimer::time(CpuLayer& layer, const ConvShape& shape, const std::string& step,
+                        double best_ms) {
+  return table_.get(step + " | " + layer.kernel, [&] { return measure(layer, shape, best_ms); });
+}
+
+double LayerTimer::time(const LayoutConversion& conversion) {
+  return table_.get(key_of(conversion), [&] { return measure(conversion); });
+}
+
+double LayerTimer::measure(CpuLayer& layer, const ConvShape& shape, double best_ms) {
   reserve(planes_of(layer.input_layout, shape.in).count(),
           planes_of(layer.output_layout, shape.out).count(), layer.scratch_floats());
   const float* inputs[] = {input_.data()};
@@ -68,15 +78,11 @@ double LayerTimer::time(CpuLayer& layer, const ConvShape& shape, double best_ms)
   return median_of(time_runs(kRepeats, kBudgetMs, work));
 }
 
-double LayerTimer::time(const LayoutConversion& conversion) {
-  const auto [found, is_new] = conversions_.try_emplace(key_of(conversion), 0);
-  if (is_new) {
-    reserve(planes_of(conversion.from, conversion.extent).count(),
-            planes_of(conversion.to, conversion.extent).count(), 0);
-    found->second = median_of(time_runs(
-        3, kBudgetMs, [&] { convert(conversion, input_.data(), output_.data(), pool_); }));
-  }
-  return found->second;
+double LayerTimer::measure(const LayoutConversion& conversion) {
+  reserve(planes_of(conversion.from, conversion.extent).count(),
+          planes_of(conversion.to, conversion.extent).count(), 0);
+  return median_of(
+      time_runs(3, kBudgetMs, [&] { convert(conversion, input_.data(), output_.data(), pool_); }));
 }
 
 }  // namespace winnow

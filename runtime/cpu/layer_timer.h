@@ -2,12 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/layer.h"
+#include "runtime/plan/timing_table.h"
 
 namespace winnow {
 
@@ -19,20 +19,24 @@ double median_of(std::vector<double> values);
 
 class LayerTimer {
  public:
-  explicit LayerTimer(ThreadPool& pool) : pool_(pool) {}
+  // `table` has what was measured before and receives what is measured here.
+  LayerTimer(ThreadPool& pool, TimingTable& table) : pool_(pool), table_(table) {}
 
-  // Median milliseconds; of a layer that takes several times `best_ms`, of its first run only.
-  double time(CpuLayer& layer, const ConvShape& shape, double best_ms);
+  // Median milliseconds of the step that `step` names; of a layer that takes several times
+  // `best_ms`, of its first run only.
+  double time(CpuLayer& layer, const ConvShape& shape, const std::string& step, double best_ms);
 
-  // Measured once for each extent and pair of layouts.
   double time(const LayoutConversion& conversion);
 
  private:
   void reserve(std::int64_t input, std::int64_t output, std::int64_t scratch);
 
+  double measure(CpuLayer& layer, const ConvShape& shape, double best_ms);
+  double measure(const LayoutConversion& conversion);
+
   ThreadPool& pool_;
+  TimingTable& table_;
   AlignedBuffer input_, output_, scratch_;
-  std::map<std::string, double> conversions_;
 };
 
 }  // namespace winnow

@@ -21,7 +21,7 @@ class Planner {
         options_(options),
         isa_(isa),
         pool_(pool),
-        timer_(pool),
+        timer_(pool, table_),
         // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
         is_measured_(options.choice != KernelChoice::sparse),
         program_(build_program(model, options.batch)),
@@ -84,9 +84,10 @@ class Planner {
     std::vector<double> ms(ways.size(), 0);
     if (ways.size() < 2 || !is_weighted(program_.steps[index])) return ms;
     const ConvShape shape = work_shape(program_.steps[index]);
+    const std::string key = step_key(model_, program_, program_.steps[index]);
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < ways.size(); ++i) {
-      ms[i] = timer_.time(*ways[i].layer, shape, best);
+      ms[i] = timer_.time(*ways[i].layer, shape, key, best);
       best = std::min(best, ms[i]);
     }
     return ms;
@@ -202,6 +203,7 @@ class Planner {
   const SessionOptions& options_;
   const Isa isa_;
   ThreadPool& pool_;
+  TimingTable table_;
   LayerTimer timer_;
   const bool is_measured_;
   Program program_;

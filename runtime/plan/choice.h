@@ -9,14 +9,9 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
-#include <map>
-#include <string>
 #include <vector>
 
 namespace winnow {
-
-// Times by a key that names layer, kernel, formats and device; may be saved and loaded.
-using TimingTable = std::map<std::string, double>;
 
 inline constexpr double kImpossible = std::numeric_limits<double>::infinity();
 inline constexpr std::size_t kMaxFormats = 16;  // per value

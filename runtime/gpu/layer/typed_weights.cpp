@@ -1,8 +1,5 @@
 #include "runtime/gpu/layer/typed_weights.h"
 
-#include <variant>
-
-#include "runtime/base/checksum.h"
 #include "runtime/plan/step_weights.h"
 
 namespace winnow {
@@ -11,12 +8,6 @@ std::vector<float> bias_or_zeros(const Weight* bias, std::int64_t channels) {
   std::vector<float> values = dense_floats(bias);
   if (bias == nullptr) values.resize(static_cast<std::size_t>(channels));
   return values;
-}
-
-std::uint32_t checksum_of(const Weight& weight) {
-  if (const auto* dense = std::get_if<DenseWeight>(&weight)) return crc32c(dense->values.data);
-  const auto& sparse = std::get<CsrWeight>(weight);
-  return crc32c(sparse.values.data, crc32c(std::as_bytes(std::span(sparse.column))));
 }
 
 DeviceBuffer<std::byte> upload_as(Precision precision, std::span<const float> values) {

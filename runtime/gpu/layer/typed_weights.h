@@ -14,9 +14,6 @@ namespace winnow {
 // The bias, or `channels` zeros for null.
 std::vector<float> bias_or_zeros(const Weight* bias, std::int64_t channels);
 
-// Of the stored values and, of a sparse weight, their columns.
-std::uint32_t checksum_of(const Weight& weight);
-
 // `values` in device memory, rounded to half floats for f16. At least 256 bytes aligned.
 DeviceBuffer<std::byte> upload_as(Precision precision, std::span<const float> values);
 

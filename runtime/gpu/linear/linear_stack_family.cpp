@@ -10,6 +10,7 @@
 #include "runtime/gpu/layer/typed_weights.h"
 #include "runtime/gpu/linear/linear_stack.h"
 #include "runtime/gpu/linear/sparse_layers.h"
+#include "runtime/plan/timing_table.h"
 
 namespace winnow {
 namespace {

@@ -1,9 +1,8 @@
-// The formats that values may have, and names for timing tables.
+// The formats that values may have.
 #include <algorithm>
 #include <variant>
 
 #include "runtime/gpu/layer/family_list.h"
-#include "runtime/gpu/layer/typed_weights.h"
 #include "runtime/gpu/session/network_plan.h"
 
 namespace winnow {
@@ -33,27 +32,6 @@ std::vector<Halo> halos(const Program& program) {
 
 void add_new(std::vector<ActivationFormat>& formats, const ActivationFormat& format) {
   if (format_index(formats, format) == formats.size()) formats.push_back(format);
-}
-
-// What of an op its time depends on and its shapes do not tell.
-std::string op_key(const Op& op) {
-  std::string key = op_name(op);
-  const auto append = [&](const char* name, const Pair& pair) {
-    key.append(" ").append(name).append(std::to_string(pair[0]));
-    key.append("x").append(std::to_string(pair[1]));
-  };
-  if (const auto* conv = std::get_if<Conv>(&op)) {
-    append("k", conv->kernel);
-    append("s", conv->stride);
-    append("p", conv->padding);
-    append("d", conv->dilation);
-    key.append(" g").append(std::to_string(conv->groups));
-  } else if (const auto* pool = std::get_if<Pool>(&op)) {
-    append("k", pool->kernel);
-    append("s", pool->stride);
-    append("p", pool->padding);
-  }
-  return key;
 }
 
 bool may_run(const SessionOptions& options, const std::string& sparse_family) {
@@ -117,19 +95,6 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
   add_linear_formats(program, model, options, formats);
   add_deferred(program, options, runs, formats);
   return formats;
-}
-
-std::string timing_key(const LayerProblem& problem) {
-  std::string key = op_key(problem.step.op);
-  for (const std::size_t input : problem.step.inputs) {
-    key.append(" ").append(to_string(problem.program.values[input].shape));
-  }
-  key.append(" -> ").append(to_string(problem.program.values[problem.step.output].shape));
-  if (problem.step.has_relu) key += " relu";
-  if (const Weight* weight = problem.weights().weight) {
-    key.append(" crc ").append(std::to_string(checksum_of(*weight)));
-  }
-  return key;
 }
 
 }  // namespace winnow

@@ -146,13 +146,11 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
 
 void NetworkPlanner::time_step(std::size_t index) {
   const LayerProblem problem = problem_of(index);
-  const std::string key = gpu_.name() + " | " + timing_key(problem) + " | ";
+  const std::string key = gpu_.name() + " | " + step_key(model_, program_, problem.step) + " | ";
   double best_ms = kImpossible;
   for (Candidate& candidate : candidates_of(problem)) {
-    const auto known = table_.find(key + candidate.timing_key);
-    const double ms =
-        known != table_.end() ? known->second : time_candidate(problem, candidate, best_ms);
-    table_[key + candidate.timing_key] = ms;
+    const double ms = table_.get(key + candidate.timing_key,
+                                 [&] { return time_candidate(problem, candidate, best_ms); });
     if (ms == kImpossible) continue;
     best_ms = std::min(best_ms, ms);
     timed_[index].push_back({std::move(candidate), ms});
@@ -170,18 +168,20 @@ double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std:
   if (is_same_memory(source, target, size)) return 0;
   const std::string key = gpu_.name() + " | convert " + to_string(program_.values[value].shape) +
                           " " + to_string(source) + " -> " + to_string(target);
-  const auto known = table_.find(key);
-  if (known != table_.end()) return known->second;
+  return table_.get(key, [&] { return measure_conversion(source, target, size); });
+}
+
+double NetworkPlanner::measure_conversion(const ActivationFormat& source,
+                                          const ActivationFormat& target,
+                                          const ActivationSize& size) {
   const std::size_t in_bytes = aligned_bytes(source, size);
   std::byte* data = scratch(in_bytes + aligned_bytes(target, size));
   fill_noise(data, static_cast<std::int64_t>(in_bytes) / size_of(source.precision),
              source.precision, kNoiseSeed, gpu_.stream());
   const ActivationView in{data, source, size};
   const ActivationView out{data + in_bytes, target, size};
-  const double ms =
-      time_once([&](cudaStream_t stream) { convert(in, out, stream); }, kImpossible, gpu_.stream());
-  table_[key] = ms;
-  return ms;
+  return time_once([&](cudaStream_t stream) { convert(in, out, stream); }, kImpossible,
+                   gpu_.stream());
 }
 
 // All candidates as numbers, and the times of the conversions between their formats.

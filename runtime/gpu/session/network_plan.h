@@ -8,6 +8,7 @@
 #include "runtime/device/buffer.h"
 #include "runtime/gpu/layer/family.h"
 #include "runtime/plan/choice.h"
+#include "runtime/plan/timing_table.h"
 
 namespace winnow {
 
@@ -64,6 +65,8 @@ class NetworkPlanner {
   void describe_problem();
   double time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms);
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
+  double measure_conversion(const ActivationFormat& source, const ActivationFormat& target,
+                            const ActivationSize& size);
   LayerProblem problem_of(std::size_t index) const;
   std::vector<Candidate> candidates_of(const LayerProblem& problem);
   std::byte* scratch(std::size_t bytes);
@@ -84,8 +87,5 @@ class NetworkPlanner {
   ChoiceProblem problem_;                  // the same as numbers
   DeviceBuffer<std::byte> scratch_;
 };
-
-// Names a step for timing tables: op, sizes, precision and a checksum of its weight.
-std::string timing_key(const LayerProblem& problem);
 
 }  // namespace winnow
