@@ -68,6 +68,7 @@ TraineeOptions PruneRun::trainee_options() {
           .train = config_.train,
           .augment = config_.augment,
           .vector = config_.stage.vector,
+          .row_balance = config_.stage.row_balance,
           .should_stop = options_.should_stop,
           .on_batch = [this](std::int64_t batch) {
             if (state_.phase == RunPhase::dense) state_.batch = batch + 1;

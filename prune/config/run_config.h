@@ -29,6 +29,7 @@ enum class Start { scratch, dense };  // what the evolution begins with
 struct PruneStage {
   Start start = Start::scratch;
   std::int64_t vector = 1;             // granularity: 1 element, else 8, 16 or 32 output channels
+  bool row_balance = false;            // all output channels of a layer keep equally many
   RateSchedule rate = {.rate = 0.05};  // times in iterations
 };
 

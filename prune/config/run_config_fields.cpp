@@ -118,6 +118,7 @@ void visit_statistics(EvolutionConfig& evolution, Fields& fields) {
 void visit_prune(RunConfig& config, Fields& fields) {
   visit_goal(config.evolution, fields);
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
+  fields.boolean("row_balance", config.stage.row_balance);
   enumerator(fields, "start", config.stage.start, kStarts);
   visit_rate(config.stage.rate, "warmup_iterations", fields);
   visit_limits(config.evolution, fields);

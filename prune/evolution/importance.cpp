@@ -89,6 +89,22 @@ std::vector<std::uint8_t> top_units(std::span<const float> importance, double sp
   return mask;
 }
 
+std::vector<std::uint8_t> top_units_of_rows(std::span<const float> importance, std::int64_t rows,
+                                            double sparsity) {
+  const auto units = static_cast<std::int64_t>(importance.size());
+  if (rows < 1 ? units != 0 : units % rows != 0) {
+    fail(ErrorCode::usage, "importance: ", units, " units, expected a multiple of ", rows, " rows");
+  }
+  std::vector<std::uint8_t> mask;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto inputs = static_cast<std::size_t>(units / rows);
+    const auto kept =
+        top_units(importance.subspan(static_cast<std::size_t>(row) * inputs, inputs), sparsity);
+    mask.insert(mask.end(), kept.begin(), kept.end());
+  }
+  return mask;
+}
+
 void apply_mask(std::span<float> weights, std::span<const std::uint8_t> unit_mask,
                 const UnitLayout& layout) {
   check_layout(layout, weights.size());

@@ -41,6 +41,12 @@ std::vector<float> unit_importance(std::span<const float> weights, std::span<con
 // stays. A NaN ranks last.
 std::vector<std::uint8_t> top_units(std::span<const float> importance, double sparsity);
 
+// Eq 3 row by row: importance is [rows, inputs], and every row keeps its kept_units(inputs) most
+// important units, so that all rows of the sparse weight are equally long.
+// Throws Error{usage} unless `rows` divides the number of units.
+std::vector<std::uint8_t> top_units_of_rows(std::span<const float> importance, std::int64_t rows,
+                                            double sparsity);
+
 // Eq 4: w = w * mask, in place.
 void apply_mask(std::span<float> weights, std::span<const std::uint8_t> unit_mask,
                 const UnitLayout& layout);

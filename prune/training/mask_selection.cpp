@@ -57,6 +57,15 @@ torch::Tensor top_units(const torch::Tensor& importance, double sparsity) {
   return mask.view(importance.sizes());
 }
 
+torch::Tensor top_units_of_rows(const torch::Tensor& importance, double sparsity) {
+  const torch::Tensor values = importance.flatten(1).nan_to_num(-1.0);
+  const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/1, true));
+  const torch::Tensor kept = order.narrow(1, 0, kept_units(values.size(1), sparsity));
+  torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
+  mask.scatter_(1, kept, 1);
+  return mask.view(importance.sizes());
+}
+
 torch::Tensor weight_mask(const torch::Tensor& unit_mask, const torch::Tensor& weight,
                           std::int64_t vector) {
   const torch::Tensor rows =

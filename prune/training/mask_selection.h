@@ -18,6 +18,10 @@ torch::Tensor unit_importance(const torch::Tensor& weight, const torch::Tensor& 
 // Of equals the lower index stays.
 torch::Tensor top_units(const torch::Tensor& importance, double sparsity);
 
+// The same row by row: top_units_of_rows() of importance.h, a row being an index of the first
+// dimension.
+torch::Tensor top_units_of_rows(const torch::Tensor& importance, double sparsity);
+
 // The mask of single weights, 0 or 1 in the weight's type and with its strides: what eq 4
 // multiplies by.
 torch::Tensor weight_mask(const torch::Tensor& unit_mask, const torch::Tensor& weight,

@@ -107,8 +107,10 @@ class TorchTrainee::Impl {
     for (std::size_t i = 0; i < masked_.size(); ++i) {
       MaskedLayer& layer = masked_[i];
       const torch::Tensor before = layer.unit_mask;
-      layer.set_mask(top_units(
-          unit_importance(layer.weight, layer.gradient_sum, layer.vector, alpha), sparsities[i]));
+      const torch::Tensor importance =
+          unit_importance(layer.weight, layer.gradient_sum, layer.vector, alpha);
+      layer.set_mask(options_.row_balance ? top_units_of_rows(importance, sparsities[i])
+                                          : top_units(importance, sparsities[i]));
       counts.push_back(layer.migration_from(before));
     }
     return to_migrations(counts);

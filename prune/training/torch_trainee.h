@@ -24,7 +24,8 @@ struct TraineeOptions {
   std::uint64_t seed = 1;
   TrainConfig train;
   AugmentConfig augment;
-  std::int64_t vector = 1;  // output channels that share a mask bit
+  std::int64_t vector = 1;   // output channels that share a mask bit
+  bool row_balance = false;  // every output channel, or vector of them, keeps equally many
 
   // Asked after every batch; true ends the call of train_batches with Error{interrupted}.
   std::function<bool()> should_stop = {};

@@ -115,6 +115,14 @@ TEST_CASE("top_units agrees with a full sort over random values with ties") {
   }
 }
 
+TEST_CASE("row by row, every row keeps its most important units, and equally many") {
+  const std::vector<float> importance = {9, 8, 7, 1, 2, 3, 4, 4, 0};
+  CHECK(top_units_of_rows(importance, 3, 0.34) == Mask{1, 1, 0, 0, 1, 1, 1, 1, 0});
+  CHECK(top_units_of_rows(importance, 3, 0.99) == Mask{1, 0, 0, 0, 0, 1, 1, 0, 0});
+  CHECK(top_units_of_rows({}, 0, 0.5) == Mask{});
+  CHECK(error_of([&] { top_units_of_rows(importance, 2, 0.5); }) == ErrorCode::usage);
+}
+
 TEST_CASE("a mask over ragged layouts zeroes whole units and counts what it keeps") {
   Random random(4);
   for (int round = 0; round < 100; ++round) {

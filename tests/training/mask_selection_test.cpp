@@ -44,6 +44,11 @@ TEST_CASE("importance and masks equal the plain loops over ragged shapes") {
         const Tensor mask = to_host(top_units(reference, sparsity));
         const auto values = mask.values<std::uint8_t>();
         CHECK(std::equal(values.begin(), values.end(), wanted_mask.begin(), wanted_mask.end()));
+
+        const auto balanced = top_units_of_rows(wanted, layout.groups(), sparsity);
+        const Tensor found_rows = to_host(top_units_of_rows(reference, sparsity));
+        const auto rows = found_rows.values<std::uint8_t>();
+        CHECK(std::equal(rows.begin(), rows.end(), balanced.begin(), balanced.end()));
       }
     }
   }

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
+
 #include "prune/training/initialization.h"
 #include "tests/throws.h"
 #include "tests/training/graphs.h"
@@ -87,6 +89,20 @@ TEST_CASE("vector masks keep or drop whole groups of channels") {
   CHECK(model.mask_vector.at("conv2") == 8);
   CHECK(model.tensors.at("conv2.weight.mask").shape() == Shape{2, 8, 3, 3});
   CHECK(model.tensors.at("linear.weight.mask").shape() == Shape{1, 48});
+}
+
+TEST_CASE("row-balanced masks keep equally many blocks in every row") {
+  TraineeOptions balanced = options(8);
+  balanced.row_balance = true;
+  TorchTrainee trainee(small_model(), striped_data(), balanced);
+  trainee.begin(pruning_stage());
+  trainee.train_batches(0, 2);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.1);
+  const auto stored_mask = stored(trainee).tensors.at("conv2.weight.mask");
+  const auto mask = stored_mask.values<std::uint8_t>();
+  REQUIRE(mask.size() == 144);
+  CHECK(std::accumulate(mask.begin(), mask.begin() + 72, 0) == 36);
+  CHECK(std::accumulate(mask.begin() + 72, mask.end(), 0) == 36);
 }
 
 TEST_CASE("restoring a snapshot repeats training bit for bit") {
