@@ -71,7 +71,7 @@ class LayerBench {
  public:
   LayerBench(const LayerProblem& problem, const LayerBenchOptions& options, GpuContext& gpu)
       : problem_(problem), options_(options), gpu_(gpu), oracle_(problem.model, problem) {
-    const ActivationFormat noise_format = plain(Precision::f32);
+    const ActivationFormat noise_format = row_major(Precision::f32);
     const ActivationSize size = problem.input_size(0);
     noise_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(bytes_of(noise_format, size)));
     fill_noise(noise_.get(), strides_of(noise_format, size).total, Precision::f32, kSeed,
@@ -123,16 +123,15 @@ class LayerBench {
     workspace_ = DeviceBuffer<std::byte>(candidate.layer->workspace_bytes());
     CUDA_CHECK(cudaMemsetAsync(input_.get(), 0, size_in, gpu_.stream()));
     CUDA_CHECK(cudaMemsetAsync(output_.get(), 0xff, size_out, gpu_.stream()));  // NaN
-    convert({noise_.get(), plain(Precision::f32), problem_.input_size(0)},
+    convert({noise_.get(), row_major(Precision::f32), problem_.input_size(0)},
             {input_.get(), in, problem_.input_size(0)}, gpu_.stream());
   }
 
   double error_of(const ActivationView& out) {
     if (expected_.empty()) return 0;
-    const ActivationFormat row_major = plain(Precision::f32);
     const ActivationSize size = problem_.output_size();
     const DeviceBuffer<float> values(static_cast<std::size_t>(oracle_.count()));
-    convert(out, {values.get(), row_major, size}, gpu_.stream());
+    convert(out, {values.get(), row_major(Precision::f32), size}, gpu_.stream());
     gpu_.synchronize();
     double difference = 0, norm = 0;
     for (std::size_t i = 0; i < sampled_.size(); ++i) {

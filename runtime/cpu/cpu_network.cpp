@@ -11,21 +11,23 @@ constexpr std::int64_t kFloatBytes = sizeof(float);
 
 }  // namespace
 
-PlainStep plain_step(const Program& program, const Step& step, std::span<const float> table) {
+PointwiseStep pointwise_step(const Program& program, const Step& step,
+                             std::span<const float> table) {
   const Shape& first = program.values[step.inputs[0]].shape;
-  PlainStep plain{step.op,      step.has_relu, {}, extent_of(program.values[step.output].shape),
-                  first.back(), table};
+  PointwiseStep result{step.op,      step.has_relu,
+                       {},           extent_of(program.values[step.output].shape),
+                       first.back(), table};
   for (const std::size_t input : step.inputs) {
-    plain.inputs.push_back(extent_of(program.values[input].shape));
+    result.inputs.push_back(extent_of(program.values[input].shape));
   }
-  return plain;
+  return result;
 }
 
 LayoutPlan plan_network_layouts(const Program& program, std::span<const LayerPointer> layers) {
   return plan_layouts(program, [&](std::size_t index, const Layout& offered) -> StepLayouts {
     if (layers[index]) return {layers[index]->input_layout, layers[index]->output_layout};
-    const PlainStep step = plain_step(program, program.steps[index], {});
-    const Layout layout = plain_layout(step, offered);
+    const PointwiseStep step = pointwise_step(program, program.steps[index], {});
+    const Layout layout = pointwise_layout(step, offered);
     return {layout, simplest(layout, step.output)};
   });
 }
@@ -34,17 +36,17 @@ CpuNetwork::CpuNetwork(const Program& program, std::vector<LayerPointer> layers,
                        const std::vector<std::vector<float>>& tables)
     : layers_(std::move(layers)), plan_(plan_network_layouts(program, layers_)) {
   for (const Value& value : program.values) extents_.push_back(extent_of(value.shape));
-  make_plain_layers(program, tables);
+  make_pointwise_layers(program, tables);
   place_buffers();
 }
 
-void CpuNetwork::make_plain_layers(const Program& program,
-                                   const std::vector<std::vector<float>>& tables) {
+void CpuNetwork::make_pointwise_layers(const Program& program,
+                                       const std::vector<std::vector<float>>& tables) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (layers_[i]) continue;
     // The first input's layout is that of the buffer that it is read from.
     const Layout layout = plan_.buffers[plan_.inputs[i][0]].layout;
-    layers_[i] = make_plain_layer(plain_step(program, program.steps[i], tables[i]), layout);
+    layers_[i] = make_pointwise_layer(pointwise_step(program, program.steps[i], tables[i]), layout);
   }
 }
 

@@ -9,15 +9,17 @@
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/layer.h"
 #include "runtime/cpu/layout_plan.h"
-#include "runtime/cpu/plain_layer.h"
+#include "runtime/cpu/pointwise_layer.h"
 #include "runtime/plan/program.h"
 
 namespace winnow {
 
 using LayerPointer = std::shared_ptr<CpuLayer>;
 
-// How `step` of the program looks to plain_layer.h; `table` is an embedding's weight, else empty.
-PlainStep plain_step(const Program& program, const Step& step, std::span<const float> table);
+// How `step` of the program looks to pointwise_layer.h; `table` is an embedding's weight, else
+// empty.
+PointwiseStep pointwise_step(const Program& program, const Step& step,
+                             std::span<const float> table);
 
 // Layouts that follow from the layers of conv and linear steps (null for all other steps).
 LayoutPlan plan_network_layouts(const Program& program, std::span<const LayerPointer> layers);
@@ -29,7 +31,7 @@ class CpuNetwork {
   CpuNetwork(const Program& program, std::vector<LayerPointer> layers,
              const std::vector<std::vector<float>>& tables);
 
-  const std::vector<LayerPointer>& layers() const { return layers_; }  // plain ones included
+  const std::vector<LayerPointer>& layers() const { return layers_; }  // pointwise ones included
   std::span<float> input();   // planar, kept from run to run
   std::span<float> output();  // planar, valid after run()
 
@@ -41,7 +43,7 @@ class CpuNetwork {
   std::vector<float> step_output(std::size_t step, ThreadPool& pool);
 
  private:
-  void make_plain_layers(const Program& program, const std::vector<std::vector<float>>& tables);
+  void make_pointwise_layers(const Program& program, const std::vector<std::vector<float>>& tables);
   void place_buffers();
   void run_conversions(std::size_t step, ThreadPool& pool);
   float* buffer(std::size_t index) { return arena_.data() + offsets_[index]; }

@@ -138,7 +138,7 @@ DensePrimitive make_primitive(const ConvWork& work, std::int64_t images, DenseAl
   throw dnnl::error(dnnl_invalid_arguments, "unknown algorithm");
 }
 
-Desc plain_weights(const ConvWork& work, DenseAlgorithm algorithm) {
+Desc dense_weights(const ConvWork& work, DenseAlgorithm algorithm) {
   if (algorithm == DenseAlgorithm::inner_product) {
     return Desc({work.shape.out.c, work.shape.in.c}, kFloat, Tag::ab);
   }

@@ -32,14 +32,14 @@ std::string to_string(const DirectTile& tile);  // "channels=16 sub_batch=4 posi
 bool is_valid(const DirectTile& tile, Layout layout, int vector);
 
 // The tiles worth timing: for every sub-batch one that fits the vector, and split ones where the
-// layer alone would not fill `processors` multiprocessors. `sub_batch` 0 takes all sizes.
+// layer alone would not fill `sms` multiprocessors. `sub_batch` 0 takes all sizes.
 // Pure; never empty for a valid layout (nchw, nchw8) and a sub-batch that exists for it.
 struct DirectWork {
   ActivationSize out;
   std::int64_t rows = 0;  // rows of units
   int vector = 1;
   Layout layout = Layout::nchw;
-  int processors = 1;
+  int sms = 1;
 };
 std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch);
 

@@ -46,10 +46,10 @@ DirectRows rows_of(const LayerProblem& problem, const Conv& conv) {
 // Candidates of one input format share weights; those of one kernel share its time.
 class Preparation {
  public:
-  Preparation(const LayerProblem& problem, const Conv& conv, int processors)
+  Preparation(const LayerProblem& problem, const Conv& conv, int sms)
       : problem_(problem),
         conv_(conv),
-        processors_(processors),
+        sms_(sms),
         rows_(rows_of(problem, conv)),
         bias_(bias_or_zeros(problem.model, problem.step.name, conv.out_channels)) {}
 
@@ -75,7 +75,7 @@ class Preparation {
                           .rows = rows_.rows,
                           .vector = rows_.vector,
                           .layout = format.layout,
-                          .processors = processors_};
+                          .sms = sms_};
     std::map<int, std::shared_ptr<const DirectWeights>> weights;  // by channels per thread
     for (const DirectTile& tile : direct_tiles(work, problem_.options.sub_batch)) {
       auto& uploaded = weights[tile.channels];
@@ -103,7 +103,7 @@ class Preparation {
 
   const LayerProblem& problem_;
   Conv conv_;
-  int processors_;
+  int sms_;
   DirectRows rows_;
   std::vector<float> bias_;
 };
@@ -126,7 +126,7 @@ class DirectFamily : public Family {
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
     const std::optional<Conv> conv = as_conv(problem);
     if (!conv.has_value()) return {};
-    return Preparation(problem, *conv, gpu.processors()).candidates();
+    return Preparation(problem, *conv, gpu.sms()).candidates();
   }
 };
 

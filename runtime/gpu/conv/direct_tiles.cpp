@@ -67,7 +67,7 @@ std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch) {
     const int channels = thread_channels(work.vector, images);
     DirectTile tile{.channels = channels, .sub_batch = images};
     add(tile);
-    if (block_count(work, tile) >= 4 * std::int64_t{work.processors}) {
+    if (block_count(work, tile) >= 4 * std::int64_t{work.sms}) {
       tile.positions = 256;
       add(tile);
       continue;

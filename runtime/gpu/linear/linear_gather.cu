@@ -4,8 +4,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/cuda_check.h"
-#include "runtime/gpu/linear/linear_rule.cuh"
-#include "runtime/stack/gather_rows.cuh"
+#include "runtime/gpu/linear/linear_epilogue.cuh"
+#include "runtime/sparse/gather_rows.cuh"
 
 namespace winnow {
 namespace {
@@ -20,7 +20,7 @@ struct GatherArguments {
   const void* x;
   void* y;
   std::uint32_t tiles;
-  LinearRule rule;
+  LinearEpilogue epilogue;
 };
 
 // A group of lanes makes one output of a tile. Blocks that run together work on few tiles, so that
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads) linear_gather_kernel(const GatherArg
     T* y = static_cast<T*>(a.y) + (std::size_t{tile} * a.weights.outputs + output) * kTileImages;
     float sum[kImages] = {};
     add_rows<kTileImages>(a.weights, output, x + part, sum);
-    activate(a.rule, bias, sum);
+    activate(a.epilogue, bias, sum);
     *reinterpret_cast<uint4*>(y + part) = Chunk<T>::pack(sum);
   }
 }

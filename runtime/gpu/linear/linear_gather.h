@@ -6,7 +6,7 @@
 
 #include "runtime/device/buffer.h"
 #include "runtime/gpu/layer/activation.h"
-#include "runtime/stack/gather_weights.h"
+#include "runtime/sparse/gather_weights.h"
 
 namespace winnow {
 

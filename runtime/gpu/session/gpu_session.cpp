@@ -228,7 +228,7 @@ class GpuSession : public Session {
     std::vector<float> values(static_cast<std::size_t>(
         element_count({size.images, size.channels, size.height, size.width})));
     const DeviceBuffer<float> buffer(values.size());
-    convert(view, {buffer.get(), plain(Precision::f32), size}, gpu_.stream());
+    convert(view, {buffer.get(), row_major(Precision::f32), size}, gpu_.stream());
     gpu_.synchronize();
     CUDA_CHECK(cudaMemcpy(values.data(), buffer.get(), buffer.bytes(), cudaMemcpyDeviceToHost));
     return values;

@@ -23,12 +23,12 @@ std::size_t aligned_bytes(const ActivationFormat& format, const ActivationSize& 
 }
 
 // What a step reads for input i in this format, without the address: of a deferred value that which
-// the run begins with.
+// the stack begins with.
 ActivationView input_view(const LayerProblem& problem, std::size_t i,
                           const ActivationFormat& format) {
   if (format != kDeferred) return {nullptr, format, problem.input_size(i)};
-  const Step& first = problem.program.steps[problem.run->steps.front()];
-  return {nullptr, plain(problem.options.precision),
+  const Step& first = problem.program.steps[problem.stack->steps.front()];
+  return {nullptr, row_major(problem.options.precision),
           activation_size(problem.program.values[first.inputs[0]].shape)};
 }
 
@@ -41,12 +41,12 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
       options_(options),
       gpu_(gpu),
       table_(table),
-      runs_(linear_runs(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
-      run_of_(program.steps.size(), nullptr),
-      formats_(value_formats(program, model, options, runs_)),
+      stacks_(linear_stacks(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
+      stack_of_(program.steps.size(), nullptr),
+      formats_(value_formats(program, model, options, stacks_)),
       timed_(program.steps.size()) {
-  for (const LinearRun& run : runs_) {
-    for (const std::size_t step : run.steps) run_of_[step] = &run;
+  for (const LinearStack& stack : stacks_) {
+    for (const std::size_t step : stack.steps) stack_of_[step] = &stack;
   }
   for (std::size_t i = 0; i < program_.steps.size(); ++i) time_step(i);
   time_conversions();
@@ -60,7 +60,8 @@ bool NetworkPlanner::is_weighted(std::size_t index) const {
 
 LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
   const Step& step = program_.steps[index];
-  LayerProblem problem{model_, program_, step, options_, {}, formats_[step.output], run_of_[index]};
+  LayerProblem problem{model_,          program_, step, options_, {}, formats_[step.output],
+                       stack_of_[index]};
   for (const std::size_t input : step.inputs) problem.input_formats.push_back(formats_[input]);
   return problem;
 }

@@ -20,11 +20,11 @@ struct NetworkPlan {
 };
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,
-// as format 0. `runs` are the stacks of linear layers that one launch may compute.
+// as format 0. `stacks` are the stacks of linear layers that one launch may compute.
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
-                                                         const std::vector<LinearRun>& runs);
+                                                         const std::vector<LinearStack>& stacks);
 
 // Which families may run conv and linear layers.
 enum class Allowed {
@@ -77,8 +77,8 @@ class NetworkPlanner {
   const SessionOptions& options_;
   GpuContext& gpu_;
   TimingTable& table_;
-  std::vector<LinearRun> runs_;
-  std::vector<const LinearRun*> run_of_;  // by step
+  std::vector<LinearStack> stacks_;
+  std::vector<const LinearStack*> stack_of_;  // by step
   std::vector<std::vector<ActivationFormat>> formats_;
   std::vector<std::vector<Timed>> timed_;                        // by step
   std::vector<std::vector<std::vector<double>>> conversion_ms_;  // by value, from, to

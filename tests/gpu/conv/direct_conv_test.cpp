@@ -88,7 +88,7 @@ void check_layer(const Case& c, int vector, double density, const ActivationForm
                         .rows = rows.rows,
                         .vector = rows.vector,
                         .layout = base.layout,
-                        .processors = 4};
+                        .sms = 4};
   for (const int sub_batch : {1, 2, 4, 8}) {
     for (const DirectTile& tile : direct_tiles(work, sub_batch)) {
       const DirectWeights uploaded =

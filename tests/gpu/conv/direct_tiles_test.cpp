@@ -15,7 +15,7 @@ TEST_CASE("direct_tiles gives valid tiles for every layer and sub-batch") {
                                 .rows = 64 / vector,
                                 .vector = vector,
                                 .layout = layout,
-                                .processors = 132};
+                                .sms = 132};
           for (const int sub_batch : {0, 1, 2, 4, 8}) {
             const std::vector<DirectTile> tiles = direct_tiles(work, sub_batch);
             const bool exists = layout == Layout::nchw || sub_batch == 0 || sub_batch >= 4;
@@ -37,8 +37,8 @@ TEST_CASE("direct_tiles gives valid tiles for every layer and sub-batch") {
 }
 
 TEST_CASE("direct_tiles splits the nonzeros where a layer alone would not fill the GPU") {
-  const DirectWork small{.out = {1, 512, 2, 2}, .rows = 32, .vector = 16, .processors = 132};
-  const DirectWork large{.out = {128, 512, 28, 28}, .rows = 32, .vector = 16, .processors = 132};
+  const DirectWork small{.out = {1, 512, 2, 2}, .rows = 32, .vector = 16, .sms = 132};
+  const DirectWork large{.out = {128, 512, 28, 28}, .rows = 32, .vector = 16, .sms = 132};
   const auto is_split = [](const DirectTile& tile) { return tile.slices > 1; };
   const auto has_split = [&](const DirectWork& work) {
     const std::vector<DirectTile> tiles = direct_tiles(work, 0);

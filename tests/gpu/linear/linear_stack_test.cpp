@@ -73,7 +73,7 @@ void check_stack(const Widths& widths, std::int64_t images, int vector, double d
       const Precision y = random.below(2) == 0 ? Precision::f32 : Precision::f16;
       const DeviceTensor in({.precision = x}, input);
       const DeviceTensor out({.precision = y}, expected.shape);
-      linear_stack(weights, in.view(), out.view(), gpu.processors(), nullptr);
+      linear_stack(weights, in.view(), out.view(), gpu.sms(), nullptr);
       CAPTURE(widths.size());
       CAPTURE(images);
       CAPTURE(to_string(form));

@@ -162,11 +162,11 @@ TEST_CASE("linear_gather refuses values of another size or layout") {
       sparse_layer(random.weight(4, 8, 1, 0.5), std::vector<float>(4, 0.0f)));
   const ActivationFormat packed{.layout = Layout::nchw32};
   const DeviceTensor x(packed, Shape{2, 8}), y(packed, Shape{2, 4}), more(packed, Shape{3, 4});
-  const DeviceTensor plain_x(ActivationFormat{}, Shape{2, 8}), wide(packed, Shape{2, 9});
+  const DeviceTensor row_major_x(ActivationFormat{}, Shape{2, 8}), wide(packed, Shape{2, 9});
   const auto refusal = [&](const DeviceTensor& in, const DeviceTensor& out) {
     return error_of([&] { linear_gather(weights, in.view(), out.view(), false, nullptr); });
   };
-  CHECK(refusal(plain_x, y) == ErrorCode::usage);
+  CHECK(refusal(row_major_x, y) == ErrorCode::usage);
   CHECK(refusal(wide, y) == ErrorCode::usage);
   CHECK(refusal(x, more) == ErrorCode::usage);
   CHECK_FALSE(refusal(x, y).has_value());
