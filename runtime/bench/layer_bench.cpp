@@ -29,13 +29,13 @@ class Oracle {
         weight_(dense_weight(model, problem.step.name)),
         bias_(bias_or_zeros(model, problem.step.name, conv_.out_channels)) {}
 
-  std::int64_t count() const { return out_.images * out_.channels * out_.height * out_.width; }
+  std::int64_t count() const { return out_.n * out_.c * out_.h * out_.w; }
 
   double at(std::int64_t index) const {
-    const std::int64_t x = index % out_.width;
-    const std::int64_t y = index / out_.width % out_.height;
-    const std::int64_t k = index / out_.width / out_.height % out_.channels;
-    const std::int64_t n = index / out_.width / out_.height / out_.channels;
+    const std::int64_t x = index % out_.w;
+    const std::int64_t y = index / out_.w % out_.h;
+    const std::int64_t k = index / out_.w / out_.h % out_.c;
+    const std::int64_t n = index / out_.w / out_.h / out_.c;
     const std::int64_t per_group = conv_.in_channels / conv_.groups;
     const std::int64_t first = k / (conv_.out_channels / conv_.groups) * per_group;
     double sum = bias_[static_cast<std::size_t>(k)];
@@ -54,15 +54,15 @@ class Oracle {
 
  private:
   double input(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) const {
-    if (y < 0 || y >= in_.height || x < 0 || x >= in_.width) return 0;
-    const std::int64_t i = ((n * in_.channels + c) * in_.height + y) * in_.width + x;
+    if (y < 0 || y >= in_.h || x < 0 || x >= in_.w) return 0;
+    const std::int64_t i = ((n * in_.c + c) * in_.h + y) * in_.w + x;
     const float value = noise_value(static_cast<std::uint32_t>(i), kSeed);
     return is_half_ ? to_float(to_half(value)) : value;
   }
 
   Conv conv_;
   bool has_relu_, is_half_;
-  ActivationSize in_, out_;
+  Extents in_, out_;
   std::vector<float> weight_, bias_;
 };
 
@@ -72,7 +72,7 @@ class LayerBench {
   LayerBench(const LayerProblem& problem, const LayerBenchOptions& options, GpuContext& gpu)
       : problem_(problem), options_(options), gpu_(gpu), oracle_(problem.model, problem) {
     const ActivationFormat noise_format = row_major(Precision::f32);
-    const ActivationSize size = problem.input_size(0);
+    const Extents size = problem.input_size(0);
     noise_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(bytes_of(noise_format, size)));
     fill_noise(noise_.get(), strides_of(noise_format, size).total, Precision::f32, kSeed,
                gpu.stream());
@@ -129,7 +129,7 @@ class LayerBench {
 
   double error_of(const ActivationView& out) {
     if (expected_.empty()) return 0;
-    const ActivationSize size = problem_.output_size();
+    const Extents size = problem_.output_size();
     const DeviceBuffer<float> values(static_cast<std::size_t>(oracle_.count()));
     convert(out, {values.get(), row_major(Precision::f32), size}, gpu_.stream());
     gpu_.synchronize();

@@ -15,10 +15,10 @@ PointwiseStep pointwise_step(const Program& program, const Step& step,
                              std::span<const float> table) {
   const Shape& first = program.values[step.inputs[0]].shape;
   PointwiseStep result{step.op,      step.has_relu,
-                       {},           extent_of(program.values[step.output].shape),
+                       {},           extents_of(program.values[step.output].shape),
                        first.back(), table};
   for (const std::size_t input : step.inputs) {
-    result.inputs.push_back(extent_of(program.values[input].shape));
+    result.inputs.push_back(extents_of(program.values[input].shape));
   }
   return result;
 }
@@ -35,7 +35,7 @@ LayoutPlan plan_network_layouts(const Program& program, std::span<const LayerPoi
 CpuNetwork::CpuNetwork(const Program& program, std::vector<LayerPointer> layers,
                        const std::vector<std::vector<float>>& tables)
     : layers_(std::move(layers)), plan_(plan_network_layouts(program, layers_)) {
-  for (const Value& value : program.values) extents_.push_back(extent_of(value.shape));
+  for (const Value& value : program.values) extents_.push_back(extents_of(value.shape));
   make_pointwise_layers(program, tables);
   place_buffers();
 }
@@ -120,7 +120,7 @@ void CpuNetwork::run_conversions(std::size_t step, ThreadPool& pool) {
 std::vector<float> CpuNetwork::step_output(std::size_t step, ThreadPool& pool) {
   const std::size_t index = plan_.outputs[step];
   const PlannedBuffer& written = plan_.buffers[index];
-  const Extent& extent = extents_[written.value];
+  const Extents& extent = extents_[written.value];
   std::vector<float> values(static_cast<std::size_t>(extent.count()));
   convert({extent, written.layout, Layout{}}, buffer(index), values.data(), pool);
   return values;

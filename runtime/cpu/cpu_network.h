@@ -50,7 +50,7 @@ class CpuNetwork {
 
   std::vector<LayerPointer> layers_;
   LayoutPlan plan_;
-  std::vector<Extent> extents_;        // by value
+  std::vector<Extents> extents_;       // by value
   std::vector<std::int64_t> offsets_;  // by buffer, in floats
   std::int64_t scratch_offset_ = 0;
   AlignedBuffer arena_;

@@ -27,8 +27,8 @@ void grow(AlignedBuffer& buffer, std::int64_t count, bool is_random) {
   for (float& x : buffer.span()) x = static_cast<float>(random.bits() >> 40) * 0x1p-24f;
 }
 
-std::string key_of(const Conversion& c) {
-  const Extent& x = c.extent;
+std::string key_of(const LayoutConversion& c) {
+  const Extents& x = c.extent;
   return to_string(c.from) + " " + to_string(c.to) + " " + to_string({x.n, x.c, x.h, x.w});
 }
 
@@ -68,7 +68,7 @@ double LayerTimer::time(CpuLayer& layer, const ConvShape& shape, double best_ms)
   return median_of(time_runs(kRepeats, kBudgetMs, work));
 }
 
-double LayerTimer::time(const Conversion& conversion) {
+double LayerTimer::time(const LayoutConversion& conversion) {
   const auto [found, is_new] = conversions_.try_emplace(key_of(conversion), 0);
   if (is_new) {
     reserve(planes_of(conversion.from, conversion.extent).count(),

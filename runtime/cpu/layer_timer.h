@@ -25,7 +25,7 @@ class LayerTimer {
   double time(CpuLayer& layer, const ConvShape& shape, double best_ms);
 
   // Measured once for each extent and pair of layouts.
-  double time(const Conversion& conversion);
+  double time(const LayoutConversion& conversion);
 
  private:
   void reserve(std::int64_t input, std::int64_t output, std::int64_t scratch);

@@ -6,7 +6,7 @@ namespace {
 class Planner {
  public:
   explicit Planner(const Program& program) : program_(program), buffers_of_(program.values.size()) {
-    for (const Value& value : program.values) extents_.push_back(extent_of(value.shape));
+    for (const Value& value : program.values) extents_.push_back(extents_of(value.shape));
     plan_.network_input = add_buffer(program.input, {});
   }
 
@@ -46,7 +46,7 @@ class Planner {
   }
 
   const Program& program_;
-  std::vector<Extent> extents_;
+  std::vector<Extents> extents_;
   std::vector<std::vector<std::size_t>> buffers_of_;  // by value, the written one first
   LayoutPlan plan_;
 };

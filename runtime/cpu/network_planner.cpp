@@ -119,7 +119,8 @@ class Planner {
     for (const PlannedConversion& conversion : plan.conversions) {
       const PlannedBuffer& from = plan.buffers[conversion.from];
       const Layout& to = plan.buffers[conversion.to].layout;
-      ms += timer_.time(Conversion{extent_of(program_.values[from.value].shape), from.layout, to});
+      ms += timer_.time(
+          LayoutConversion{extents_of(program_.values[from.value].shape), from.layout, to});
     }
     return ms;
   }

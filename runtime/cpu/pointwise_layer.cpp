@@ -53,19 +53,19 @@ Work relu_work(std::int64_t count) {
 // Copies every input's share of each outer item; an item is what lies before the channels.
 Work concat_work(const PointwiseStep& step, const Layout& layout) {
   std::vector<std::int64_t> shares;
-  for (const Extent& extent : step.inputs) {
+  for (const Extents& extent : step.inputs) {
     const Planes planes = planes_of(layout, extent);
-    const std::int64_t outer = layout.order == Order::images
-                                   ? (extent.n + layout.lanes - 1) / layout.lanes
-                               : layout.order == Order::pixels ? extent.n * extent.h * extent.w
-                                                               : extent.n;
+    const std::int64_t outer = layout.order == Order::chwn
+                                   ? (extent.n + layout.block - 1) / layout.block
+                               : layout.order == Order::nhwc ? extent.n * extent.h * extent.w
+                                                             : extent.n;
     shares.push_back(outer == 0 ? 0 : planes.count() / outer);
   }
-  const Extent& first = step.inputs[0];
-  const std::int64_t outer = layout.order == Order::images
-                                 ? (first.n + layout.lanes - 1) / layout.lanes
-                             : layout.order == Order::pixels ? first.n * first.h * first.w
-                                                             : first.n;
+  const Extents& first = step.inputs[0];
+  const std::int64_t outer = layout.order == Order::chwn
+                                 ? (first.n + layout.block - 1) / layout.block
+                             : layout.order == Order::nhwc ? first.n * first.h * first.w
+                                                           : first.n;
   std::int64_t total = 0;
   for (const std::int64_t share : shares) total += share;
   return [=](const LayerCall& call, ThreadPool& pool) {
@@ -171,9 +171,9 @@ struct Planner {
   }
 };
 
-bool lanes_divide(const Layout& layout, const std::vector<Extent>& inputs) {
+bool lanes_divide(const Layout& layout, const std::vector<Extents>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(),
-                     [&](const Extent& x) { return x.c % layout.lanes == 0; });
+                     [&](const Extents& x) { return x.c % layout.block == 0; });
 }
 
 }  // namespace
@@ -182,8 +182,8 @@ Layout pointwise_layout(const PointwiseStep& step, const Layout& offered) {
   if (std::holds_alternative<Softmax>(step.op) || std::holds_alternative<Embedding>(step.op)) {
     return {};
   }
-  if (std::holds_alternative<Flatten>(step.op) && offered.order != Order::images) return {};
-  if (std::holds_alternative<Concat>(step.op) && offered.order == Order::channels &&
+  if (std::holds_alternative<Flatten>(step.op) && offered.order != Order::chwn) return {};
+  if (std::holds_alternative<Concat>(step.op) && offered.order == Order::nchwc &&
       !lanes_divide(offered, step.inputs)) {
     return {};
   }

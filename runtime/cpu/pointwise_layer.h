@@ -15,8 +15,8 @@ namespace winnow {
 struct PointwiseStep {
   Op op;
   bool has_relu = false;
-  std::vector<Extent> inputs;
-  Extent output;
+  std::vector<Extents> inputs;
+  Extents output;
   std::int64_t last_dimension = 1;  // of the first input's shape
   std::span<const float> table;     // an embedding's weight
 };

@@ -83,12 +83,8 @@ Op random_op(Random& random, int rank) {
 }
 
 Case random_case(Random& random) {
-  const Layout layouts[] = {{},
-                            {Order::images, 8},
-                            {Order::images, 16},
-                            {Order::channels, 8},
-                            {Order::channels, 16},
-                            {Order::pixels, 1}};
+  const Layout layouts[] = {
+      {}, {Order::chwn, 8}, {Order::chwn, 16}, {Order::nchwc, 8}, {Order::nchwc, 16}, Layout::nhwc};
   const int rank = random.chance(0.3) ? 1 : 2;
   Case c;
   c.offered = layouts[random.below(std::size(layouts))];

@@ -65,7 +65,7 @@ class Preparation {
 
  private:
   bool is_readable(const ActivationFormat& format) const {
-    const bool is_known = format.layout == Layout::nchw || format.layout == Layout::nchw8;
+    const bool is_known = format.layout == Layout::nchw || format.layout == Layout::chwn8;
     return is_known && format.precision == problem_.options.precision &&
            format.halo_h >= conv_.padding[0] && format.halo_w >= conv_.padding[1];
   }

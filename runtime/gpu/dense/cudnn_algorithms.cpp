@@ -15,19 +15,18 @@ using ConvDescriptor =
 using ActivationDescriptor =
     CudnnObject<cudnnActivationDescriptor_t, &Cudnn::cudnnDestroyActivationDescriptor>;
 
-cudnnTensorFormat_t format_of(Layout layout) {
+cudnnTensorFormat_t format_of(const Layout& layout) {
   return layout == Layout::nhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
 }
 
-TensorDescriptor tensor(const Cudnn& cudnn, const CudnnProblem& problem,
-                        const ActivationSize& size) {
+TensorDescriptor tensor(const Cudnn& cudnn, const CudnnProblem& problem, const Extents& size) {
   cudnnTensorDescriptor_t descriptor = nullptr;
   CUDNN_CHECK(cudnn, cudnn.cudnnCreateTensorDescriptor(&descriptor));
   TensorDescriptor owner(cudnn, descriptor);
   CUDNN_CHECK(cudnn, cudnn.cudnnSetTensor4dDescriptor(
                          descriptor, format_of(problem.layout), data_type(problem.precision),
-                         static_cast<int>(size.images), static_cast<int>(size.channels),
-                         static_cast<int>(size.height), static_cast<int>(size.width)));
+                         static_cast<int>(size.n), static_cast<int>(size.c),
+                         static_cast<int>(size.h), static_cast<int>(size.w)));
   return owner;
 }
 
@@ -83,7 +82,7 @@ struct Descriptors {
       : cudnn(library),
         x(tensor(library, problem, problem.in)),
         y(tensor(library, problem, problem.out)),
-        bias(tensor(library, problem, {.images = 1, .channels = problem.out.channels})),
+        bias(tensor(library, problem, {.n = 1, .c = problem.out.c})),
         w(filter(library, problem)),
         conv(convolution(library, problem)),
         act(activation(library, problem.has_relu)) {}

@@ -50,8 +50,8 @@ struct LayerProblem {
   std::vector<ActivationFormat> output_formats;              // what may be written
   const LinearStack* stack = nullptr;                        // that the step is in
 
-  ActivationSize input_size(std::size_t i) const;
-  ActivationSize output_size() const;
+  Extents input_size(std::size_t i) const;
+  Extents output_size() const;
 };
 
 // One way to run a step.

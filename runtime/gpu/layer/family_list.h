@@ -27,6 +27,6 @@ inline constexpr ActivationFormat row_major(Precision precision) {
 }
 
 // Of values within a stack of linear layers that one launch computes.
-inline constexpr ActivationFormat kDeferred = {.layout = Layout::deferred};
+inline constexpr ActivationFormat kDeferred = {.is_deferred = true};
 
 }  // namespace winnow

@@ -11,7 +11,7 @@ namespace winnow {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kTileImages = packed_images(Layout::nchw32);
+constexpr int kTileImages = packed_images(Layout::chwn32);
 
 // ---------------------------------------------------------------------------------- device
 
@@ -55,8 +55,8 @@ void launch(const GatherArguments& arguments, cudaStream_t stream) {
 }
 
 void check(const ActivationView& view, std::uint32_t features, const char* name) {
-  if (!is_matrix(view, Layout::nchw32, features)) {
-    fail(ErrorCode::usage, "linear gather: ", name, " is not nchw32 with ", features, " features");
+  if (!is_matrix(view, Layout::chwn32, features)) {
+    fail(ErrorCode::usage, "linear gather: ", name, " is not chwn32 with ", features, " features");
   }
 }
 
@@ -70,10 +70,10 @@ void linear_gather(const LinearGatherWeights& weights, const ActivationView& x,
   const GatherView view = weights.view();
   check(x, view.inputs, "x");
   check(y, view.outputs, "y");
-  if (x.size.images != y.size.images || x.format.precision != y.format.precision) {
+  if (x.size.n != y.size.n || x.format.precision != y.format.precision) {
     fail(ErrorCode::usage, "linear gather: x and y differ in images or precision");
   }
-  const auto tiles = static_cast<std::uint32_t>((x.size.images + kTileImages - 1) / kTileImages);
+  const auto tiles = static_cast<std::uint32_t>((x.size.n + kTileImages - 1) / kTileImages);
   if (tiles == 0 || view.outputs == 0) return;
   const GatherArguments arguments{view, x.data, y.data, tiles, {lowest_output(has_relu)}};
   if (x.format.precision == Precision::f16) {

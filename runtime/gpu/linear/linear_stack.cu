@@ -238,14 +238,14 @@ LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
 
 void linear_stack(const LinearStackWeights& weights, const ActivationView& x,
                   const ActivationView& y, int sms, cudaStream_t stream) {
-  if (x.size.images != y.size.images) {
-    fail(ErrorCode::usage, "linear stack: ", x.size.images, " images in, ", y.size.images, " out");
+  if (x.size.n != y.size.n) {
+    fail(ErrorCode::usage, "linear stack: ", x.size.n, " images in, ", y.size.n, " out");
   }
-  if (x.size.images == 0) return;
+  if (x.size.n == 0) return;
   const StackArguments arguments{.weights = weights.resident_.view(),
                                  .layers = weights.layers_,
                                  .rows = weights.resident_.rows(),
-                                 .images = static_cast<std::uint32_t>(x.size.images),
+                                 .images = static_cast<std::uint32_t>(x.size.n),
                                  .x = matrix_of(x, weights.inputs_, "x"),
                                  .y = matrix_of(y, weights.outputs_, "y"),
                                  .lowest = weights.lowest_.get(),

@@ -33,8 +33,8 @@ class FunctionLayer : public PreparedLayer {
 };
 
 // Indices of the formats of one layout and the session's precision, whatever their halo.
-std::vector<std::size_t> formats_in(const std::vector<ActivationFormat>& formats, Layout layout,
-                                    Precision precision) {
+std::vector<std::size_t> formats_in(const std::vector<ActivationFormat>& formats,
+                                    const Layout& layout, Precision precision) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < formats.size(); ++i) {
     if (formats[i].layout == layout && formats[i].precision == precision) found.push_back(i);
@@ -160,8 +160,8 @@ std::vector<Candidate> add_candidates(const LayerProblem& problem, const std::st
 void concat(std::span<const ActivationView> in, const ActivationView& out, cudaStream_t stream) {
   std::int64_t first = 0;
   for (const ActivationView& view : in) {
-    convert_slice({view, 0, view.size.channels}, {out, first, view.size.channels}, stream);
-    first += view.size.channels;
+    convert_slice({view, 0, view.size.c}, {out, first, view.size.c}, stream);
+    first += view.size.c;
   }
 }
 

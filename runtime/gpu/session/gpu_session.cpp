@@ -224,9 +224,9 @@ class GpuSession : public Session {
 
   // Any view as row-major fp32 in host memory.
   std::vector<float> download(const ActivationView& view) {
-    const ActivationSize& size = view.size;
-    std::vector<float> values(static_cast<std::size_t>(
-        element_count({size.images, size.channels, size.height, size.width})));
+    const Extents& size = view.size;
+    std::vector<float> values(
+        static_cast<std::size_t>(element_count({size.n, size.c, size.h, size.w})));
     const DeviceBuffer<float> buffer(values.size());
     convert(view, {buffer.get(), row_major(Precision::f32), size}, gpu_.stream());
     gpu_.synchronize();

@@ -13,18 +13,19 @@ namespace {
 
 // Values may share memory with others of the same key. All values without zeros around
 // them have one key.
-using ArenaKey = std::tuple<int, int, int, int, int, std::int64_t, std::int64_t, std::int64_t>;
+using ArenaKey = std::tuple<int, int, int, int, int, int, std::int64_t, std::int64_t, std::int64_t>;
 
-ArenaKey arena_key(const ActivationFormat& format, const ActivationSize& size) {
+ArenaKey arena_key(const ActivationFormat& format, const Extents& size) {
   if (format.halo_h == 0 && format.halo_w == 0 && format.channel_padding == 0) return {};
-  return {static_cast<int>(format.layout) + 1,
+  return {static_cast<int>(format.layout.order) + 1,
+          static_cast<int>(format.layout.block),
           static_cast<int>(format.precision),
           format.halo_h,
           format.halo_w,
           format.channel_padding,
-          size.channels,
-          size.height,
-          size.width};
+          size.c,
+          size.h,
+          size.w};
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ std::size_t NetworkExecutor::use(std::size_t value, std::size_t format) {
 }
 
 void NetworkExecutor::add_conversion(const Conversion& conversion) {
-  const ActivationSize size = activation_size(program_.values[conversion.value].shape);
+  const Extents size = extents_of(program_.values[conversion.value].shape);
   const auto& formats = plan_.formats[conversion.value];
   const std::size_t from = use(conversion.value, conversion.from);
   const std::size_t to = use(conversion.value, conversion.to);
@@ -111,8 +112,7 @@ void NetworkExecutor::place_slots(cudaStream_t stream) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (root(i) != i || i == input_slot_) continue;
     const ActivationFormat& format = plan_.formats[slots_[i].value][slots_[i].format];
-    sharing[arena_key(format, activation_size(program_.values[slots_[i].value].shape))].push_back(
-        i);
+    sharing[arena_key(format, extents_of(program_.values[slots_[i].value].shape))].push_back(i);
   }
   slots_[input_slot_].data = reinterpret_cast<std::byte*>(input_.get());
   for (const auto& [key, slots] : sharing) place_arena(slots, stream);
@@ -123,7 +123,7 @@ void NetworkExecutor::place_arena(const std::vector<std::size_t>& slots, cudaStr
   std::vector<Lifetime> lifetimes;
   for (const std::size_t i : slots) {
     const ActivationFormat& format = plan_.formats[slots_[i].value][slots_[i].format];
-    const ActivationSize size = activation_size(program_.values[slots_[i].value].shape);
+    const Extents size = extents_of(program_.values[slots_[i].value].shape);
     lifetimes.push_back({bytes_of(format, size), slots_[i].first_op, slots_[i].last_op});
   }
   const MemoryPlan memory = plan_memory(lifetimes);
@@ -139,8 +139,7 @@ ActivationView NetworkExecutor::view(std::size_t slot) const {
     return view(slots_[slot].alias_of);
   }
   const Slot& s = slots_[slot];
-  return {s.data, plan_.formats[s.value][s.format],
-          activation_size(program_.values[s.value].shape)};
+  return {s.data, plan_.formats[s.value][s.format], extents_of(program_.values[s.value].shape)};
 }
 
 const float* NetworkExecutor::output() const {

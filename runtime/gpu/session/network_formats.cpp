@@ -9,7 +9,7 @@
 namespace winnow {
 namespace {
 
-// Fewer images leave most lanes of nchw8 or nchw32 empty.
+// Fewer images leave most lanes of chwn8 or chwn32 empty.
 constexpr std::int64_t kFewestPackedImages = 4;
 constexpr std::int64_t kFewestGatheredImages = 16;
 
@@ -65,7 +65,7 @@ bool may_run(const SessionOptions& options, const std::string& sparse_family) {
 void add_linear_formats(const Program& program, const DeployedModel& model,
                         const SessionOptions& options,
                         std::vector<std::vector<ActivationFormat>>& formats) {
-  const ActivationFormat packed{.layout = Layout::nchw32, .precision = options.precision};
+  const ActivationFormat packed{.layout = Layout::chwn32, .precision = options.precision};
   if (program.batch < kFewestGatheredImages || !may_run(options, "linear_gather")) return;
   for (const Step& step : program.steps) {
     if (!is_sparse_linear(program, model, step)) continue;
@@ -105,7 +105,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                             .halo_w = halo[v].w};
     if (has_direct) {
       add_new(formats[v], format);
-      format.layout = Layout::nchw8;
+      format.layout = Layout::chwn8;
       if (program.batch >= kFewestPackedImages) add_new(formats[v], format);
     }
     format = {.layout = Layout::nhwc, .precision = options.precision};

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr std::uint32_t kNoiseSeed = 2024;
 
-std::size_t aligned_bytes(const ActivationFormat& format, const ActivationSize& size) {
+std::size_t aligned_bytes(const ActivationFormat& format, const Extents& size) {
   const auto bytes = static_cast<std::size_t>(bytes_of(format, size));
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -29,7 +29,7 @@ ActivationView input_view(const LayerProblem& problem, std::size_t i,
   if (format != kDeferred) return {nullptr, format, problem.input_size(i)};
   const Step& first = problem.program.steps[problem.stack->steps.front()];
   return {nullptr, row_major(problem.options.precision),
-          activation_size(problem.program.values[first.inputs[0]].shape)};
+          extents_of(problem.program.values[first.inputs[0]].shape)};
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ void NetworkPlanner::time_step(std::size_t index) {
 }
 
 double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std::size_t to) {
-  const ActivationSize size = activation_size(program_.values[value].shape);
+  const Extents size = extents_of(program_.values[value].shape);
   const ActivationFormat& source = formats_[value][from];
   const ActivationFormat& target = formats_[value][to];
   if (is_same_memory(source, target, size)) return 0;

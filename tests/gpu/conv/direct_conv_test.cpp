@@ -83,8 +83,8 @@ void check_layer(const Case& c, int vector, double density, const ActivationForm
   out_format.halo_w = static_cast<int>(random.below(3));
   const DeviceTensor in(in_format, input);
   const DirectRows rows = direct_rows(weight, conv.groups);
-  const ActivationStrides strides = strides_of(in_format, activation_size(input.shape));
-  const DirectWork work{.out = activation_size(expected.shape),
+  const ActivationStrides strides = strides_of(in_format, extents_of(input.shape));
+  const DirectWork work{.out = extents_of(expected.shape),
                         .rows = rows.rows,
                         .vector = rows.vector,
                         .layout = base.layout,
@@ -132,14 +132,14 @@ TEST_CASE("direct_conv equals the reference in nchw f16") {
   check_all({.layout = Layout::nchw, .precision = Precision::f16}, 2);
 }
 
-TEST_CASE("direct_conv equals the reference in nchw8 f32") {
+TEST_CASE("direct_conv equals the reference in chwn8 f32") {
   if (lacks_gpu()) return;
-  check_all({.layout = Layout::nchw8, .precision = Precision::f32}, 3);
+  check_all({.layout = Layout::chwn8, .precision = Precision::f32}, 3);
 }
 
-TEST_CASE("direct_conv equals the reference in nchw8 f16") {
+TEST_CASE("direct_conv equals the reference in chwn8 f16") {
   if (lacks_gpu()) return;
-  check_all({.layout = Layout::nchw8, .precision = Precision::f16}, 4);
+  check_all({.layout = Layout::chwn8, .precision = Precision::f16}, 4);
 }
 
 TEST_CASE("direct_conv walks rows of several chunks") {
@@ -150,7 +150,7 @@ TEST_CASE("direct_conv walks rows of several chunks") {
       2, 5, 5, {.in_channels = 150, .out_channels = 16, .kernel = {3, 3}, .padding = {1, 1}}};
   for (const int vector : {1, 8, 16}) {
     check_layer(deep, vector, 1.0, {.precision = Precision::f32}, random);
-    check_layer(deep, vector, 0.5, {.layout = Layout::nchw8, .precision = Precision::f16}, random);
+    check_layer(deep, vector, 0.5, {.layout = Layout::chwn8, .precision = Precision::f16}, random);
   }
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("direct_conv gives equal bits for equal inputs") {
   const DirectTile tile{.channels = 1, .sub_batch = 2, .positions = 32, .slices = 8};
   const DirectWeights uploaded =
       upload_direct_weights(direct_rows(weight, 1), std::vector<float>(16, 0.0f), conv,
-                            strides_of(in_format, activation_size(input.shape)), 1);
+                            strides_of(in_format, extents_of(input.shape)), 1);
   std::vector<std::vector<float>> runs;
   for (int run = 0; run < 3; ++run) {
     const DeviceTensor out(ActivationFormat{}, {8, 16, 6, 6});

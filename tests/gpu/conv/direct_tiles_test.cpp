@@ -8,7 +8,7 @@ namespace winnow {
 
 TEST_CASE("direct_tiles gives valid tiles for every layer and sub-batch") {
   for (const int vector : {1, 8, 16, 32}) {
-    for (const Layout layout : {Layout::nchw, Layout::nchw8}) {
+    for (const Layout layout : {Layout::nchw, Layout::chwn8}) {
       for (const std::int64_t images : {1, 2, 3, 8, 128}) {
         for (const std::int64_t side : {1, 2, 14, 224}) {
           const DirectWork work{.out = {images, 64, side, side},
@@ -52,7 +52,7 @@ TEST_CASE("is_valid refuses tiles without a kernel") {
   CHECK(is_valid({.channels = 16, .sub_batch = 4}, Layout::nchw, 32));
   CHECK_FALSE(is_valid({.channels = 16, .sub_batch = 8}, Layout::nchw, 32));  // 128 sums
   CHECK_FALSE(is_valid({.channels = 16, .sub_batch = 4}, Layout::nchw, 8));
-  CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 2}, Layout::nchw8, 1));
+  CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 2}, Layout::chwn8, 1));
   CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 3}, Layout::nchw, 1));
   CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 1}, Layout::nhwc, 1));
   CHECK_FALSE(is_valid({.channels = 8, .sub_batch = 8, .slices = 2}, Layout::nchw, 8));

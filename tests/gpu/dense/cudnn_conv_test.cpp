@@ -35,8 +35,8 @@ void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool ha
   int ran = 0;
   for (const NamedLayer& named : cudnn_layers({.conv = conv,
                                  .has_relu = has_relu,
-                                 .in = activation_size(input.shape),
-                                 .out = activation_size(expected.shape),
+                                 .in = extents_of(input.shape),
+                                 .out = extents_of(expected.shape),
                                  .layout = format.layout,
                                  .precision = format.precision,
                                  .in_padding = padding_of(format, conv.in_channels),

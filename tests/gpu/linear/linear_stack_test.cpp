@@ -113,7 +113,7 @@ TEST_CASE("linear_stack refuses values of another size") {
   const LinearStackWeights weights(stack.layers, stack.has_relu, form);
   const DeviceTensor x(ActivationFormat{}, Shape{2, 8}), wide(ActivationFormat{}, Shape{2, 9});
   const DeviceTensor y(ActivationFormat{}, Shape{2, 4}), more(ActivationFormat{}, Shape{3, 4});
-  const DeviceTensor packed({.layout = Layout::nchw8}, Shape{2, 8});
+  const DeviceTensor packed({.layout = Layout::chwn8}, Shape{2, 8});
   const auto refusal = [&](const DeviceTensor& in, const DeviceTensor& out) {
     return error_of([&] { linear_stack(weights, in.view(), out.view(), 1, nullptr); });
   };

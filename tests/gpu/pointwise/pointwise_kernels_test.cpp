@@ -23,9 +23,9 @@ std::vector<ActivationFormat> all_formats(Precision precision) {
           {.layout = Layout::nchw, .precision = precision, .halo_h = 1, .halo_w = 2},
           {.layout = Layout::nhwc, .precision = precision},
           {.layout = Layout::nhwc, .precision = precision, .channel_padding = 5},
-          {.layout = Layout::nchw8, .precision = precision},
-          {.layout = Layout::nchw32, .precision = precision},
-          {.layout = Layout::nchw8, .precision = precision, .halo_h = 2, .halo_w = 1}};
+          {.layout = Layout::chwn8, .precision = precision},
+          {.layout = Layout::chwn32, .precision = precision},
+          {.layout = Layout::chwn8, .precision = precision, .halo_h = 2, .halo_w = 1}};
 }
 
 constexpr Precision kPrecisions[] = {Precision::f32, Precision::f16};
