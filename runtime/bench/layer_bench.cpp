@@ -5,6 +5,7 @@
 #include <set>
 #include <variant>
 
+#include "runtime/base/median.h"
 #include "runtime/device/graph.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
@@ -158,7 +159,7 @@ class LayerBench {
       const double ms = milliseconds_between(begin, end) / options_.launches;
       if (i >= 0) times.push_back(ms);  // the first warms up
     }
-    row.median_ms = median_ms(times);
+    row.median_ms = median(times);
     const auto [fastest, slowest] = std::minmax_element(times.begin(), times.end());
     row.spread = (*slowest - *fastest) / row.median_ms;
   }

@@ -1,8 +1,8 @@
 #include "runtime/cpu/layer_timer.h"
 
-#include <algorithm>
 #include <chrono>
 
+#include "runtime/base/median.h"
 #include "runtime/base/random.h"
 
 namespace winnow {
@@ -44,13 +44,6 @@ std::vector<double> time_runs(int repeats, double budget_ms, const std::function
   return times;
 }
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void LayerTimer::reserve(std::int64_t input, std::int64_t output, std::int64_t scratch) {
   grow(input_, input, true);
   grow(output_, output, false);
@@ -65,7 +58,7 @@ double LayerTimer::time(CpuLayer& layer, const ConvShape& shape, double best_ms)
   constexpr double kHopelessMs = 25, kHopeless = 3;  // a first run may also start threads
   const double first = run_ms(work);
   if (first > kHopelessMs && first > kHopeless * best_ms) return first;
-  return median_of(time_runs(kRepeats, kBudgetMs, work));
+  return median(time_runs(kRepeats, kBudgetMs, work));
 }
 
 double LayerTimer::time(const LayoutConversion& conversion) {
@@ -73,7 +66,7 @@ double LayerTimer::time(const LayoutConversion& conversion) {
   if (is_new) {
     reserve(planes_of(conversion.from, conversion.extent).count(),
             planes_of(conversion.to, conversion.extent).count(), 0);
-    found->second = median_of(time_runs(
+    found->second = median(time_runs(
         3, kBudgetMs, [&] { convert(conversion, input_.data(), output_.data(), pool_); }));
   }
   return found->second;

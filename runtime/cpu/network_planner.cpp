@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "runtime/base/median.h"
 #include "runtime/cpu/candidate_choice.h"
 #include "runtime/cpu/layer_timer.h"
 #include "runtime/reference/reference_session.h"
@@ -217,7 +218,7 @@ class Planner {
       for (std::size_t i = 0; i < networks.size(); ++i) {
         const std::vector<double> times =
             time_runs(kRepeats, kBudgetMs, [&] { networks[i]->run(pool_); });
-        best[i] = std::min(best[i], median_of(times));
+        best[i] = std::min(best[i], median(times));
       }
     }
     const auto lowest = std::min_element(best.begin(), best.end());

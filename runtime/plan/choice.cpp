@@ -185,10 +185,4 @@ Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states) {
   return trace(problem, paths, best);
 }
 
-double median_ms(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
 }  // namespace winnow

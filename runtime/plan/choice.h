@@ -8,14 +8,9 @@
 
 #include <cstddef>
 #include <limits>
-#include <map>
-#include <string>
 #include <vector>
 
 namespace winnow {
-
-// Times by a key that names layer, kernel, formats and device; may be saved and loaded.
-using TimingTable = std::map<std::string, double>;
 
 inline constexpr double kImpossible = std::numeric_limits<double>::infinity();
 inline constexpr std::size_t kMaxFormats = 16;  // per value
@@ -74,8 +69,5 @@ Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states = 409
 inline bool is_worth_it(double chosen_ms, double other_ms) {
   return chosen_ms < other_ms;
 }
-
-// The middle one of the times (the lower of the two for an even number). Requires at least one.
-double median_ms(std::vector<double> times);
 
 }  // namespace winnow

@@ -217,10 +217,4 @@ TEST_CASE("is_worth_it keeps dense on a tie") {
   CHECK_FALSE(is_worth_it(1.0, 1.0));
 }
 
-TEST_CASE("median_ms is the middle time") {
-  CHECK(median_ms({3, 1, 2}) == 2);
-  CHECK(median_ms({4, 1, 2, 3}) == 2);
-  CHECK(median_ms({5}) == 5);
-}
-
 }  // namespace winnow

@@ -20,7 +20,7 @@ class Builder {
   Builder(const Cudnn& cudnn, cudnnBackendDescriptorType_t type) : cudnn_(cudnn) {
     cudnnBackendDescriptor_t made = nullptr;
     CUDNN_CHECK(cudnn_, cudnn_.cudnnBackendCreateDescriptor(type, &made));
-    descriptor_ = Descriptor(cudnn_, made);
+    descriptor_ = Descriptor(made);
   }
 
   template <typename T>

@@ -54,7 +54,7 @@ StackWidths widths_of(const LayerProblem& problem) {
   return widths;
 }
 
-// For timing tables: whose weights the launch reads.
+// What times depend on: the weights that the launch reads.
 std::string weights_key(const LayerProblem& problem) {
   std::string key;
   for (std::size_t i = 0; i < problem.stack->steps.size(); ++i) {

@@ -1,4 +1,4 @@
-// The formats that values may have, and names for timing tables.
+// The formats that values may have, and what times depend on.
 #include <algorithm>
 #include <variant>
 

@@ -35,12 +35,11 @@ ActivationView input_view(const LayerProblem& problem, std::size_t i,
 }  // namespace
 
 NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& program,
-                               const SessionOptions& options, GpuContext& gpu, TimingTable& table)
+                               const SessionOptions& options, GpuContext& gpu)
     : model_(model),
       program_(program),
       options_(options),
       gpu_(gpu),
-      table_(table),
       stacks_(linear_stacks(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
       stack_of_(program.steps.size(), nullptr),
       formats_(value_formats(program, model, options, stacks_)),
@@ -151,13 +150,12 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
 
 void NetworkPlanner::time_step(std::size_t index) {
   const LayerProblem problem = problem_of(index);
-  const std::string key = gpu_.name() + " | " + timing_key(problem) + " | ";
+  const std::string key = timing_key(problem) + " | ";
   double best_ms = kImpossible;
   for (Candidate& candidate : candidates_of(problem)) {
-    const auto known = table_.find(key + candidate.timing_key);
-    const double ms =
-        known != table_.end() ? known->second : time_candidate(problem, candidate, best_ms);
-    table_[key + candidate.timing_key] = ms;
+    const auto [known, is_new] = known_ms_.try_emplace(key + candidate.timing_key, 0);
+    if (is_new) known->second = time_candidate(problem, candidate, best_ms);
+    const double ms = known->second;
     if (ms == kImpossible) continue;
     best_ms = std::min(best_ms, ms);
     timed_[index].push_back({std::move(candidate), ms});
@@ -173,10 +171,10 @@ double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std:
   const ActivationFormat& source = formats_[value][from];
   const ActivationFormat& target = formats_[value][to];
   if (is_same_memory(source, target, size)) return 0;
-  const std::string key = gpu_.name() + " | convert " + to_string(program_.values[value].shape) +
-                          " " + to_string(source) + " -> " + to_string(target);
-  const auto known = table_.find(key);
-  if (known != table_.end()) return known->second;
+  const std::string key = "convert " + to_string(program_.values[value].shape) + " " +
+                          to_string(source) + " -> " + to_string(target);
+  const auto known = known_ms_.find(key);
+  if (known != known_ms_.end()) return known->second;
   const std::size_t in_bytes = aligned_bytes(source, size);
   std::byte* data = scratch(in_bytes + aligned_bytes(target, size));
   fill_noise(data, static_cast<std::int64_t>(in_bytes) / size_of(source.precision),
@@ -185,7 +183,7 @@ double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std:
   const ActivationView out{data + in_bytes, target, size};
   const double ms =
       time_once([&](cudaStream_t stream) { convert(in, out, stream); }, kImpossible, gpu_.stream());
-  table_[key] = ms;
+  known_ms_[key] = ms;
   return ms;
 }
 

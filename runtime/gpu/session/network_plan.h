@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/device/buffer.h"
@@ -36,11 +38,10 @@ enum class Allowed {
 // Times every candidate of every step once, then answers questions about whole networks.
 class NetworkPlanner {
  public:
-  // Uploads the weights of all candidates and times them. `table` supplies known times and receives
-  // new ones. Throws Error{usage} if options.family cannot run a conv or linear layer,
+  // Uploads the weights of all candidates and times them; what is the same is timed once. Throws Error{usage} if options.family cannot run a conv or linear layer,
   // Error{device} if no family can or memory runs out.
   NetworkPlanner(const DeployedModel& model, const Program& program, const SessionOptions& options,
-                 GpuContext& gpu, TimingTable& table);
+                 GpuContext& gpu);
 
   // Whether every conv and linear layer has a dense candidate.
   bool has_dense() const;
@@ -76,7 +77,7 @@ class NetworkPlanner {
   const Program& program_;
   const SessionOptions& options_;
   GpuContext& gpu_;
-  TimingTable& table_;
+  std::map<std::string, double> known_ms_;  // by what a time depends on
   std::vector<LinearStack> stacks_;
   std::vector<const LinearStack*> stack_of_;  // by step
   std::vector<std::vector<ActivationFormat>> formats_;
@@ -85,7 +86,7 @@ class NetworkPlanner {
   DeviceBuffer<std::byte> scratch_;
 };
 
-// Names a step for timing tables: op, sizes, precision and a checksum of its weight.
+// What the times of a step's candidates depend on: op, sizes, relu and a checksum of its weight.
 std::string timing_key(const LayerProblem& problem);
 
 }  // namespace winnow
