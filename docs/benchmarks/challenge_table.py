@@ -7,6 +7,7 @@ import json
 import sys
 
 
+OLD_NAMES = {"shared": "grouped"}  # of engines, in results measured before they were renamed
 SURVIVORS = {1024: 1812, 4096: 1801, 16384: 1918, 65536: 1994}
 KINDS = {
     "published": "The published networks",
@@ -84,8 +85,8 @@ def print_load(runs):
              if kind(run) == "published" and row(run) == f"`{run['engine']}`"}
     columns = ["1024x120", "1024x1920", "4096x480", "16384x120", "65536x120", "65536x1920"]
     rows = {
-        "`shared`: groups found, chained, ordered and packed": ("shared", "prepare_ms"),
-        "`shared`: to load, all in all": ("shared", "load_ms"),
+        "`grouped`: groups found, chained, ordered and packed": ("grouped", "prepare_ms"),
+        "`grouped`: to load, all in all": ("grouped", "load_ms"),
         "`fused`: lanes ordered": ("fused", "prepare_ms"),
         "`fused`: to load, all in all": ("fused", "load_ms"),
     }
@@ -99,6 +100,8 @@ def print_load(runs):
 
 def main():
     runs = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+    for run in runs:
+        run["engine"] = OLD_NAMES.get(run["engine"], run["engine"])
     for name, title in KINDS.items():
         print_table(title, [run for run in runs if kind(run) == name])
     print("Baselines in the same process:\n")

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/base/median.h"
 #include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/random_weight.h"
 #include "runtime/gpu/session/gpu_session.h"
@@ -114,7 +115,7 @@ double bench_one(const BenchStack& bench, const DeployedModel& model, int vector
   try {
     const auto session = make_gpu_session(model, options);
     const std::vector<double> times = session->time_network(3, repeats);
-    ms = median_ms(times);
+    ms = median(times);
     const auto [fastest, slowest] = std::minmax_element(times.begin(), times.end());
     line["ms"] = ms;
     line["repeats"] = repeats;

@@ -5,6 +5,7 @@
 #include <set>
 #include <variant>
 
+#include "runtime/base/median.h"
 #include "runtime/device/graph.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
@@ -29,13 +30,13 @@ class Oracle {
         weight_(dense_floats(problem.weights().weight)),
         bias_(bias_or_zeros(problem.weights().bias, conv_.out_channels)) {}
 
-  std::int64_t count() const { return out_.images * out_.channels * out_.height * out_.width; }
+  std::int64_t count() const { return out_.n * out_.c * out_.h * out_.w; }
 
   double at(std::int64_t index) const {
-    const std::int64_t x = index % out_.width;
-    const std::int64_t y = index / out_.width % out_.height;
-    const std::int64_t k = index / out_.width / out_.height % out_.channels;
-    const std::int64_t n = index / out_.width / out_.height / out_.channels;
+    const std::int64_t x = index % out_.w;
+    const std::int64_t y = index / out_.w % out_.h;
+    const std::int64_t k = index / out_.w / out_.h % out_.c;
+    const std::int64_t n = index / out_.w / out_.h / out_.c;
     const std::int64_t per_group = conv_.in_channels / conv_.groups;
     const std::int64_t first = k / (conv_.out_channels / conv_.groups) * per_group;
     double sum = bias_[static_cast<std::size_t>(k)];
@@ -54,15 +55,15 @@ class Oracle {
 
  private:
   double input(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) const {
-    if (y < 0 || y >= in_.height || x < 0 || x >= in_.width) return 0;
-    const std::int64_t i = ((n * in_.channels + c) * in_.height + y) * in_.width + x;
+    if (y < 0 || y >= in_.h || x < 0 || x >= in_.w) return 0;
+    const std::int64_t i = ((n * in_.c + c) * in_.h + y) * in_.w + x;
     const float value = noise_value(static_cast<std::uint32_t>(i), kSeed);
     return is_half_ ? to_float(to_half(value)) : value;
   }
 
   Conv conv_;
   bool has_relu_, is_half_;
-  ActivationSize in_, out_;
+  Extents in_, out_;
   std::vector<float> weight_, bias_;
 };
 
@@ -71,8 +72,8 @@ class LayerBench {
  public:
   LayerBench(const LayerProblem& problem, const LayerBenchOptions& options, GpuContext& gpu)
       : problem_(problem), options_(options), gpu_(gpu), oracle_(problem) {
-    const ActivationFormat noise_format = plain(Precision::f32);
-    const ActivationSize size = problem.input_size(0);
+    const ActivationFormat noise_format = row_major(Precision::f32);
+    const Extents size = problem.input_size(0);
     noise_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(bytes_of(noise_format, size)));
     fill_noise(noise_.get(), strides_of(noise_format, size).total, Precision::f32, kSeed,
                gpu.stream());
@@ -123,16 +124,15 @@ class LayerBench {
     workspace_ = DeviceBuffer<std::byte>(candidate.layer->workspace_bytes());
     CUDA_CHECK(cudaMemsetAsync(input_.get(), 0, size_in, gpu_.stream()));
     CUDA_CHECK(cudaMemsetAsync(output_.get(), 0xff, size_out, gpu_.stream()));  // NaN
-    convert({noise_.get(), plain(Precision::f32), problem_.input_size(0)},
+    convert({noise_.get(), row_major(Precision::f32), problem_.input_size(0)},
             {input_.get(), in, problem_.input_size(0)}, gpu_.stream());
   }
 
   double error_of(const ActivationView& out) {
     if (expected_.empty()) return 0;
-    const ActivationFormat row_major = plain(Precision::f32);
-    const ActivationSize size = problem_.output_size();
+    const Extents size = problem_.output_size();
     const DeviceBuffer<float> values(static_cast<std::size_t>(oracle_.count()));
-    convert(out, {values.get(), row_major, size}, gpu_.stream());
+    convert(out, {values.get(), row_major(Precision::f32), size}, gpu_.stream());
     gpu_.synchronize();
     double difference = 0, norm = 0;
     for (std::size_t i = 0; i < sampled_.size(); ++i) {
@@ -159,7 +159,7 @@ class LayerBench {
       const double ms = milliseconds_between(begin, end) / options_.launches;
       if (i >= 0) times.push_back(ms);  // the first warms up
     }
-    row.median_ms = median_ms(times);
+    row.median_ms = median(times);
     const auto [fastest, slowest] = std::minmax_element(times.begin(), times.end());
     row.spread = (*slowest - *fastest) / row.median_ms;
   }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "runtime/base/median.h"
+
 namespace winnow {
 namespace {
 
@@ -25,7 +27,7 @@ Statistics statistics_of(std::vector<double> samples) {
   result.maximum = samples.back();
   result.mean =
       std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
-  result.median = percentile(samples, 0.5);
+  result.median = median(samples);
   result.p90 = percentile(samples, 0.9);
   result.p95 = percentile(samples, 0.95);
   result.p99 = percentile(samples, 0.99);

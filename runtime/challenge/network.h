@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/stack/sparse_layer.h"
+#include "runtime/sparse/sparse_layer.h"
 
 namespace winnow::challenge {
 
 inline constexpr float kLargestActivation = 32;
 
-class Network : public LayerStack {
+class Network : public LayerSource {
  public:
   virtual std::string name() const = 0;           // "1024 neurons, 120 layers in DIR"
   virtual std::uint64_t connections() const = 0;  // of all layers

@@ -223,6 +223,16 @@ ChallengeReport run_baseline(const ChallengeRunOptions& options, const Work& wor
   return baseline;
 }
 
+// Engines go by their present names in everything that is written.
+void rename_engine(std::string& engine) {
+  const std::string name = challenge::current_engine_name(engine);
+  if (name == engine) return;
+  std::fprintf(stderr,
+               "challenge run: engine %s is called %s; the next version knows that name only\n",
+               engine.c_str(), name.c_str());
+  engine = name;
+}
+
 int run(const ChallengeRunOptions& options) {
   const InterruptGuard guard;
   challenge::check_engine(options.engine, options.engine_options);
@@ -249,6 +259,8 @@ Command add_challenge_run_command(CLI::App& app) {
   add_challenge_run_options(app, *options);
   app.footer("Example: runtime challenge run data --engine cpu --json results.json");
   return [options] {
+    rename_engine(options->engine);
+    rename_engine(options->baseline);
     options->engine_options.use_half = !options->has_no_half;
     return run(*options);
   };

@@ -30,8 +30,8 @@ class ChannelConv final : public CpuLayer {
     plan_tiles(threads);
     threads_ = threads;
     family = "direct";
-    input_layout = simplest({Order::pixels, 1}, shape_.in);
-    output_layout = simplest({Order::pixels, 1}, shape_.out);
+    input_layout = simplest(Layout::nhwc, shape_.in);
+    output_layout = simplest(Layout::nhwc, shape_.out);
     kernel = "direct channels x" + std::to_string(work.weight.vector) + " " +
              std::string(to_string(kernels.isa));
   }
@@ -59,7 +59,7 @@ class ChannelConv final : public CpuLayer {
  private:
   // Tiles of all images, or of one when a thread takes one image after the other.
   void plan_tiles(int threads) {
-    const Extent& out = shape_.out;
+    const Extents& out = shape_.out;
     const std::int64_t images = by_image_ && is_packed_ ? 1 : shape_.in.n;
     const bool in_line = is_packed_ && shape_.stride[1] == 1;
     const std::int64_t across = in_line ? 1 : out.w;
@@ -78,7 +78,7 @@ class ChannelConv final : public CpuLayer {
   }
 
   void add_address(std::int64_t image, std::int64_t y, std::int64_t x) {
-    const Extent& in = shape_.in;
+    const Extents& in = shape_.in;
     const std::int64_t top = y * shape_.stride[0], left = x * shape_.stride[1];
     plan_.in_address.push_back(is_packed_
                                    ? image * packed_.image_floats() +

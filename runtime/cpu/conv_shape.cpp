@@ -6,8 +6,8 @@ namespace winnow {
 
 ConvShape conv_shape(const Conv& op, const Shape& input, const Shape& output) {
   ConvShape shape;
-  shape.in = extent_of(input);
-  shape.out = extent_of(output);
+  shape.in = extents_of(input);
+  shape.out = extents_of(output);
   shape.kernel = op.kernel;
   shape.stride = op.stride;
   shape.padding = op.padding;
@@ -23,8 +23,8 @@ ConvShape conv_shape(const Conv& op, const Shape& input, const Shape& output) {
 ConvShape linear_shape(const Linear& op, const Shape& input) {
   const std::int64_t rows = element_count(input) / std::max<std::int64_t>(op.in_features, 1);
   ConvShape shape;
-  shape.in = extent_of({rows, op.in_features});
-  shape.out = extent_of({rows, op.out_features});
+  shape.in = extents_of({rows, op.in_features});
+  shape.out = extents_of({rows, op.out_features});
   return shape;
 }
 

@@ -11,8 +11,8 @@ namespace winnow {
 
 // A convolution of any rank, or a linear layer as a 1 x 1 convolution of a 1 x 1 plane.
 struct ConvShape {
-  Extent in;   // [N, C, H, W]
-  Extent out;  // [N, K, E, F]
+  Extents in;   // [N, C, H, W]
+  Extents out;  // [N, K, E, F]
   Pair kernel = {1, 1};
   Pair stride = {1, 1};
   Pair padding = {0, 0};

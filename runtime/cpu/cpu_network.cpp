@@ -11,12 +11,14 @@ constexpr std::int64_t kFloatBytes = sizeof(float);
 
 }  // namespace
 
-PlainStep plain_step(const Program& program, const Step& step, std::span<const float> table) {
+PointwiseStep pointwise_step(const Program& program, const Step& step,
+                             std::span<const float> table) {
   const Shape& first = program.values[step.inputs[0]].shape;
-  PlainStep plain{step.op,      step.has_relu, {}, extent_of(program.values[step.output].shape),
-                  first.back(), table};
+  PointwiseStep plain{step.op,      step.has_relu,
+                      {},           extents_of(program.values[step.output].shape),
+                      first.back(), table};
   for (const std::size_t input : step.inputs) {
-    plain.inputs.push_back(extent_of(program.values[input].shape));
+    plain.inputs.push_back(extents_of(program.values[input].shape));
   }
   return plain;
 }
@@ -27,16 +29,16 @@ CpuNetwork::CpuNetwork(const Program& program, const CpuPlan& plan,
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const CpuStepPlan& step = plan.steps[i];
     steps.push_back({step.reads, step.writes});
-    layers_.push_back(
-        step.layer
-            ? step.layer
-            : make_plain_layer(plain_step(program, program.steps[i], tables[i]), step.layout));
+    layers_.push_back(step.layer
+                          ? step.layer
+                          : make_pointwise_layer(
+                                pointwise_step(program, program.steps[i], tables[i]), step.layout));
   }
   // Layouts of equal memory have one name (`simplest`), so no two formats share theirs.
   schedule_ = make_schedule(program, steps, plan.conversions,
                             [](std::size_t, std::size_t, std::size_t) { return false; });
   for (const PlannedBuffer& buffer : schedule_.buffers) {
-    extents_.push_back(extent_of(program.values[buffer.value].shape));
+    extents_.push_back(extents_of(program.values[buffer.value].shape));
     layouts_.push_back(plan.layouts[buffer.value][buffer.format]);
   }
   place_buffers();

@@ -7,14 +7,16 @@
 
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/cpu_plan.h"
-#include "runtime/cpu/plain_layer.h"
+#include "runtime/cpu/pointwise_layer.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/schedule.h"
 
 namespace winnow {
 
-// How `step` of the program looks to plain_layer.h; `table` is an embedding's weight, else empty.
-PlainStep plain_step(const Program& program, const Step& step, std::span<const float> table);
+// How `step` of the program looks to pointwise_layer.h; `table` is an embedding's weight, else
+// empty.
+PointwiseStep pointwise_step(const Program& program, const Step& step,
+                             std::span<const float> table);
 
 class CpuNetwork {
  public:
@@ -41,7 +43,7 @@ class CpuNetwork {
 
   std::vector<LayerPointer> layers_;
   Schedule schedule_;
-  std::vector<Extent> extents_;        // by buffer
+  std::vector<Extents> extents_;       // by buffer
   std::vector<Layout> layouts_;        // by buffer
   std::vector<std::int64_t> offsets_;  // by buffer, in floats
   std::int64_t scratch_offset_ = 0;

@@ -105,8 +105,8 @@ class GatherLinear final : public CpuLayer {
 }  // namespace
 
 bool gather_linear_fits(const ConvWork& work) {
-  const Extent& in = work.shape.in;
-  const Extent& out = work.shape.out;
+  const Extents& in = work.shape.in;
+  const Extents& out = work.shape.out;
   return in.h * in.w == 1 && out.h * out.w == 1 && work.shape.kernel == Pair{1, 1} &&
          work.shape.groups == 1 && !work.shape.is_padded();
 }

@@ -52,8 +52,8 @@ class Planner {
  private:
   void add_address(std::int64_t block, std::int64_t y, std::int64_t x, const BorderSpan& vertical,
                    const BorderSpan& horizontal) {
-    const Extent& in = shape_.in;
-    const Extent& out = shape_.out;
+    const Extents& in = shape_.in;
+    const Extents& out = shape_.out;
     const std::int64_t top =
         y * shape_.stride[0] - shape_.padding[0] + vertical.first * shape_.dilation[0];
     const std::int64_t left =
@@ -68,7 +68,7 @@ class Planner {
 
   UnitLists lists_for(const BorderSpan& vertical, const BorderSpan& horizontal,
                       const Tile& tile) const {
-    const Extent& in = shape_.in;
+    const Extents& in = shape_.in;
     const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
       const std::int64_t down = (r - vertical.first) * shape_.dilation[0];
       const std::int64_t right = (s - horizontal.first) * shape_.dilation[1];
@@ -103,7 +103,7 @@ class ImageConv final : public CpuLayer {
     const std::int64_t units = plan_.lists.front().units;
     bias_ = padded_bias(work.bias, units, planner.vector());
     family = "direct";
-    input_layout = output_layout = {Order::images, kernels.lanes};
+    input_layout = output_layout = {Order::chwn, kernels.lanes};
     kernel = "direct " + to_string(input_layout) + " x" + std::to_string(planner.vector()) + " " +
              std::string(to_string(kernels.isa));
   }
@@ -124,7 +124,7 @@ class ImageConv final : public CpuLayer {
   }
 
   const MicroKernels& kernels_;
-  Extent out_;
+  Extents out_;
   bool has_relu_;
   PositionPlan plan_;
   std::vector<float> bias_;

@@ -1,8 +1,8 @@
 #include "runtime/cpu/layer_timer.h"
 
-#include <algorithm>
 #include <chrono>
 
+#include "runtime/base/median.h"
 #include "runtime/base/random.h"
 
 namespace winnow {
@@ -28,7 +28,7 @@ void grow(AlignedBuffer& buffer, std::int64_t count, bool is_random) {
 }
 
 std::string key_of(const LayoutConversion& c) {
-  const Extent& x = c.extent;
+  const Extents& x = c.extent;
   return "convert " + to_string(c.from) + " " + to_string(c.to) + " " +
          to_string({x.n, x.c, x.h, x.w});
 }
@@ -43,13 +43,6 @@ std::vector<double> time_runs(int repeats, double budget_ms, const std::function
     spent += times.back();
   }
   return times;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 void LayerTimer::reserve(std::int64_t input, std::int64_t output, std::int64_t scratch) {
@@ -75,13 +68,13 @@ double LayerTimer::measure(CpuLayer& layer, const ConvShape& shape, double best_
   constexpr double kHopelessMs = 25, kHopeless = 3;  // a first run may also start threads
   const double first = run_ms(work);
   if (first > kHopelessMs && first > kHopeless * best_ms) return first;
-  return median_of(time_runs(kRepeats, kBudgetMs, work));
+  return median(time_runs(kRepeats, kBudgetMs, work));
 }
 
 double LayerTimer::measure(const LayoutConversion& conversion) {
   reserve(planes_of(conversion.from, conversion.extent).count(),
           planes_of(conversion.to, conversion.extent).count(), 0);
-  return median_of(
+  return median(
       time_runs(3, kBudgetMs, [&] { convert(conversion, input_.data(), output_.data(), pool_); }));
 }
 

@@ -15,8 +15,6 @@ namespace winnow {
 // `budget_ms` are spent, but not before one counted run.
 std::vector<double> time_runs(int repeats, double budget_ms, const std::function<void()>& work);
 
-double median_of(std::vector<double> values);
-
 class LayerTimer {
  public:
   // `table` has what was measured before and receives what is measured here.

@@ -1,9 +1,6 @@
 #include "runtime/cpu/layout.h"
 
 #include <algorithm>
-#include <limits>
-
-#include "runtime/base/error.h"
 
 namespace winnow {
 namespace {
@@ -19,23 +16,23 @@ struct Address {
   std::int64_t step = 1;
 };
 
-Address address_of(const Layout& layout, const Extent& x, std::int64_t n, std::int64_t c) {
-  const std::int64_t plane = x.h * x.w, lanes = layout.lanes;
+Address address_of(const Layout& layout, const Extents& x, std::int64_t n, std::int64_t c) {
+  const std::int64_t plane = x.h * x.w, lanes = layout.block;
   switch (layout.order) {
-    case Order::planar:
+    case Order::nchw:
       return {(n * x.c + c) * plane, 1};
-    case Order::images:
+    case Order::chwn:
       return {(n / lanes * x.c + c) * image_plane_stride(x.h, x.w) * lanes + n % lanes, lanes};
-    case Order::channels:
+    case Order::nchwc:
       return {(n * ceil_div(x.c, lanes) + c / lanes) * plane * lanes + c % lanes, lanes};
-    case Order::pixels:
+    case Order::nhwc:
       return {n * plane * x.c + c, x.c};
   }
   return {};
 }
 
 // How far apart the elements of neighbouring images or channels lie.
-std::int64_t neighbour_step(const Layout& layout, const Extent& x, bool is_image) {
+std::int64_t neighbour_step(const Layout& layout, const Extents& x, bool is_image) {
   const Address first = address_of(layout, x, 0, 0);
   return address_of(layout, x, is_image ? 1 : 0, is_image ? 0 : 1).offset - first.offset;
 }
@@ -76,13 +73,13 @@ struct Lanes {
 };
 
 Lanes lanes_of(const LayoutConversion& c) {
-  const bool images = c.from.order == Order::images || c.to.order == Order::images;
+  const bool images = c.from.order == Order::chwn || c.to.order == Order::chwn;
   std::int64_t width = kBlock;
   for (const Layout& layout : {c.from, c.to}) {
-    const bool counts = layout.order == (images ? Order::images : Order::channels);
-    if (counts) width = std::min(width, layout.lanes);
+    const bool counts = layout.order == (images ? Order::chwn : Order::nchwc);
+    if (counts) width = std::min(width, layout.block);
   }
-  const Extent& x = c.extent;
+  const Extents& x = c.extent;
   return {images, images ? x.n : x.c, images ? x.c : x.n, width};
 }
 
@@ -102,11 +99,11 @@ void convert_lanes(const LayoutConversion& c, const Lanes& lanes, std::int64_t i
 
 // Zeroes the last group of lanes where images or channels do not fill it.
 void clear_tail(const LayoutConversion& c, float* to) {
-  const Extent& x = c.extent;
+  const Extents& x = c.extent;
   const Planes all = planes_of(c.to, x);
   if (all.planes * all.plane_floats() == x.count()) return;
-  const bool images = c.to.order == Order::images;
-  const std::int64_t groups = ceil_div(x.c, c.to.lanes);
+  const bool images = c.to.order == Order::chwn;
+  const std::int64_t groups = ceil_div(x.c, c.to.block);
   for (std::int64_t plane = 0; plane < all.planes; ++plane) {
     const bool is_last = images ? plane >= all.planes - x.c : plane % groups == groups - 1;
     if (is_last) std::fill_n(to + plane * all.stride, all.plane_floats(), 0.0f);
@@ -114,34 +111,6 @@ void clear_tail(const LayoutConversion& c, float* to) {
 }
 
 }  // namespace
-
-Extent extent_of(const Shape& shape) {
-  if (shape.size() < 2 || shape.size() > 4) {
-    fail(ErrorCode::usage, "the CPU backend runs values of 2 to 4 dimensions, not ",
-         to_string(shape));
-  }
-  Extent extent{shape[0], shape[1], 1, 1};
-  if (shape.size() == 3) extent.w = shape[2];
-  if (shape.size() == 4) extent.h = shape[2], extent.w = shape[3];
-  if (element_count({extent.c, extent.h, extent.w}) > std::numeric_limits<std::int32_t>::max()) {
-    fail(ErrorCode::usage, "a sample of ", to_string(shape), " exceeds 2^31 elements");
-  }
-  return extent;
-}
-
-std::string to_string(const Layout& layout) {
-  switch (layout.order) {
-    case Order::planar:
-      return "planar";
-    case Order::images:
-      return "images" + std::to_string(layout.lanes);
-    case Order::channels:
-      return "channels" + std::to_string(layout.lanes);
-    case Order::pixels:
-      return "pixels";
-  }
-  return "unknown";
-}
 
 std::int64_t image_plane_stride(std::int64_t h, std::int64_t w) {
   constexpr std::int64_t kSets = 64, kShift = 11;  // of 64-byte lines; planes side by side in them
@@ -151,25 +120,25 @@ std::int64_t image_plane_stride(std::int64_t h, std::int64_t w) {
   return plane + (kSets - rest) % kSets;  // kShift modulo kSets
 }
 
-Planes planes_of(const Layout& layout, const Extent& x) {
-  const std::int64_t lanes = layout.lanes, plane = x.h * x.w;
+Planes planes_of(const Layout& layout, const Extents& x) {
+  const std::int64_t lanes = layout.block, plane = x.h * x.w;
   switch (layout.order) {
-    case Order::planar:
+    case Order::nchw:
       return {x.n * x.c, x.h, x.w, 1, plane};
-    case Order::images:
+    case Order::chwn:
       return {ceil_div(x.n, lanes) * x.c, x.h, x.w, lanes, image_plane_stride(x.h, x.w) * lanes};
-    case Order::channels:
+    case Order::nchwc:
       return {x.n * ceil_div(x.c, lanes), x.h, x.w, lanes, plane * lanes};
-    case Order::pixels:
+    case Order::nhwc:
       return {x.n, x.h, x.w, x.c, plane * x.c};
   }
   return {};
 }
 
-Layout simplest(const Layout& layout, const Extent& x) {
+Layout simplest(const Layout& layout, const Extents& x) {
   const bool is_point = x.h * x.w == 1;
-  const bool is_planar = (layout.order == Order::pixels && (is_point || x.c == 1)) ||
-                         (layout.order == Order::channels && is_point && x.c % layout.lanes == 0);
+  const bool is_planar = (layout.order == Order::nhwc && (is_point || x.c == 1)) ||
+                         (layout.order == Order::nchwc && is_point && x.c % layout.block == 0);
   return is_planar ? Layout{} : layout;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "runtime/base/median.h"
 #include "runtime/cpu/layer_timer.h"
 #include "runtime/cpu/step_candidates.h"
 #include "runtime/plan/describe.h"
@@ -119,7 +120,7 @@ class Planner {
         [&](std::size_t value, std::size_t from, std::size_t to) {
           if (!is_measured_) return 1.0;
           const std::vector<Layout>& layouts = candidates_.layouts[value];
-          const Extent extent = extent_of(program_.values[value].shape);
+          const Extents extent = extents_of(program_.values[value].shape);
           return timer_.time({extent, layouts[from], layouts[to]});
         },
         problem_);
@@ -180,7 +181,7 @@ class Planner {
       for (std::size_t i = 0; i < networks.size(); ++i) {
         const std::vector<double> times =
             time_runs(kRepeats, kBudgetMs, [&] { networks[i]->run(pool_); });
-        best[i] = std::min(best[i], median_of(times));
+        best[i] = std::min(best[i], median(times));
       }
     }
     const auto lowest = std::min_element(best.begin(), best.end());

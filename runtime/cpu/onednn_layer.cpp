@@ -91,10 +91,10 @@ class OneDnnLayer final : public CpuLayer {
 
   void set_weights(const ConvWork& work, DenseAlgorithm algorithm) {
     std::vector<float> dense = dense_weight(work.weight);
-    memory plain(plain_weights(work, algorithm), engine_, dense.data());
+    memory row_major(dense_weights(work, algorithm), engine_, dense.data());
     weights_ = memory(slices_[0].primitive.weights, engine_);
     dnnl::stream stream(engine_);
-    dnnl::reorder(plain, weights_).execute(stream, plain, weights_);
+    dnnl::reorder(row_major, weights_).execute(stream, row_major, weights_);
     stream.wait();
     const memory::desc bias({work.shape.out.c}, memory::data_type::f32, memory::format_tag::x);
     bias_ = memory(bias, engine_);

@@ -59,17 +59,17 @@ dnnl::inner_product_forward::primitive_desc linear_desc(const ConvWork& work, co
 #endif
 }
 
-memory::dims image_dims(const Extent& x, std::int64_t images) {
+memory::dims image_dims(const Extents& x, std::int64_t images) {
   return {images, x.c, x.h, x.w};
 }
 
 // Which of our layouts `desc` is, if any.
-std::optional<Layout> layout_of(const Desc& desc, const Extent& x, std::int64_t images) {
+std::optional<Layout> layout_of(const Desc& desc, const Extents& x, std::int64_t images) {
   const memory::dims dims = image_dims(x, images);
   if (desc == Desc(dims, kFloat, Tag::nchw)) return Layout{};
-  if (desc == Desc(dims, kFloat, Tag::nhwc)) return simplest({Order::pixels, 1}, x);
-  if (desc == Desc(dims, kFloat, Tag::nChw16c)) return simplest({Order::channels, 16}, x);
-  if (desc == Desc(dims, kFloat, Tag::nChw8c)) return simplest({Order::channels, 8}, x);
+  if (desc == Desc(dims, kFloat, Tag::nhwc)) return simplest(Layout::nhwc, x);
+  if (desc == Desc(dims, kFloat, Tag::nChw16c)) return simplest({Order::nchwc, 16}, x);
+  if (desc == Desc(dims, kFloat, Tag::nChw8c)) return simplest({Order::nchwc, 8}, x);
   return std::nullopt;
 }
 
@@ -138,7 +138,7 @@ DensePrimitive make_primitive(const ConvWork& work, std::int64_t images, DenseAl
   throw dnnl::error(dnnl_invalid_arguments, "unknown algorithm");
 }
 
-Desc plain_weights(const ConvWork& work, DenseAlgorithm algorithm) {
+Desc dense_weights(const ConvWork& work, DenseAlgorithm algorithm) {
   if (algorithm == DenseAlgorithm::inner_product) {
     return Desc({work.shape.out.c, work.shape.in.c}, kFloat, Tag::ab);
   }

@@ -26,6 +26,6 @@ DensePrimitive make_primitive(const ConvWork& work, std::int64_t images, DenseAl
                               const dnnl::engine& engine);
 
 // Where the weights lie in our order: [K, C, R, S], [G, K / G, C / G, R, S] or [K, C].
-dnnl::memory::desc plain_weights(const ConvWork& work, DenseAlgorithm algorithm);
+dnnl::memory::desc dense_weights(const ConvWork& work, DenseAlgorithm algorithm);
 
 }  // namespace winnow

@@ -89,7 +89,7 @@ std::int64_t PackedPixels::offset(std::int64_t c, std::int64_t r, std::int64_t s
 
 void PackedPixels::pack(const float* input, float* packed, std::int64_t begin,
                         std::int64_t end) const {
-  const Extent& in = shape_.in;
+  const Extents& in = shape_.in;
   for (std::int64_t item = begin; item < end; ++item) {
     const std::int64_t image = item / groups_, channel = item % groups_ * kLanes;
     const std::int64_t count = std::min(kLanes, in.c - channel);

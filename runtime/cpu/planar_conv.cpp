@@ -107,7 +107,7 @@ class PlanarConv final : public CpuLayer {
   }
 
   const MicroKernels& kernels_;
-  Extent out_;
+  Extents out_;
   bool has_relu_;
   PackedPlanes packed_;
   PositionPlan plan_;

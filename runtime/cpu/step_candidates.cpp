@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cpu/cpu_network.h"
-#include "runtime/cpu/plain_layer.h"
+#include "runtime/cpu/pointwise_layer.h"
 
 namespace winnow {
 namespace {
@@ -29,11 +29,11 @@ class Collector {
   // After all steps that write its inputs.
   void add_plain(std::size_t index) {
     const Step& step = program_.steps[index];
-    const PlainStep plain = plain_step(program_, step, {});
+    const PointwiseStep plain = pointwise_step(program_, step, {});
     std::vector<Layout> tried;
     for (const std::size_t input : step.inputs) {
       for (const std::size_t format : is_written_[input]) {
-        const Layout layout = plain_layout(plain, found_.layouts[input][format]);
+        const Layout layout = pointwise_layout(plain, found_.layouts[input][format]);
         if (std::find(tried.begin(), tried.end(), layout) != tried.end()) continue;
         tried.push_back(layout);
         CpuStepPlan way{nullptr, layout, {}, format_of(step.output, layout)};
@@ -52,7 +52,7 @@ class Collector {
 
  private:
   std::size_t format_of(std::size_t value, const Layout& wanted) {
-    const Layout layout = simplest(wanted, extent_of(program_.values[value].shape));
+    const Layout layout = simplest(wanted, extents_of(program_.values[value].shape));
     std::vector<Layout>& layouts = found_.layouts[value];
     const auto known = std::find(layouts.begin(), layouts.end(), layout);
     const auto format = static_cast<std::size_t>(known - layouts.begin());

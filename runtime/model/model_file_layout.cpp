@@ -36,7 +36,7 @@ std::uint64_t channel_scales_of(const WeightRecord& record) {
 
 std::uint64_t decoded_bytes(const WeightRecord& record) {
   const std::uint64_t codebook = 2 * (record.codebook_entries + channel_scales_of(record));
-  if (record.form == static_cast<std::uint8_t>(WeightForm::dense)) {
+  if (record.form == static_cast<std::uint8_t>(WeightRecordForm::dense)) {
     return saturating_sum({codebook, saturating_stored_bytes(record, dense_count(record))});
   }
   const std::uint64_t rows = rows_of(record);

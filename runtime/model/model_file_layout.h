@@ -63,13 +63,13 @@ struct SectionEntry {
   std::uint32_t reserved = 0;
 };
 
-enum class WeightForm : std::uint8_t { dense = 1, csr = 2 };
+enum class WeightRecordForm : std::uint8_t { dense = 1, csr = 2 };
 constexpr std::uint8_t kKeptCountsFlag = 1;    // kept counts follow the stored counts
 constexpr std::uint8_t kChannelScaleFlag = 2;  // channel scales follow the codebook's entries
 
 struct WeightRecord {
   std::uint32_t name_bytes = 0;
-  std::uint8_t form = 0;         // WeightForm
+  std::uint8_t form = 0;         // WeightRecordForm
   std::uint8_t encoding = 0;     // Encoding
   std::uint8_t index_form = 0;   // IndexForm; 0 for dense
   std::uint8_t count_bytes = 0;  // 2 or 4, the size of a row's counts; 0 for dense

@@ -14,7 +14,7 @@ std::string number_defect(const char* what, std::uint64_t found, const char* exp
 }
 
 bool is_dense(const WeightRecord& record) {
-  return record.form == static_cast<std::uint8_t>(WeightForm::dense);
+  return record.form == static_cast<std::uint8_t>(WeightRecordForm::dense);
 }
 
 std::string encoding_defect(const WeightRecord& record) {
@@ -184,8 +184,8 @@ std::string find_defect(const WeightRecord& record) {
   if (record.name_bytes < 1 || record.name_bytes > kMaxNameBytes) {
     return number_defect("length of the name", record.name_bytes, "1 to 1024");
   }
-  if (record.form != static_cast<std::uint8_t>(WeightForm::dense) &&
-      record.form != static_cast<std::uint8_t>(WeightForm::csr)) {
+  if (record.form != static_cast<std::uint8_t>(WeightRecordForm::dense) &&
+      record.form != static_cast<std::uint8_t>(WeightRecordForm::csr)) {
     return number_defect("form", record.form, "1 or 2");
   }
   std::string defect = encoding_defect(record);

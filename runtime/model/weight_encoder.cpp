@@ -69,7 +69,7 @@ EncodedWeight encode(const std::string& name, const DenseWeight& weight) {
     fail(ErrorCode::usage, name, ": rank ", weight.shape.size(), ", at most ", kMaxRank,
          " expected");
   }
-  record.form = static_cast<std::uint8_t>(WeightForm::dense);
+  record.form = static_cast<std::uint8_t>(WeightRecordForm::dense);
   record.rank = static_cast<std::uint8_t>(weight.shape.size());
   for (std::size_t i = 0; i < record.rank; ++i) record.size[i] = size32(weight.shape[i], name);
   record.value_count = static_cast<std::uint64_t>(weight.values.count);
@@ -82,7 +82,7 @@ EncodedWeight encode(const std::string& name, const CsrWeight& weight) {
   StoredRows rows = pack_rows(weight);
   EncodedWeight encoded{record_of(name, weight.values), {}};
   WeightRecord& record = encoded.record;
-  record.form = static_cast<std::uint8_t>(WeightForm::csr);
+  record.form = static_cast<std::uint8_t>(WeightRecordForm::csr);
   record.index_form =
       static_cast<std::uint8_t>(smallest_form(weight.cols, rows.length, rows.column));
   record.count_bytes = weight.row_length <= kMaxU16 ? 2 : 4;

@@ -213,10 +213,4 @@ void time_conversions(const std::vector<std::size_t>& formats, const ConversionT
   }
 }
 
-double median_ms(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
 }  // namespace winnow

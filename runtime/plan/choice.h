@@ -80,7 +80,4 @@ inline bool is_worth_it(double chosen_ms, double other_ms) {
   return chosen_ms < other_ms;
 }
 
-// The middle one of the times (the lower of the two for an even number). Requires at least one.
-double median_ms(std::vector<double> times);
-
 }  // namespace winnow

@@ -43,8 +43,8 @@ TEST_CASE("a folded network has the categories of the whole one") {
   CHECK(folded.kept_outputs < folded.outputs);
   CHECK(folded.network.connections() < network.connections());
   const SparseImages images = random_images(3, 50, 5);
-  const PlainResult expected = run_plainly(network, images);
-  const PlainResult found = run_plainly(folded.network, images);
+  const ExpectedResult expected = expected_result(network, images);
+  const ExpectedResult found = expected_result(folded.network, images);
   CHECK(found.categories == expected.categories);
   CHECK(found.live == expected.live);
   CHECK(expected.categories.size() > 5);

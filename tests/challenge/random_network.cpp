@@ -76,10 +76,10 @@ SparseImages random_images(std::uint32_t neurons, std::uint32_t images, std::uin
   return result;
 }
 
-PlainResult run_plainly(const Network& network, const SparseImages& images) {
+ExpectedResult expected_result(const Network& network, const SparseImages& images) {
   std::vector<SparseLayer> layers;
   for (std::uint32_t l = 0; l < network.layers(); ++l) layers.push_back(network.layer(l));
-  PlainResult result{.categories = {}, .live = std::vector<std::uint32_t>(layers.size() + 1)};
+  ExpectedResult result{.categories = {}, .live = std::vector<std::uint32_t>(layers.size() + 1)};
   for (std::uint32_t i = 0; i < images.images(); ++i) {
     std::vector<double> values(images.neurons);
     for (std::uint64_t k = images.row_begin[i]; k < images.row_begin[i + 1]; ++k) {

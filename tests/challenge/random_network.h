@@ -27,12 +27,12 @@ MemoryNetwork random_network(const RandomNetworkOptions& options);
 // Images from no ones at all to ones everywhere.
 SparseImages random_images(std::uint32_t neurons, std::uint32_t images, std::uint64_t seed);
 
-struct PlainResult {
+struct ExpectedResult {
   Categories categories;
   std::vector<std::uint32_t> live;  // [layers + 1]
 };
 
 // Plain loops in fp64, one image after the other.
-PlainResult run_plainly(const Network& network, const SparseImages& images);
+ExpectedResult expected_result(const Network& network, const SparseImages& images);
 
 }  // namespace winnow::challenge

@@ -25,14 +25,14 @@ class Folder {
     for (std::uint32_t l = 0; l < kLayers; ++l) writer.append(network_.layer(l));
     writer.commit();
     write_images_file(directory_ / "sparse-images-50.wsi", images_);
-    write_truth(plain().categories);
+    write_truth(expected().categories);
   }
 
   std::string path() const { return directory_.path(); }
   std::string file(const std::string& name) const { return directory_ / name; }
   const Network& network() const { return network_; }
   const SparseImages& images() const { return images_; }
-  PlainResult plain() const { return run_plainly(network_, images_); }
+  ExpectedResult expected() const { return expected_result(network_, images_); }
 
   void write_truth(const Categories& categories) const {
     write_categories_tsv(file("neuron50-l4-categories.tsv"), categories);
@@ -61,7 +61,7 @@ void check_output(const Outcome& outcome, int status, const std::vector<std::str
 
 TEST_CASE("the CPU engines run a folder and confirm its categories") {
   const Folder folder;
-  const PlainResult expected = folder.plain();
+  const ExpectedResult expected = folder.expected();
   REQUIRE(expected.categories.size() > 5);
   REQUIRE(expected.categories.size() < kImages - 5);
   const std::string survivors = std::to_string(expected.categories.size());
@@ -86,16 +86,16 @@ TEST_CASE("the CPU engines run a folder and confirm its categories") {
 
 TEST_CASE("other categories than those of the truth file are exit status 5") {
   const Folder folder;
-  Categories wrong = folder.plain().categories;
+  Categories wrong = folder.expected().categories;
   const std::uint32_t missing = wrong.back();
   wrong.pop_back();
   folder.write_truth(wrong);
   check_output(
       folder.run("--categories " + folder.file("out.tsv") + " --json " + folder.file("run.json")),
       5, {"1 surplus: " + std::to_string(missing + 1), "runtime: "});
-  CHECK(read_categories_tsv(folder.file("out.tsv")) == folder.plain().categories);
+  CHECK(read_categories_tsv(folder.file("out.tsv")) == folder.expected().categories);
   CHECK(folder.json()["truth"]["first_surplus"] == nlohmann::json{missing + 1});
-  write_categories_tsv(folder.file("right.tsv"), folder.plain().categories);
+  write_categories_tsv(folder.file("right.tsv"), folder.expected().categories);
   check_output(folder.run("--truth " + folder.file("right.tsv")), 0, {"right.tsv"});
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("parts of the images keep their numbers and are compared for themselve
   for (const Part& part : {Part{"20:45", 20, 45}, {"30", 0, 30}, {"69:70", 69, 70}}) {
     CAPTURE(part.option);
     Categories expected;
-    std::ranges::copy_if(folder.plain().categories, std::back_inserter(expected),
+    std::ranges::copy_if(folder.expected().categories, std::back_inserter(expected),
                          [&](std::uint32_t i) { return i >= part.first && i < part.last; });
     check_output(folder.run("--images " + part.option + " --categories " + folder.file("out.tsv")),
                  0, {"equal, " + std::to_string(expected.size()) + " images"});
@@ -138,7 +138,7 @@ TEST_CASE("parts of the layers run for themselves and without the folder's truth
   const LayerRange first_two(folder.network(), 0, 2);
   check_output(folder.run("--layers-to 2 --json " + folder.file("run.json")), 0,
                {"none to compare with", "2 (0 to 2)"});
-  CHECK(folder.json()["live"] == run_plainly(first_two, folder.images()).live);
+  CHECK(folder.json()["live"] == expected_result(first_two, folder.images()).live);
   CHECK(folder.json()["connections"] == first_two.connections());
   // Only layer 3 takes as many neurons as the images have; its inputs are then the images.
   check_output(folder.run("--layers-from 1 --layers-to 3"), 2, {"neurons"});
@@ -158,6 +158,20 @@ TEST_CASE("mistakes are named in one line with their exit status") {
   check_output(shell(program("runtime") + " challenge run " + folder.file("nowhere")), 3,
                {"nowhere"});
   check_output(shell(program("runtime") + " challenge rum"), 2, {"did you mean 'run'?"});
+}
+
+TEST_CASE("the old name of an engine is answered with the new one") {
+  const Folder folder;
+  const std::string said = "challenge run: engine shared is called grouped";
+  check_output(folder.run("--engine shared --gpus 0 --baseline cpu"), 2, {said, "runs on no GPU"});
+  const Outcome outcome = folder.run("--engine shared --json " + folder.file("run.json"));
+  CHECK(outcome.output.find(said) != std::string::npos);
+  if (outcome.status == 0) {
+    CHECK(folder.json()["engine"] == "grouped");
+  } else {
+    CHECK(outcome.status == 4);  // no GPU
+  }
+  CHECK(folder.run("--engine grouped").output.find("is called") == std::string::npos);
 }
 
 TEST_CASE("results as JSON on stdout leave the table to stderr") {

@@ -27,11 +27,11 @@ float load(const std::vector<unsigned char>& bytes, std::size_t at, Precision pr
 
 // Calls body(n, c, y, x) in row-major order.
 template <typename Body>
-void for_each_position(const ActivationSize& size, Body body) {
-  for (std::int64_t n = 0; n < size.images; ++n) {
-    for (std::int64_t c = 0; c < size.channels; ++c) {
-      for (std::int64_t y = 0; y < size.height; ++y) {
-        for (std::int64_t x = 0; x < size.width; ++x) body(n, c, y, x);
+void for_each_position(const Extents& size, Body body) {
+  for (std::int64_t n = 0; n < size.n; ++n) {
+    for (std::int64_t c = 0; c < size.c; ++c) {
+      for (std::int64_t y = 0; y < size.h; ++y) {
+        for (std::int64_t x = 0; x < size.w; ++x) body(n, c, y, x);
       }
     }
   }
@@ -42,7 +42,7 @@ void for_each_position(const ActivationSize& size, Body body) {
 DeviceTensor::DeviceTensor(const ActivationFormat& format, const Shape& shape)
     : format_(format),
       shape_(shape),
-      size_(activation_size(shape)),
+      size_(extents_of(shape)),
       strides_(strides_of(format, size_)),
       data_(static_cast<std::size_t>(bytes_of(format, size_))) {
   copy_to_device(data_.get(), std::vector<unsigned char>(data_.bytes(), kPoison).data(),
@@ -52,10 +52,10 @@ DeviceTensor::DeviceTensor(const ActivationFormat& format, const Shape& shape)
 DeviceTensor::DeviceTensor(const ActivationFormat& format, const reference::Array& values)
     : DeviceTensor(format, values.shape) {
   std::vector<unsigned char> host(data_.bytes(), kPoison);
-  ActivationSize framed = size_;
-  framed.height += 2 * format.halo_h;
-  framed.width += 2 * format.halo_w;
-  framed.channels += format.channel_padding;
+  Extents framed = size_;
+  framed.h += 2 * format.halo_h;
+  framed.w += 2 * format.halo_w;
+  framed.c += format.channel_padding;
   for_each_position(framed, [&](std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) {
     store(host, byte_offset(n, c, y - format.halo_h, x - format.halo_w), format.precision, 0.0f);
   });
@@ -94,9 +94,9 @@ std::vector<float> DeviceTensor::values() const {
 
 bool DeviceTensor::is_frame_untouched() const {
   std::vector<unsigned char> host = bytes();
-  ActivationSize all_lanes = size_;
+  Extents all_lanes = size_;
   const std::int64_t packed = packed_images(format_.layout);
-  all_lanes.images = (size_.images + packed - 1) / packed * packed;
+  all_lanes.n = (size_.n + packed - 1) / packed * packed;
   for_each_position(all_lanes, [&](std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) {
     std::memset(host.data() + byte_offset(n, c, y, x), kPoison,
                 static_cast<std::size_t>(size_of(format_.precision)));

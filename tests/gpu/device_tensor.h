@@ -17,7 +17,7 @@ class DeviceTensor {
   // All of it is poison.
   DeviceTensor(const ActivationFormat& format, const Shape& shape);
 
-  // The values with a halo of zeros; lanes of nchw8 beyond the last image stay poison, since no
+  // The values with a halo of zeros; lanes of chwn8 beyond the last image stay poison, since no
   // image may depend on them.
   DeviceTensor(const ActivationFormat& format, const reference::Array& values);
 
@@ -35,7 +35,7 @@ class DeviceTensor {
 
   ActivationFormat format_;
   Shape shape_;
-  ActivationSize size_;
+  Extents size_;
   ActivationStrides strides_;
   DeviceBuffer<unsigned char> data_;
 };

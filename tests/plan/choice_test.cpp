@@ -240,10 +240,4 @@ TEST_CASE("only conversions from what is written to what is read are timed") {
   CHECK(choose_kernels(problem).ms == 7);  // one conversion either way
 }
 
-TEST_CASE("median_ms is the middle time") {
-  CHECK(median_ms({3, 1, 2}) == 2);
-  CHECK(median_ms({4, 1, 2, 3}) == 2);
-  CHECK(median_ms({5}) == 5);
-}
-
 }  // namespace winnow

@@ -76,6 +76,10 @@ std::vector<std::string> engine_names() {
   return names;
 }
 
+std::string current_engine_name(const std::string& name) {
+  return name == "shared" ? "grouped" : name;
+}
+
 void check_engine(const std::string& name, const EngineOptions& options) {
   const std::vector<std::string> known = engine_names();
   if (std::ranges::find(known, name) == known.end()) {

@@ -12,6 +12,9 @@ namespace winnow::challenge {
 // Those of this project, also where this build or machine cannot run them.
 std::vector<std::string> engine_names();
 
+// The name of the engine that used to be called `name`, or `name` itself: `grouped` was `shared`.
+std::string current_engine_name(const std::string& name);
+
 // Throws Error{usage} for a name that is not known, with a did-you-mean, and for options.gpus with
 // an engine that runs on none.
 void check_engine(const std::string& name, const EngineOptions& options);

@@ -19,12 +19,11 @@ void require(bool is_true, const char* what) {
 void check(const DirectLayer& layer, const DirectWeights& weights, const ActivationView& in,
            const ActivationView& out) {
   const Conv& conv = layer.conv;
-  require(in.size.channels == conv.in_channels && out.size.channels == conv.out_channels &&
+  require(in.size.c == conv.in_channels && out.size.c == conv.out_channels &&
               weights.channels == conv.out_channels,
           "channels of input, weight and output do not fit");
-  require(in.size.images == out.size.images &&
-              out.size.height == conv_extent(in.size.height, conv, 0) &&
-              out.size.width == conv_extent(in.size.width, conv, 1),
+  require(in.size.n == out.size.n && out.size.h == conv_extent(in.size.h, conv, 0) &&
+              out.size.w == conv_extent(in.size.w, conv, 1),
           "the output's size does not fit the input");
   require(in.format.layout == out.format.layout && in.format.precision == out.format.precision,
           "input and output differ in layout or element type");
@@ -68,11 +67,11 @@ DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& wei
   a.in_column = static_cast<std::int32_t>(from.column * conv.stride[1]);
   a.out_row = static_cast<std::int32_t>(to.row);
   a.out_column = static_cast<std::int32_t>(to.column);
-  a.width = FastDivisor(out.size.width);
-  a.plane = FastDivisor(out.size.height * out.size.width);
+  a.width = FastDivisor(out.size.w);
+  a.plane = FastDivisor(out.size.h * out.size.w);
   a.parts = FastDivisor(weights.vector / weights.thread_channels);
   a.row_parts = FastDivisor(weights.rows * (weights.vector / weights.thread_channels));
-  a.images = static_cast<std::uint32_t>(in.size.images);
+  a.images = static_cast<std::uint32_t>(in.size.n);
   a.channels = static_cast<std::int32_t>(weights.channels);
   a.channels_per_group = static_cast<std::int32_t>(conv.out_channels / conv.groups);
   a.vector = weights.vector;
@@ -82,9 +81,9 @@ DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& wei
 
 // Threads that store something: positions of all sub-batches.
 std::int64_t position_count(const DirectTile& tile, const ActivationView& out) {
-  const std::int64_t packed = out.format.layout == Layout::nchw8 ? kPackedImages : tile.sub_batch;
-  const std::int64_t groups = (out.size.images + packed - 1) / packed;
-  return groups * (packed / tile.sub_batch) * out.size.height * out.size.width;
+  const std::int64_t packed = out.format.layout == Layout::chwn8 ? kPackedImages : tile.sub_batch;
+  const std::int64_t groups = (out.size.n + packed - 1) / packed;
+  return groups * (packed / tile.sub_batch) * out.size.h * out.size.w;
 }
 
 std::uint32_t checked_31_bits(std::int64_t value, const char* what) {
@@ -130,7 +129,7 @@ void direct_conv(const DirectLayer& layer, const DirectWeights& weights, const A
                             .block = dim3(static_cast<unsigned>(layer.tile.positions),
                                           static_cast<unsigned>(layer.tile.slices)),
                             .stream = stream};
-  const bool is_packed = in.format.layout == Layout::nchw8;
+  const bool is_packed = in.format.layout == Layout::chwn8;
   if (in.format.precision == Precision::f32) {
     launch_direct_f32(layer.tile, is_packed, arguments, launch);
   } else {

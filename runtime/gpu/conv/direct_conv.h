@@ -29,17 +29,17 @@ struct DirectTile {
 std::string to_string(const DirectTile& tile);  // "channels=16 sub_batch=4 positions=128 slices=1"
 
 // Whether the kernel exists for this tile, layout and weight vector.
-bool is_valid(const DirectTile& tile, Layout layout, int vector);
+bool is_valid(const DirectTile& tile, const Layout& layout, int vector);
 
 // The tiles worth timing: for every sub-batch one that fits the vector, and split ones where the
-// layer alone would not fill `processors` multiprocessors. `sub_batch` 0 takes all sizes.
-// Pure; never empty for a valid layout (nchw, nchw8) and a sub-batch that exists for it.
+// layer alone would not fill `sms` multiprocessors. `sub_batch` 0 takes all sizes.
+// Pure; never empty for a valid layout (nchw, chwn8) and a sub-batch that exists for it.
 struct DirectWork {
-  ActivationSize out;
+  Extents out;
   std::int64_t rows = 0;  // rows of units
   int vector = 1;
   Layout layout = Layout::nchw;
-  int processors = 1;
+  int sms = 1;
 };
 std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch);
 
@@ -63,7 +63,7 @@ DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const floa
 
 // Enqueues out = conv(in) + bias, then max(0, .) if `has_relu`.
 //
-//   in   [N, C, H, W] in nchw or nchw8 with halo >= the convolution's padding
+//   in   [N, C, H, W] in nchw or chwn8 with halo >= the convolution's padding
 //   out  [N, K, OH, OW] in the same layout and element type, any halo (left as it is)
 //
 // fp16 is storage: products and sums are fp32, over the units of a row in their order (per slice,

@@ -44,7 +44,7 @@ struct DirectArguments {
 
 // ---------------------------------------------------------------------------------- device
 
-// The images of one thread: kSubBatch separate images, or neighbouring lanes of nchw8.
+// The images of one thread: kSubBatch separate images, or neighbouring lanes of chwn8.
 template <typename T, int kSubBatch, bool kPacked>
 struct DirectImages;
 
@@ -237,7 +237,7 @@ __device__ __forceinline__ float direct_finish(const DirectArguments& a, float s
   return a.has_relu && result < 0.0f ? 0.0f : result;  // NaN stays
 }
 
-// Stores the kSubBatch outputs of one channel: one vector for nchw8, else image by image.
+// Stores the kSubBatch outputs of one channel: one vector for chwn8, else image by image.
 template <typename T, int kSubBatch, bool kPacked>
 __device__ __forceinline__ void direct_store(const DirectArguments& a, T* corner,
                                              const DirectPlace& place, int channel,

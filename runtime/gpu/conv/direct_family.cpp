@@ -48,11 +48,11 @@ std::string name_of(Pads pads) {
 // Candidates of one input format share weights; those of one kernel share its time.
 class Preparation {
  public:
-  Preparation(const LayerProblem& problem, const Conv& conv, Pads pads, int processors)
+  Preparation(const LayerProblem& problem, const Conv& conv, Pads pads, int sms)
       : family_(name_of(pads)),
         problem_(problem),
         conv_(conv),
-        processors_(processors),
+        sms_(sms),
         rows_(rows_of(problem, conv, pads)),
         bias_(bias_or_zeros(problem.weights().bias, conv.out_channels)) {}
 
@@ -68,7 +68,7 @@ class Preparation {
 
  private:
   bool is_readable(const ActivationFormat& format) const {
-    const bool is_known = format.layout == Layout::nchw || format.layout == Layout::nchw8;
+    const bool is_known = format.layout == Layout::nchw || format.layout == Layout::chwn8;
     return is_known && format.precision == problem_.options.precision &&
            format.halo_h >= conv_.padding[0] && format.halo_w >= conv_.padding[1];
   }
@@ -78,7 +78,7 @@ class Preparation {
                           .rows = rows_.rows,
                           .vector = rows_.vector,
                           .layout = format.layout,
-                          .processors = processors_};
+                          .sms = sms_};
     std::map<int, std::shared_ptr<const DirectWeights>> weights;  // by channels per thread
     for (const DirectTile& tile : direct_tiles(work, problem_.options.sub_batch)) {
       auto& uploaded = weights[tile.channels];
@@ -107,7 +107,7 @@ class Preparation {
   std::string family_;
   const LayerProblem& problem_;
   Conv conv_;
-  int processors_;
+  int sms_;
   DirectRows rows_;
   std::vector<float> bias_;
 };
@@ -138,7 +138,7 @@ class DirectFamily : public Family {
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
     const std::optional<Conv> conv = as_conv(problem);
     if (!conv.has_value()) return {};
-    return Preparation(problem, *conv, pads_, gpu.processors()).candidates();
+    return Preparation(problem, *conv, pads_, gpu.sms()).candidates();
   }
 
  private:

@@ -28,8 +28,8 @@ std::int64_t divided_up(std::int64_t value, std::int64_t by) {
 }
 
 std::int64_t block_count(const DirectWork& work, const DirectTile& tile) {
-  const std::int64_t plane = work.out.height * work.out.width;
-  const std::int64_t positions = divided_up(work.out.images, tile.sub_batch) * plane;
+  const std::int64_t plane = work.out.h * work.out.w;
+  const std::int64_t positions = divided_up(work.out.n, tile.sub_batch) * plane;
   return divided_up(positions, tile.positions) * work.rows * (work.vector / tile.channels);
 }
 
@@ -41,12 +41,12 @@ std::string to_string(const DirectTile& tile) {
          " positions=" + std::to_string(tile.positions) + " slices=" + std::to_string(tile.slices);
 }
 
-bool is_valid(const DirectTile& tile, Layout layout, int vector) {
+bool is_valid(const DirectTile& tile, const Layout& layout, int vector) {
   const int sums = tile.channels * tile.sub_batch;
   if (layout == Layout::nhwc) return false;
   if (!is_one_of(tile.channels, {1, 8, 16}) || vector % tile.channels != 0) return false;
   if (!is_one_of(tile.sub_batch, {1, 2, 4, 8}) || sums > kMaxSums) return false;
-  if (layout == Layout::nchw8 && tile.sub_batch < 4) return false;
+  if (layout == Layout::chwn8 && tile.sub_batch < 4) return false;
   if (!is_one_of(tile.slices, {1, 2, 4, 8}) || (tile.slices > 1 && sums > kMaxSlicedSums)) {
     return false;
   }
@@ -63,11 +63,11 @@ std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch) {
   for (const int images : {1, 2, 4, 8}) {
     if (sub_batch != 0 && sub_batch != images) continue;
     // Repeating the last image in a thread's registers only wastes work.
-    if (sub_batch == 0 && work.layout == Layout::nchw && images / 2 >= work.out.images) continue;
+    if (sub_batch == 0 && work.layout == Layout::nchw && images / 2 >= work.out.n) continue;
     const int channels = thread_channels(work.vector, images);
     DirectTile tile{.channels = channels, .sub_batch = images};
     add(tile);
-    if (block_count(work, tile) >= 4 * std::int64_t{work.processors}) {
+    if (block_count(work, tile) >= 4 * std::int64_t{work.sms}) {
       tile.positions = 256;
       add(tile);
       continue;

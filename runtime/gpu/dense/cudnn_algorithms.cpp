@@ -15,19 +15,18 @@ using ConvDescriptor =
 using ActivationDescriptor =
     CudnnObject<cudnnActivationDescriptor_t, &Cudnn::cudnnDestroyActivationDescriptor>;
 
-cudnnTensorFormat_t format_of(Layout layout) {
+cudnnTensorFormat_t format_of(const Layout& layout) {
   return layout == Layout::nhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
 }
 
-TensorDescriptor tensor(const Cudnn& cudnn, const CudnnProblem& problem,
-                        const ActivationSize& size) {
+TensorDescriptor tensor(const Cudnn& cudnn, const CudnnProblem& problem, const Extents& size) {
   cudnnTensorDescriptor_t descriptor = nullptr;
   CUDNN_CHECK(cudnn, cudnn.cudnnCreateTensorDescriptor(&descriptor));
-  TensorDescriptor owner(cudnn, descriptor);
+  TensorDescriptor owner(descriptor);
   CUDNN_CHECK(cudnn, cudnn.cudnnSetTensor4dDescriptor(
                          descriptor, format_of(problem.layout), data_type(problem.precision),
-                         static_cast<int>(size.images), static_cast<int>(size.channels),
-                         static_cast<int>(size.height), static_cast<int>(size.width)));
+                         static_cast<int>(size.n), static_cast<int>(size.c),
+                         static_cast<int>(size.h), static_cast<int>(size.w)));
   return owner;
 }
 
@@ -35,7 +34,7 @@ FilterDescriptor filter(const Cudnn& cudnn, const CudnnProblem& problem) {
   const Conv& conv = problem.conv;
   cudnnFilterDescriptor_t descriptor = nullptr;
   CUDNN_CHECK(cudnn, cudnn.cudnnCreateFilterDescriptor(&descriptor));
-  FilterDescriptor owner(cudnn, descriptor);
+  FilterDescriptor owner(descriptor);
   CUDNN_CHECK(cudnn, cudnn.cudnnSetFilter4dDescriptor(
                          descriptor, data_type(problem.precision), format_of(problem.layout),
                          static_cast<int>(conv.out_channels),
@@ -49,7 +48,7 @@ ConvDescriptor convolution(const Cudnn& cudnn, const CudnnProblem& problem) {
   const auto at = [](const Pair& pair, int axis) { return static_cast<int>(pair[axis]); };
   cudnnConvolutionDescriptor_t descriptor = nullptr;
   CUDNN_CHECK(cudnn, cudnn.cudnnCreateConvolutionDescriptor(&descriptor));
-  ConvDescriptor owner(cudnn, descriptor);
+  ConvDescriptor owner(descriptor);
   CUDNN_CHECK(cudnn, cudnn.cudnnSetConvolution2dDescriptor(
                          descriptor, at(conv.padding, 0), at(conv.padding, 1), at(conv.stride, 0),
                          at(conv.stride, 1), at(conv.dilation, 0), at(conv.dilation, 1),
@@ -65,7 +64,7 @@ ConvDescriptor convolution(const Cudnn& cudnn, const CudnnProblem& problem) {
 ActivationDescriptor activation(const Cudnn& cudnn, bool has_relu) {
   cudnnActivationDescriptor_t descriptor = nullptr;
   CUDNN_CHECK(cudnn, cudnn.cudnnCreateActivationDescriptor(&descriptor));
-  ActivationDescriptor owner(cudnn, descriptor);
+  ActivationDescriptor owner(descriptor);
   const auto mode = has_relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY;
   CUDNN_CHECK(cudnn, cudnn.cudnnSetActivationDescriptor(descriptor, mode, CUDNN_PROPAGATE_NAN, 0));
   return owner;
@@ -83,7 +82,7 @@ struct Descriptors {
       : cudnn(library),
         x(tensor(library, problem, problem.in)),
         y(tensor(library, problem, problem.out)),
-        bias(tensor(library, problem, {.images = 1, .channels = problem.out.channels})),
+        bias(tensor(library, problem, {.n = 1, .c = problem.out.c})),
         w(filter(library, problem)),
         conv(convolution(library, problem)),
         act(activation(library, problem.has_relu)) {}

@@ -27,9 +27,9 @@ std::vector<float> padded_weight(const CudnnProblem& problem, std::span<const fl
 // The convolution over the channels that lie in memory.
 CudnnProblem with_padding(CudnnProblem problem) {
   problem.conv.in_channels += problem.in_padding;
-  problem.in.channels += problem.in_padding;
+  problem.in.c += problem.in_padding;
   problem.conv.out_channels += problem.out_padding;
-  problem.out.channels += problem.out_padding;
+  problem.out.c += problem.out_padding;
   problem.in_padding = problem.out_padding = 0;
   return problem;
 }

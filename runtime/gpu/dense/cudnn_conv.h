@@ -14,7 +14,7 @@ namespace winnow {
 struct CudnnProblem {
   Conv conv;
   bool has_relu = false;
-  ActivationSize in, out;
+  Extents in, out;
   Layout layout = Layout::nhwc;  // of both, without halo: nchw or nhwc
   Precision precision = Precision::f16;
   int in_padding = 0;   // zero channels after the input's last; with groups = 1 only

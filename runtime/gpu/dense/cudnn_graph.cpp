@@ -20,7 +20,7 @@ class Builder {
   Builder(const Cudnn& cudnn, cudnnBackendDescriptorType_t type) : cudnn_(cudnn) {
     cudnnBackendDescriptor_t made = nullptr;
     CUDNN_CHECK(cudnn_, cudnn_.cudnnBackendCreateDescriptor(type, &made));
-    descriptor_ = Descriptor(cudnn_, made);
+    descriptor_ = Descriptor(made);
   }
 
   template <typename T>
@@ -58,7 +58,7 @@ struct TensorForm {
   bool is_virtual = false;  // exists between fused operations only
 };
 
-Descriptor tensor(const Cudnn& cudnn, Layout layout, const TensorForm& form) {
+Descriptor tensor(const Cudnn& cudnn, const Layout& layout, const TensorForm& form) {
   const auto [n, c, h, w] = form.sizes;
   const std::array<std::int64_t, 4> strides =
       layout == Layout::nhwc ? std::array<std::int64_t, 4>{c * h * w, 1, w * c, c}
@@ -103,8 +103,8 @@ class OperationGraph {
       : cudnn_(cudnn), problem_(problem) {
     const Conv& conv = problem.conv;
     const cudnnDataType_t type = data_type(problem.precision);
-    const auto sizes = [](const ActivationSize& s) {
-      return std::array<std::int64_t, 4>{s.images, s.channels, s.height, s.width};
+    const auto sizes = [](const Extents& s) {
+      return std::array<std::int64_t, 4>{s.n, s.c, s.h, s.w};
     };
     const std::array<std::int64_t, 4> filter = {conv.out_channels, conv.in_channels / conv.groups,
                                                 conv.kernel[0], conv.kernel[1]};

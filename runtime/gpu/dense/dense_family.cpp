@@ -101,7 +101,7 @@ class DenseFamily : public Family {
         append_conv(found, problem, *conv, formats, weight, bias, gpu);
       }
     } else if (const auto* linear = std::get_if<Linear>(&problem.step.op)) {
-      const ActivationFormat format = plain(problem.options.precision);
+      const ActivationFormat format = row_major(problem.options.precision);
       append(found,
              cublaslt_layers(linear_problem(problem, *linear), dense_floats(weights.weight),
                              bias_or_zeros(weights.bias, linear->out_features), gpu, kMostMatmuls),

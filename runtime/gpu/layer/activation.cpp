@@ -1,26 +1,6 @@
 #include "runtime/gpu/layer/activation.h"
 
-#include <limits>
-
-#include "runtime/base/error.h"
-
 namespace winnow {
-
-std::string to_string(Layout layout) {
-  switch (layout) {
-    case Layout::nchw:
-      return "nchw";
-    case Layout::nhwc:
-      return "nhwc";
-    case Layout::nchw8:
-      return "nchw8";
-    case Layout::nchw32:
-      return "nchw32";
-    case Layout::deferred:
-      return "deferred";
-  }
-  fail(ErrorCode::internal, "unknown layout");
-}
 
 std::string to_string(Precision precision) {
   return precision == Precision::f32 ? "f32" : "f16";
@@ -31,7 +11,7 @@ std::int64_t size_of(Precision precision) {
 }
 
 std::string to_string(const ActivationFormat& format) {
-  std::string text = to_string(format.layout);
+  std::string text = format.is_deferred ? "deferred" : to_string(format.layout);
   if (format.halo_h > 0 || format.halo_w > 0) {
     text += " halo " + std::to_string(format.halo_h) + "x" + std::to_string(format.halo_w);
   }
@@ -39,27 +19,12 @@ std::string to_string(const ActivationFormat& format) {
   return text + " " + to_string(format.precision);
 }
 
-ActivationSize activation_size(const Shape& shape) {
-  if (shape.size() < 2 || shape.size() > 4) {
-    fail(ErrorCode::usage, "activation ", to_string(shape), ": expected 2, 3 or 4 dimensions");
-  }
-  for (const std::int64_t extent : shape) {
-    if (extent < 0 || extent > std::numeric_limits<std::int32_t>::max()) {
-      fail(ErrorCode::usage, "activation ", to_string(shape), ": a size is out of range");
-    }
-  }
-  ActivationSize size{.images = shape[0], .channels = shape[1]};
-  if (shape.size() == 3) size.width = shape[2];
-  if (shape.size() == 4) size.height = shape[2], size.width = shape[3];
-  return size;
-}
-
-ActivationStrides strides_of(const ActivationFormat& format, const ActivationSize& size) {
-  const std::int64_t rows = size.height + 2 * format.halo_h;
-  const std::int64_t columns = size.width + 2 * format.halo_w;
+ActivationStrides strides_of(const ActivationFormat& format, const Extents& size) {
+  const std::int64_t rows = size.h + 2 * format.halo_h;
+  const std::int64_t columns = size.w + 2 * format.halo_w;
   const std::int64_t packed = packed_images(format.layout);
-  const std::int64_t groups = (size.images + packed - 1) / packed;
-  const std::int64_t channels = size.channels + format.channel_padding;
+  const std::int64_t groups = (size.n + packed - 1) / packed;
+  const std::int64_t channels = size.c + format.channel_padding;
 
   ActivationStrides strides;
   if (format.layout == Layout::nhwc) {
@@ -76,26 +41,25 @@ ActivationStrides strides_of(const ActivationFormat& format, const ActivationSiz
   return strides;
 }
 
-std::int64_t bytes_of(const ActivationFormat& format, const ActivationSize& size) {
-  if (format.layout == Layout::deferred) return 0;
+std::int64_t bytes_of(const ActivationFormat& format, const Extents& size) {
+  if (format.is_deferred) return 0;
   return element_count({strides_of(format, size).total, size_of(format.precision)});
 }
 
-bool is_matrix(const ActivationView& view, Layout layout, std::int64_t features) {
+bool is_matrix(const ActivationView& view, const Layout& layout, std::int64_t features) {
   const ActivationFormat format{.layout = layout, .precision = view.format.precision};
-  const ActivationSize size{.images = view.size.images, .channels = features};
+  const Extents size{.n = view.size.n, .c = features};
   return view.format == format && view.size == size;
 }
 
-bool is_same_memory(const ActivationFormat& a, const ActivationFormat& b,
-                    const ActivationSize& size) {
+bool is_same_memory(const ActivationFormat& a, const ActivationFormat& b, const Extents& size) {
   if (a == b) return true;
   if (a.precision != b.precision || a.halo_h != b.halo_h || a.halo_w != b.halo_w) return false;
   if (a.channel_padding != b.channel_padding) return false;
-  if (a.layout == Layout::deferred || b.layout == Layout::deferred) return false;
+  if (a.is_deferred || b.is_deferred) return false;
   const bool is_unpacked = packed_images(a.layout) == 1 && packed_images(b.layout) == 1;
-  const bool is_point = size.height == 1 && size.width == 1;
-  return is_unpacked && (is_point || size.channels == 1) && a.halo_h == 0 && a.halo_w == 0;
+  const bool is_point = size.h == 1 && size.w == 1;
+  return is_unpacked && (is_point || size.c == 1) && a.halo_h == 0 && a.halo_w == 0;
 }
 
 }  // namespace winnow

@@ -16,7 +16,7 @@
 
 #include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/vendor/gpu_context.h"
-#include "runtime/plan/linear_runs.h"
+#include "runtime/plan/linear_stacks.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/session.h"
 #include "runtime/plan/step_weights.h"
@@ -35,7 +35,7 @@ class PreparedLayer {
   virtual ~PreparedLayer() = default;
 
   // Enqueues the step; never allocates or synchronises. `workspace` has workspace_bytes(). For a
-  // deferred input `in` has the value that the run begins with.
+  // deferred input `in` has the value that the stack begins with.
   virtual void launch(std::span<const ActivationView> in, const ActivationView& out,
                       const Workspace& workspace, cudaStream_t stream) const = 0;
   virtual std::size_t workspace_bytes() const { return 0; }
@@ -49,10 +49,10 @@ struct LayerProblem {
   const SessionOptions& options;
   std::vector<std::vector<ActivationFormat>> input_formats;  // per input, what may be asked for
   std::vector<ActivationFormat> output_formats;              // what may be written
-  const LinearRun* run = nullptr;                            // that the step is in
+  const LinearStack* stack = nullptr;                        // that the step is in
 
-  ActivationSize input_size(std::size_t i) const;
-  ActivationSize output_size() const;
+  Extents input_size(std::size_t i) const;
+  Extents output_size() const;
   StepWeights weights() const { return weights_of(model, step); }
 };
 

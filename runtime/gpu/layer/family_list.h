@@ -23,11 +23,11 @@ std::size_t format_index(const std::vector<ActivationFormat>& formats,
                          const ActivationFormat& wanted);
 
 // Row-major without halo, in `precision`: what flattening, linear layers and softmax work on.
-inline constexpr ActivationFormat plain(Precision precision) {
+inline constexpr ActivationFormat row_major(Precision precision) {
   return {.layout = Layout::nchw, .precision = precision};
 }
 
-// Of values within a run of linear layers that one launch computes.
-inline constexpr ActivationFormat kDeferred = {.layout = Layout::deferred};
+// Of values within a stack of linear layers that one launch computes.
+inline constexpr ActivationFormat kDeferred = {.is_deferred = true};
 
 }  // namespace winnow

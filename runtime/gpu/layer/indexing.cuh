@@ -47,7 +47,7 @@ struct DeviceView {
   std::int64_t channel = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;
-  std::uint32_t packed_bits = 0;  // 3 for nchw8: 8 images share a group; 5 for nchw32
+  std::uint32_t packed_bits = 0;  // 3 for chwn8: 8 images share a group; 5 for chwn32
 
   __device__ __forceinline__ std::int64_t offset(std::uint32_t n, std::uint32_t c, std::int64_t y,
                                                  std::int64_t x) const {
@@ -80,23 +80,23 @@ struct Unraveler {
   std::uint32_t groups = 0;
   std::uint32_t per_group = 0;
   std::uint32_t packed = 1;  // images, a power of 2
-  Layout layout = Layout::nchw;
+  Order order = Order::nchw;
 
-  Unraveler(Layout order, const ActivationSize& size)
-      : channels(size.channels), height(size.height), width(size.width), layout(order) {
-    packed = static_cast<std::uint32_t>(packed_images(order));
-    const std::int64_t elements = element_count({size.channels, size.height, size.width, packed});
+  Unraveler(const Layout& layout, const Extents& size)
+      : channels(size.c), height(size.h), width(size.w), order(layout.order) {
+    packed = static_cast<std::uint32_t>(packed_images(layout));
+    const std::int64_t elements = element_count({size.c, size.h, size.w, packed});
     if (elements > std::numeric_limits<std::int32_t>::max()) {
       fail(ErrorCode::device, "an image of ", elements, " values is too large for the GPU backend");
     }
-    images = static_cast<std::uint32_t>(size.images);
-    groups = static_cast<std::uint32_t>((size.images + packed - 1) / packed);
+    images = static_cast<std::uint32_t>(size.n);
+    groups = static_cast<std::uint32_t>((size.n + packed - 1) / packed);
     per_group = static_cast<std::uint32_t>(elements);
   }
 
   __device__ __forceinline__ Coordinates at(std::uint32_t group, std::uint32_t i) const {
     Coordinates at{group, 0, 0, 0};
-    if (layout == Layout::nhwc) {
+    if (order == Order::nhwc) {
       at.c = channels.split(i);
       at.x = width.split(i);
       at.y = i;

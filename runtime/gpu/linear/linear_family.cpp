@@ -45,8 +45,8 @@ class LinearFamily : public Family {
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext&) const override {
     const auto& linear = std::get<Linear>(problem.step.op);
     const Precision precision = problem.options.precision;
-    const std::size_t reads = format_index(problem.input_formats[0], plain(precision));
-    const std::size_t writes = format_index(problem.output_formats, plain(precision));
+    const std::size_t reads = format_index(problem.input_formats[0], row_major(precision));
+    const std::size_t writes = format_index(problem.output_formats, row_major(precision));
     const std::int64_t elements =
         element_count(problem.program.values[problem.step.inputs[0]].shape);
     SparseLinearCall call{.images = linear.in_features > 0 ? elements / linear.in_features : 0,

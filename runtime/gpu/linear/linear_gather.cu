@@ -4,14 +4,14 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/cuda_check.h"
-#include "runtime/gpu/linear/linear_rule.cuh"
-#include "runtime/stack/gather_rows.cuh"
+#include "runtime/gpu/linear/linear_epilogue.cuh"
+#include "runtime/sparse/gather_rows.cuh"
 
 namespace winnow {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kTileImages = packed_images(Layout::nchw32);
+constexpr int kTileImages = packed_images(Layout::chwn32);
 
 // ---------------------------------------------------------------------------------- device
 
@@ -20,7 +20,7 @@ struct GatherArguments {
   const void* x;
   void* y;
   std::uint32_t tiles;
-  LinearRule rule;
+  LinearEpilogue epilogue;
 };
 
 // A group of lanes makes one output of a tile. Blocks that run together work on few tiles, so that
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads) linear_gather_kernel(const GatherArg
     T* y = static_cast<T*>(a.y) + (std::size_t{tile} * a.weights.outputs + output) * kTileImages;
     float sum[kImages] = {};
     add_rows<kTileImages>(a.weights, output, x + part, sum);
-    activate(a.rule, bias, sum);
+    activate(a.epilogue, bias, sum);
     *reinterpret_cast<uint4*>(y + part) = Chunk<T>::pack(sum);
   }
 }
@@ -55,8 +55,8 @@ void launch(const GatherArguments& arguments, cudaStream_t stream) {
 }
 
 void check(const ActivationView& view, std::uint32_t features, const char* name) {
-  if (!is_matrix(view, Layout::nchw32, features)) {
-    fail(ErrorCode::usage, "linear gather: ", name, " is not nchw32 with ", features, " features");
+  if (!is_matrix(view, Layout::chwn32, features)) {
+    fail(ErrorCode::usage, "linear gather: ", name, " is not chwn32 with ", features, " features");
   }
 }
 
@@ -70,10 +70,10 @@ void linear_gather(const LinearGatherWeights& weights, const ActivationView& x,
   const GatherView view = weights.view();
   check(x, view.inputs, "x");
   check(y, view.outputs, "y");
-  if (x.size.images != y.size.images || x.format.precision != y.format.precision) {
+  if (x.size.n != y.size.n || x.format.precision != y.format.precision) {
     fail(ErrorCode::usage, "linear gather: x and y differ in images or precision");
   }
-  const auto tiles = static_cast<std::uint32_t>((x.size.images + kTileImages - 1) / kTileImages);
+  const auto tiles = static_cast<std::uint32_t>((x.size.n + kTileImages - 1) / kTileImages);
   if (tiles == 0 || view.outputs == 0) return;
   const GatherArguments arguments{view, x.data, y.data, tiles, {lowest_output(has_relu)}};
   if (x.format.precision == Precision::f16) {

@@ -6,7 +6,7 @@
 
 #include "runtime/device/buffer.h"
 #include "runtime/gpu/layer/activation.h"
-#include "runtime/stack/gather_weights.h"
+#include "runtime/sparse/gather_weights.h"
 
 namespace winnow {
 
@@ -24,7 +24,7 @@ class LinearGatherWeights {
 
 // Enqueues y = x W^T + bias, then max(0, .) if `has_relu`.
 //
-//   x  [images, in] as nchw32    y  [images, out] as nchw32, of the same precision
+//   x  [images, in] as chwn32    y  [images, out] as chwn32, of the same precision
 //
 // Sums are float in the order of the inputs: equal inputs give equal bits.
 // Throws Error{usage} if x or y are of another size or form, Error{device} if the launch is

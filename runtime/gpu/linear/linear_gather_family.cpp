@@ -59,7 +59,7 @@ class LinearGatherFamily : public Family {
 
  private:
   static ActivationFormat packed(const LayerProblem& problem) {
-    return {.layout = Layout::nchw32, .precision = problem.options.precision};
+    return {.layout = Layout::chwn32, .precision = problem.options.precision};
   }
 };
 

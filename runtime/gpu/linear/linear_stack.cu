@@ -5,9 +5,9 @@
 #include "runtime/base/error.h"
 #include "runtime/device/cuda_check.h"
 #include "runtime/device/half_cast.cuh"
-#include "runtime/gpu/linear/cluster_team.cuh"
-#include "runtime/gpu/linear/linear_rule.cuh"
-#include "runtime/stack/resident_layers.cuh"
+#include "runtime/gpu/linear/linear_epilogue.cuh"
+#include "runtime/gpu/linear/thread_block_cluster.cuh"
+#include "runtime/sparse/resident_layers.cuh"
 
 namespace winnow {
 namespace {
@@ -95,39 +95,40 @@ __device__ __forceinline__ void store_rows(const StackArguments& a, std::uint32_
 }
 
 // One block has the tile to itself.
-class AloneTeam : public BlockTeam {
+class SingleThreadBlock : public ThreadBlock {
  public:
   static constexpr int kUnroll = kResidentUnroll;
 
-  explicit __device__ __forceinline__ AloneTeam(ClusterBarrier*) {}
+  explicit __device__ __forceinline__ SingleThreadBlock(ClusterBarrier*) {}
   __device__ __forceinline__ std::uint32_t rank() const { return 0; }
   __device__ __forceinline__ std::uint32_t blocks() const { return 1; }
   __device__ __forceinline__ void end_tile() const { __syncthreads(); }
 };
 
-template <typename T, int R, typename Team>
+template <typename T, int R, typename Threads>
 __global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const StackArguments a) {
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ ClusterBarrier barriers[2];
-  Team team(barriers);
-  const std::uint32_t teams = gridDim.x / team.blocks();
+  Threads threads(barriers);
+  const std::uint32_t tiles_at_once = gridDim.x / threads.blocks();
   const std::uint32_t buffer = a.rows * ResidentRow<T, R>::kBytes;
-  for (std::uint32_t tile = blockIdx.x / team.blocks(); tile * R < a.images; tile += teams) {
-    ResidentStream<T, R, Team::kUnroll> stream(a.weights, 0, team.warp());
+  for (std::uint32_t tile = blockIdx.x / threads.blocks(); tile * R < a.images;
+       tile += tiles_at_once) {
+    ResidentStream<T, R, Threads::kUnroll> stream(a.weights, 0, threads.warp());
     load_rows<T, R>(a, tile, memory);
     __syncthreads();
     ResidentBuffers buffers{memory, memory + buffer};
-    run_layers<T, R>(team, a.weights, 0, a.layers, stream, buffers,
-                     [&](std::uint32_t l) { return LinearRule{__ldg(a.lowest + l)}; });
-    store_rows<T, R>(a, team.rank() * kResidentThreads, team.blocks() * kResidentThreads, tile,
-                     buffers.x);
-    team.end_tile();
+    run_layers<T, R>(threads, a.weights, 0, a.layers, stream, buffers,
+                     [&](std::uint32_t l) { return LinearEpilogue{__ldg(a.lowest + l)}; });
+    store_rows<T, R>(a, threads.rank() * kResidentThreads, threads.blocks() * kResidentThreads,
+                     tile, buffers.x);
+    threads.end_tile();
   }
 }
 
 // ------------------------------------------------------------------------------------ host
 
-class LayerList : public LayerStack {
+class LayerList : public LayerSource {
  public:
   explicit LayerList(const std::vector<SparseLayer>& layers) : layers_(layers) {}
   std::uint32_t neurons() const override { return layers_.front().inputs; }
@@ -138,10 +139,10 @@ class LayerList : public LayerStack {
   const std::vector<SparseLayer>& layers_;
 };
 
-ResidentTeam team_of(const LinearStackForm& form) {
+ResidentSchedule schedule_of(const LinearStackForm& form) {
   return {.warps = static_cast<std::uint32_t>(form.blocks) * kResidentWarps,
-          .unroll = static_cast<std::uint32_t>(form.blocks > 1 ? ClusterTeam::kUnroll
-                                                               : AloneTeam::kUnroll)};
+          .unroll = static_cast<std::uint32_t>(form.blocks > 1 ? ThreadBlockCluster::kUnroll
+                                                               : SingleThreadBlock::kUnroll)};
 }
 
 void check_layers(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
@@ -157,8 +158,8 @@ void check_layers(const std::vector<SparseLayer>& layers, const LinearStackForm&
 
 ResidentWeights ordered(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
   check_layers(layers, form);
-  const std::vector<std::uint32_t> classes(layers.size(), form.rows.classes());
-  return ResidentWeights(LayerList(layers), classes, team_of(form), 0);
+  const std::vector<std::uint32_t> bank_groups(layers.size(), form.rows.bank_groups());
+  return ResidentWeights(LayerList(layers), bank_groups, schedule_of(form), 0);
 }
 
 std::vector<float> lowest_values(const std::vector<bool>& has_relu) {
@@ -180,35 +181,35 @@ using Kernel = void (*)(StackArguments);
 Kernel kernel_for(const LinearStackForm& form) {
   if (form.blocks > 1) {
     if (form.rows == ResidentForm{false, kClusterImages}) {
-      return linear_stack_kernel<float, kClusterImages, ClusterTeam>;
+      return linear_stack_kernel<float, kClusterImages, ThreadBlockCluster>;
     }
   } else if (form.rows.is_half) {
-    if (form.rows.images == 16) return linear_stack_kernel<__half, 16, AloneTeam>;
-    if (form.rows.images == 8) return linear_stack_kernel<__half, 8, AloneTeam>;
+    if (form.rows.images == 16) return linear_stack_kernel<__half, 16, SingleThreadBlock>;
+    if (form.rows.images == 8) return linear_stack_kernel<__half, 8, SingleThreadBlock>;
   } else {
-    if (form.rows.images == 16) return linear_stack_kernel<float, 16, AloneTeam>;
-    if (form.rows.images == 8) return linear_stack_kernel<float, 8, AloneTeam>;
-    if (form.rows.images == 4) return linear_stack_kernel<float, 4, AloneTeam>;
+    if (form.rows.images == 16) return linear_stack_kernel<float, 16, SingleThreadBlock>;
+    if (form.rows.images == 8) return linear_stack_kernel<float, 8, SingleThreadBlock>;
+    if (form.rows.images == 4) return linear_stack_kernel<float, 4, SingleThreadBlock>;
   }
   fail(ErrorCode::usage, "linear stack: no kernel for ", to_string(form));
 }
 
 void launch(Kernel kernel, const StackArguments& arguments, const LinearStackForm& form,
-            std::size_t shared, int processors, cudaStream_t stream) {
+            std::size_t shared, int sms, cudaStream_t stream) {
   CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared)));
-  if (form.blocks > processors) {
-    fail(ErrorCode::usage, "linear stack: ", to_string(form), " on ", processors, " processors");
+  if (form.blocks > sms) {
+    fail(ErrorCode::usage, "linear stack: ", to_string(form), " on ", sms, " sms");
   }
-  const std::int64_t teams = std::min<std::int64_t>(
-      (arguments.images + form.rows.images - 1) / form.rows.images, processors / form.blocks);
+  const std::int64_t tiles_at_once = std::min<std::int64_t>(
+      (arguments.images + form.rows.images - 1) / form.rows.images, sms / form.blocks);
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim.x = static_cast<unsigned>(form.blocks);
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(teams * form.blocks));
+  config.gridDim = dim3(static_cast<unsigned>(tiles_at_once * form.blocks));
   config.blockDim = dim3(kResidentThreads);
   config.dynamicSmemBytes = shared;
   config.stream = stream;
@@ -236,21 +237,20 @@ LinearStackWeights::LinearStackWeights(const std::vector<SparseLayer>& layers,
 }
 
 void linear_stack(const LinearStackWeights& weights, const ActivationView& x,
-                  const ActivationView& y, int processors, cudaStream_t stream) {
-  if (x.size.images != y.size.images) {
-    fail(ErrorCode::usage, "linear stack: ", x.size.images, " images in, ", y.size.images, " out");
+                  const ActivationView& y, int sms, cudaStream_t stream) {
+  if (x.size.n != y.size.n) {
+    fail(ErrorCode::usage, "linear stack: ", x.size.n, " images in, ", y.size.n, " out");
   }
-  if (x.size.images == 0) return;
+  if (x.size.n == 0) return;
   const StackArguments arguments{.weights = weights.resident_.view(),
                                  .layers = weights.layers_,
                                  .rows = weights.resident_.rows(),
-                                 .images = static_cast<std::uint32_t>(x.size.images),
+                                 .images = static_cast<std::uint32_t>(x.size.n),
                                  .x = matrix_of(x, weights.inputs_, "x"),
                                  .y = matrix_of(y, weights.outputs_, "y"),
                                  .lowest = weights.lowest_.get(),
                                  .result_row = weights.result_row_.get()};
-  launch(kernel_for(weights.form_), arguments, weights.form_, weights.shared_bytes(), processors,
-         stream);
+  launch(kernel_for(weights.form_), arguments, weights.form_, weights.shared_bytes(), sms, stream);
 }
 
 }  // namespace winnow

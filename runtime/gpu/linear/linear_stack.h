@@ -13,7 +13,7 @@
 #include "runtime/device/buffer.h"
 #include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/linear/linear_stack_forms.h"
-#include "runtime/stack/resident_weights.h"
+#include "runtime/sparse/resident_weights.h"
 
 namespace winnow {
 
@@ -44,13 +44,13 @@ class LinearStackWeights {
 //
 //   x  [images, in] row-major, f32 or f16    y  [images, out] row-major, f32 or f16
 //
-// `processors` of the GPU bounds how many blocks are launched. Inputs, values between layers and
+// `sms` of the GPU bounds how many blocks are launched. Inputs, values between layers and
 // outputs are rounded to the form's precision, sums are float in an order that depends on the
 // weights alone: equal inputs give equal bits. An infinity (a half that ran over) may spoil other
 // outputs of the same image.
 // Throws Error{usage} if x or y are of another size or layout, if there is no kernel for the form
-// or its blocks are more than `processors`, Error{device} if the launch is refused.
+// or its blocks are more than `sms`, Error{device} if the launch is refused.
 void linear_stack(const LinearStackWeights& weights, const ActivationView& x,
-                  const ActivationView& y, int processors, cudaStream_t stream);
+                  const ActivationView& y, int sms, cudaStream_t stream);
 
 }  // namespace winnow

@@ -15,10 +15,10 @@ std::int64_t tiles_of(std::int64_t images, const ResidentForm& form) {
   return (images + form.images - 1) / form.images;
 }
 
-// While there is a processor for each block, and something to do for four of its warps.
+// While there is an SM for each block, and something to do for four of its warps.
 bool is_worth_sharing(int blocks, const StackWidths& widths, std::int64_t tiles,
                       const StackDevice& device) {
-  return tiles * blocks <= device.processors && widths.fewest_inner >= fewest_outputs(blocks) &&
+  return tiles * blocks <= device.sms && widths.fewest_inner >= fewest_outputs(blocks) &&
          widths.most_outputs >= std::max(kFewestClusterOutputs, blocks * 4 * kSlice);
 }
 
@@ -56,7 +56,7 @@ std::vector<LinearStackForm> linear_stack_forms(Precision precision, const Stack
     if (!form.fits(rows, device.shared_bytes)) continue;
     const std::int64_t tiles = tiles_of(images, form);
     if (!has_enough_tiles) found.push_back({form, 1});
-    has_enough_tiles = has_enough_tiles || tiles <= device.processors;
+    has_enough_tiles = has_enough_tiles || tiles <= device.sms;
     if (tile == kClusterImages && device.has_clusters) {
       add_clusters(form, widths, tiles, device, found);
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/plan/session.h"
-#include "runtime/stack/resident_form.h"
+#include "runtime/sparse/resident_form.h"
 
 namespace winnow {
 
@@ -29,7 +29,7 @@ std::int64_t fewest_outputs(int blocks);
 
 // The GPU that a stack is to run on.
 struct StackDevice {
-  int processors = 0;
+  int sms = 0;
   std::size_t shared_bytes = 0;  // that a block may have
   bool has_clusters = false;
 };
@@ -43,7 +43,7 @@ struct StackWidths {
 };
 
 // The forms worth timing for so many images. A form is left out if one with fewer images to a tile
-// has a tile for every processor already; a cluster where its blocks would want for processors or
+// has a tile for every processor already; a cluster where its blocks would want for sms or
 // outputs. Empty if none fits.
 std::vector<LinearStackForm> linear_stack_forms(Precision precision, const StackWidths& widths,
                                                 std::int64_t images, const StackDevice& device);

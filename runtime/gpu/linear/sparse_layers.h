@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/plan/block_csr.h"
-#include "runtime/stack/sparse_layer.h"
+#include "runtime/sparse/sparse_layer.h"
 
 namespace winnow {
 

@@ -1,6 +1,6 @@
 // Between channel-last and the other layouts a block turns a tile of 32 channels x 32 positions
-// around in shared memory, so that both sides are read and written in runs. Between nchw and nchw8
-// or nchw32 a thread moves one position of up to 8 images: the eight lanes are one vector on one
+// around in shared memory, so that both sides are read and written in runs. Between nchw and chwn8
+// or chwn32 a thread moves one position of up to 8 images: the eight lanes are one vector on one
 // side and eight coalesced streams on the other.
 #include "runtime/gpu/pointwise/convert.h"
 
@@ -87,12 +87,12 @@ __global__ void __launch_bounds__(kElementThreads)
 // ------------------------------------------------------------------------------------ host
 
 template <typename In, typename Out>
-void launch_transpose(const ChannelSlice& from, const ChannelSlice& to, const ActivationSize& size,
+void launch_transpose(const ChannelSlice& from, const ChannelSlice& to, const Extents& size,
                       cudaStream_t stream) {
-  const TileArguments sizes{.width = FastDivisor(size.width),
-                            .images = static_cast<std::uint32_t>(size.images),
-                            .channels = static_cast<std::uint32_t>(size.channels),
-                            .positions = static_cast<std::uint32_t>(size.height * size.width),
+  const TileArguments sizes{.width = FastDivisor(size.w),
+                            .images = static_cast<std::uint32_t>(size.n),
+                            .channels = static_cast<std::uint32_t>(size.c),
+                            .positions = static_cast<std::uint32_t>(size.h * size.w),
                             .reads_channels_last = from.view.format.layout == Layout::nhwc};
   const dim3 grid((sizes.positions + kTile - 1) / kTile, (sizes.channels + kTile - 1) / kTile,
                   sizes.images < 65535u ? sizes.images : 65535u);
@@ -101,7 +101,7 @@ void launch_transpose(const ChannelSlice& from, const ChannelSlice& to, const Ac
 }
 
 template <typename In, typename Out>
-void launch_copy(const ChannelSlice& from, const ChannelSlice& to, const ActivationSize& size,
+void launch_copy(const ChannelSlice& from, const ChannelSlice& to, const Extents& size,
                  cudaStream_t stream) {
   const auto source = device_view<const In>(from.view, from.first);
   const auto target = device_view<Out>(to.view, to.first);
@@ -111,24 +111,24 @@ void launch_copy(const ChannelSlice& from, const ChannelSlice& to, const Activat
         <<<element_grid(order), kElementThreads, 0, stream>>>(source, target, order);
     return;
   }
-  ActivationSize groups = size;
-  groups.images = (size.images + kPackedImages - 1) / kPackedImages;
+  Extents groups = size;
+  groups.n = (size.n + kPackedImages - 1) / kPackedImages;
   const Unraveler order(Layout::nchw, groups);
   repack_kernel<In, Out><<<element_grid(order), kElementThreads, 0, stream>>>(
-      source, target, order, static_cast<std::uint32_t>(size.images));
+      source, target, order, static_cast<std::uint32_t>(size.n));
 }
 
-bool has_elements(const ActivationSize& size) {
-  return size.images > 0 && size.channels > 0 && size.height > 0 && size.width > 0;
+bool has_elements(const Extents& size) {
+  return size.n > 0 && size.c > 0 && size.h > 0 && size.w > 0;
 }
 
 }  // namespace
 
 void convert_slice(const ChannelSlice& from, const ChannelSlice& to, cudaStream_t stream) {
-  ActivationSize size = from.view.size;
-  size.channels = from.count;
-  ActivationSize target = to.view.size;
-  target.channels = to.count;
+  Extents size = from.view.size;
+  size.c = from.count;
+  Extents target = to.view.size;
+  target.c = to.count;
   if (size != target) fail(ErrorCode::usage, "convert: the two tensors differ in size");
   if (!has_elements(size)) return;
 
@@ -147,7 +147,7 @@ void convert_slice(const ChannelSlice& from, const ChannelSlice& to, cudaStream_
 }
 
 void convert(const ActivationView& from, const ActivationView& to, cudaStream_t stream) {
-  convert_slice({from, 0, from.size.channels}, {to, 0, to.size.channels}, stream);
+  convert_slice({from, 0, from.size.c}, {to, 0, to.size.c}, stream);
 }
 
 }  // namespace winnow

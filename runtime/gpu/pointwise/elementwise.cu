@@ -57,8 +57,8 @@ void add(std::span<const ActivationView> in, bool has_relu, const ActivationView
       fail(ErrorCode::usage, "add: an input's size or element type is not the output's");
     }
   }
-  const ActivationSize& size = out.size;
-  if (element_count({size.images, size.channels, size.height, size.width}) == 0) return;
+  const Extents& size = out.size;
+  if (element_count({size.n, size.c, size.h, size.w}) == 0) return;
 
   std::vector<ActivationView> terms(in.begin(), in.end());
   while (true) {

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kElementThreads)
 
 void embedding(const EmbeddingTable& table, const float* tokens, const ActivationView& out,
                cudaStream_t stream) {
-  if (element_count({out.size.images, out.size.channels, out.size.width}) == 0) return;
+  if (element_count({out.size.n, out.size.c, out.size.w}) == 0) return;
   if (table.rows <= 0) fail(ErrorCode::usage, "embedding: the table is empty");
   const Unraveler order(out.format.layout, out.size);
   with_element(out.format.precision, [&](auto element) {

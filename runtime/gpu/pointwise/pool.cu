@@ -93,7 +93,7 @@ std::int64_t pooled(std::int64_t extent, const Pool& op, int axis) {
   return (extent + 2 * op.padding[axis] - op.kernel[axis]) / op.stride[axis] + 1;
 }
 
-void require_equal(const char* who, const ActivationView& out, const ActivationSize& expected,
+void require_equal(const char* who, const ActivationView& out, const Extents& expected,
                    Precision precision) {
   if (out.size != expected || out.format.precision != precision) {
     fail(ErrorCode::usage, who, ": the output's size or element type does not fit the input");
@@ -104,11 +104,11 @@ void require_equal(const char* who, const ActivationView& out, const ActivationS
 
 void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
           cudaStream_t stream) {
-  ActivationSize expected = in.size;
-  expected.height = pooled(in.size.height, op, 0);
-  expected.width = pooled(in.size.width, op, 1);
+  Extents expected = in.size;
+  expected.h = pooled(in.size.h, op, 0);
+  expected.w = pooled(in.size.w, op, 1);
   require_equal("pool", out, expected, in.format.precision);
-  if (element_count({out.size.images, out.size.channels, out.size.height, out.size.width}) == 0) {
+  if (element_count({out.size.n, out.size.c, out.size.h, out.size.w}) == 0) {
     return;
   }
   const PoolWindow window{.kernel_h = static_cast<int>(op.kernel[0]),
@@ -117,8 +117,8 @@ void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
                           .stride_w = static_cast<int>(op.stride[1]),
                           .pad_h = static_cast<int>(op.padding[0]),
                           .pad_w = static_cast<int>(op.padding[1]),
-                          .height = static_cast<int>(in.size.height),
-                          .width = static_cast<int>(in.size.width),
+                          .height = static_cast<int>(in.size.h),
+                          .width = static_cast<int>(in.size.w),
                           .is_max = op.kind == PoolKind::max};
   const Unraveler order(out.format.layout, out.size);
   with_element(in.format.precision, [&](auto element) {
@@ -131,14 +131,14 @@ void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
 
 void global_pool(const GlobalPool& op, const ActivationView& in, const ActivationView& out,
                  cudaStream_t stream) {
-  ActivationSize expected = in.size;
-  expected.height = expected.width = 1;
+  Extents expected = in.size;
+  expected.h = expected.w = 1;
   require_equal("global_pool", out, expected, in.format.precision);
-  if (element_count({in.size.images, in.size.channels, in.size.height, in.size.width}) == 0) return;
+  if (element_count({in.size.n, in.size.c, in.size.h, in.size.w}) == 0) return;
 
   PoolWindow plane{};
-  plane.height = static_cast<int>(in.size.height);
-  plane.width = static_cast<int>(in.size.width);
+  plane.height = static_cast<int>(in.size.h);
+  plane.width = static_cast<int>(in.size.w);
   plane.is_max = op.kind == PoolKind::max;
   const bool is_plane_a_run = in.format.layout == Layout::nchw;
   const Unraveler order(is_plane_a_run ? Layout::nchw : in.format.layout, out.size);

@@ -35,12 +35,12 @@ const Family& family_named(const std::string& name) {
   fail(ErrorCode::usage, "unknown kernel family ", in_quotes(name), suggestion(name, names));
 }
 
-ActivationSize LayerProblem::input_size(std::size_t i) const {
-  return activation_size(program.values[step.inputs[i]].shape);
+Extents LayerProblem::input_size(std::size_t i) const {
+  return extents_of(program.values[step.inputs[i]].shape);
 }
 
-ActivationSize LayerProblem::output_size() const {
-  return activation_size(program.values[step.output].shape);
+Extents LayerProblem::output_size() const {
+  return extents_of(program.values[step.output].shape);
 }
 
 }  // namespace winnow

@@ -5,6 +5,7 @@
 #include <optional>
 #include <variant>
 
+#include "runtime/base/median.h"
 #include "runtime/device/graph.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/pointwise/convert.h"
@@ -43,8 +44,7 @@ class GpuSession : public Session {
  public:
   GpuSession(const DeployedModel& model, const SessionOptions& options)
       : options_(options), gpu_(options.gpu), program_(build_program(model, options.batch)) {
-    TimingTable table;
-    NetworkPlanner planner(model, program_, options_, gpu_, table);
+    NetworkPlanner planner(model, program_, options_, gpu_);
     describe(model, planner);
     executor_ = fastest(planner);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -180,8 +180,8 @@ class GpuSession : public Session {
     const NetworkExecutor executor(program_, plan, gpu_);
     fill_noise(executor.input(), static_cast<std::int64_t>(count_of(program_.input)),
                Precision::f32, kNoiseSeed, gpu_.stream());
-    return median_ms(time_repeatedly([&](cudaStream_t stream) { executor.enqueue(stream); },
-                                     kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
+    return median(time_repeatedly([&](cudaStream_t stream) { executor.enqueue(stream); },
+                                  kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
   }
 
   void record() {
@@ -224,11 +224,11 @@ class GpuSession : public Session {
 
   // Any view as row-major fp32 in host memory.
   std::vector<float> download(const ActivationView& view) {
-    const ActivationSize& size = view.size;
-    std::vector<float> values(static_cast<std::size_t>(
-        element_count({size.images, size.channels, size.height, size.width})));
+    const Extents& size = view.size;
+    std::vector<float> values(
+        static_cast<std::size_t>(element_count({size.n, size.c, size.h, size.w})));
     const DeviceBuffer<float> buffer(values.size());
-    convert(view, {buffer.get(), plain(Precision::f32), size}, gpu_.stream());
+    convert(view, {buffer.get(), row_major(Precision::f32), size}, gpu_.stream());
     gpu_.synchronize();
     CUDA_CHECK(cudaMemcpy(values.data(), buffer.get(), buffer.bytes(), cudaMemcpyDeviceToHost));
     return values;

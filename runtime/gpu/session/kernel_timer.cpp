@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/base/median.h"
 #include "runtime/device/graph.h"
 #include "runtime/plan/choice.h"
 
@@ -68,7 +69,7 @@ double time_once(const Enqueue& enqueue, double give_up_ms, cudaStream_t stream)
   for (int i = 0; i < kChoiceRepeats; ++i) {
     times.push_back(time_graph(recording.graph, recording.launches, stream));
   }
-  return median_ms(times);
+  return median(times);
 }
 
 }  // namespace winnow

@@ -22,8 +22,8 @@ bool NetworkPlanner::has_dense() const {
 }
 
 bool NetworkPlanner::is_in_stack(std::size_t index) const {
-  const LinearRun* run = run_of_[index];
-  return run != nullptr && run->steps.size() > 1 && has_candidate(index, "linear_stack");
+  const LinearStack* stack = stack_of_[index];
+  return stack != nullptr && stack->steps.size() > 1 && has_candidate(index, "linear_stack");
 }
 
 bool NetworkPlanner::has_stacks() const {

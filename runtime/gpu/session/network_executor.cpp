@@ -13,18 +13,19 @@ namespace {
 
 // Values may share memory with others of the same key. All values without zeros around
 // them have one key.
-using ArenaKey = std::tuple<int, int, int, int, int, std::int64_t, std::int64_t, std::int64_t>;
+using ArenaKey = std::tuple<int, int, int, int, int, int, std::int64_t, std::int64_t, std::int64_t>;
 
-ArenaKey arena_key(const ActivationFormat& format, const ActivationSize& size) {
+ArenaKey arena_key(const ActivationFormat& format, const Extents& size) {
   if (format.halo_h == 0 && format.halo_w == 0 && format.channel_padding == 0) return {};
-  return {static_cast<int>(format.layout) + 1,
+  return {static_cast<int>(format.layout.order) + 1,
+          static_cast<int>(format.layout.block),
           static_cast<int>(format.precision),
           format.halo_h,
           format.halo_w,
           format.channel_padding,
-          size.channels,
-          size.height,
-          size.width};
+          size.c,
+          size.h,
+          size.w};
 }
 
 std::vector<ScheduledStep> scheduled(const NetworkPlan& plan) {
@@ -41,8 +42,7 @@ NetworkExecutor::NetworkExecutor(const Program& program, NetworkPlan plan, GpuCo
     : program_(program), plan_(std::move(plan)) {
   const auto is_same = [&](std::size_t value, std::size_t from, std::size_t to) {
     const auto& formats = plan_.formats[value];
-    return is_same_memory(formats[from], formats[to],
-                          activation_size(program_.values[value].shape));
+    return is_same_memory(formats[from], formats[to], extents_of(program_.values[value].shape));
   };
   schedule_ = make_schedule(program_, scheduled(plan_), plan_.conversions, is_same);
   const Shape& shape = program_.values[program_.input].shape;
@@ -60,8 +60,8 @@ const ActivationFormat& NetworkExecutor::format_of(std::size_t buffer) const {
   return plan_.formats[planned.value][planned.format];
 }
 
-ActivationSize NetworkExecutor::size_of(std::size_t buffer) const {
-  return activation_size(program_.values[schedule_.buffers[buffer].value].shape);
+Extents NetworkExecutor::size_of(std::size_t buffer) const {
+  return extents_of(program_.values[schedule_.buffers[buffer].value].shape);
 }
 
 // One arena per key; the network's input has its own memory.

@@ -48,7 +48,7 @@ class NetworkExecutor {
   void place_buffers(cudaStream_t stream);
   void place_arena(const std::vector<std::size_t>& buffers, cudaStream_t stream);
   const ActivationFormat& format_of(std::size_t buffer) const;
-  ActivationSize size_of(std::size_t buffer) const;
+  Extents size_of(std::size_t buffer) const;
   ActivationView view(std::size_t buffer) const;
   void enqueue_operation(const PlannedOperation& operation, cudaStream_t stream) const;
 

@@ -8,7 +8,7 @@
 namespace winnow {
 namespace {
 
-// Fewer images leave most lanes of nchw8 or nchw32 empty.
+// Fewer images leave most lanes of chwn8 or chwn32 empty.
 constexpr std::int64_t kFewestPackedImages = 4;
 constexpr std::int64_t kFewestGatheredImages = 16;
 
@@ -43,7 +43,7 @@ bool may_run(const SessionOptions& options, const std::string& sparse_family) {
 void add_linear_formats(const Program& program, const DeployedModel& model,
                         const SessionOptions& options,
                         std::vector<std::vector<ActivationFormat>>& formats) {
-  const ActivationFormat packed{.layout = Layout::nchw32, .precision = options.precision};
+  const ActivationFormat packed{.layout = Layout::chwn32, .precision = options.precision};
   if (program.batch < kFewestGatheredImages || !may_run(options, "linear_gather")) return;
   for (const Step& step : program.steps) {
     if (!is_sparse_linear(program, model, step)) continue;
@@ -53,12 +53,12 @@ void add_linear_formats(const Program& program, const DeployedModel& model,
 }
 
 void add_deferred(const Program& program, const SessionOptions& options,
-                  const std::vector<LinearRun>& runs,
+                  const std::vector<LinearStack>& stacks,
                   std::vector<std::vector<ActivationFormat>>& formats) {
   if (!may_run(options, "linear_stack")) return;
-  for (const LinearRun& run : runs) {
-    for (const std::size_t step : run.steps) {
-      if (step != run.steps.back()) formats[program.steps[step].output].push_back(kDeferred);
+  for (const LinearStack& stack : stacks) {
+    for (const std::size_t step : stack.steps) {
+      if (step != stack.steps.back()) formats[program.steps[step].output].push_back(kDeferred);
     }
   }
 }
@@ -68,14 +68,14 @@ void add_deferred(const Program& program, const SessionOptions& options,
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
-                                                         const std::vector<LinearRun>& runs) {
+                                                         const std::vector<LinearStack>& stacks) {
   const bool has_direct = may_run(options, "direct") || may_run(options, "direct_ell");
   const std::vector<Halo> halo = halos(program);
   std::vector<std::vector<ActivationFormat>> formats(program.values.size());
   for (std::size_t v = 0; v < formats.size(); ++v) {
     const bool has_positions = program.values[v].shape.size() > 2;
-    if (v == program.input || v == program.output) formats[v].push_back(plain(Precision::f32));
-    add_new(formats[v], plain(options.precision));
+    if (v == program.input || v == program.output) formats[v].push_back(row_major(Precision::f32));
+    add_new(formats[v], row_major(options.precision));
     if (!has_positions) continue;
     ActivationFormat format{.layout = Layout::nchw,
                             .precision = options.precision,
@@ -83,7 +83,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                             .halo_w = halo[v].w};
     if (has_direct) {
       add_new(formats[v], format);
-      format.layout = Layout::nchw8;
+      format.layout = Layout::chwn8;
       if (program.batch >= kFewestPackedImages) add_new(formats[v], format);
     }
     format = {.layout = Layout::nhwc, .precision = options.precision};
@@ -93,7 +93,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
     add_new(formats[v], format);
   }
   add_linear_formats(program, model, options, formats);
-  add_deferred(program, options, runs, formats);
+  add_deferred(program, options, stacks, formats);
   return formats;
 }
 

@@ -17,36 +17,35 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr std::uint32_t kNoiseSeed = 2024;
 
-std::size_t aligned_bytes(const ActivationFormat& format, const ActivationSize& size) {
+std::size_t aligned_bytes(const ActivationFormat& format, const Extents& size) {
   const auto bytes = static_cast<std::size_t>(bytes_of(format, size));
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 // What a step reads for input i in this format, without the address: of a deferred value that which
-// the run begins with.
+// the stack begins with.
 ActivationView input_view(const LayerProblem& problem, std::size_t i,
                           const ActivationFormat& format) {
   if (format != kDeferred) return {nullptr, format, problem.input_size(i)};
-  const Step& first = problem.program.steps[problem.run->steps.front()];
-  return {nullptr, plain(problem.options.precision),
-          activation_size(problem.program.values[first.inputs[0]].shape)};
+  const Step& first = problem.program.steps[problem.stack->steps.front()];
+  return {nullptr, row_major(problem.options.precision),
+          extents_of(problem.program.values[first.inputs[0]].shape)};
 }
 
 }  // namespace
 
 NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& program,
-                               const SessionOptions& options, GpuContext& gpu, TimingTable& table)
+                               const SessionOptions& options, GpuContext& gpu)
     : model_(model),
       program_(program),
       options_(options),
       gpu_(gpu),
-      table_(table),
-      runs_(linear_runs(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
-      run_of_(program.steps.size(), nullptr),
-      formats_(value_formats(program, model, options, runs_)),
+      stacks_(linear_stacks(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
+      stack_of_(program.steps.size(), nullptr),
+      formats_(value_formats(program, model, options, stacks_)),
       timed_(program.steps.size()) {
-  for (const LinearRun& run : runs_) {
-    for (const std::size_t step : run.steps) run_of_[step] = &run;
+  for (const LinearStack& stack : stacks_) {
+    for (const std::size_t step : stack.steps) stack_of_[step] = &stack;
   }
   for (std::size_t i = 0; i < program_.steps.size(); ++i) time_step(i);
   describe_problem();
@@ -59,7 +58,8 @@ bool NetworkPlanner::is_weighted(std::size_t index) const {
 
 LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
   const Step& step = program_.steps[index];
-  LayerProblem problem{model_, program_, step, options_, {}, formats_[step.output], run_of_[index]};
+  LayerProblem problem{model_,          program_, step, options_, {}, formats_[step.output],
+                       stack_of_[index]};
   for (const std::size_t input : step.inputs) problem.input_formats.push_back(formats_[input]);
   return problem;
 }
@@ -162,7 +162,7 @@ void NetworkPlanner::time_step(std::size_t index) {
 }
 
 double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std::size_t to) {
-  const ActivationSize size = activation_size(program_.values[value].shape);
+  const Extents size = extents_of(program_.values[value].shape);
   const ActivationFormat& source = formats_[value][from];
   const ActivationFormat& target = formats_[value][to];
   if (is_same_memory(source, target, size)) return 0;
@@ -172,8 +172,7 @@ double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std:
 }
 
 double NetworkPlanner::measure_conversion(const ActivationFormat& source,
-                                          const ActivationFormat& target,
-                                          const ActivationSize& size) {
+                                          const ActivationFormat& target, const Extents& size) {
   const std::size_t in_bytes = aligned_bytes(source, size);
   std::byte* data = scratch(in_bytes + aligned_bytes(target, size));
   fill_noise(data, static_cast<std::int64_t>(in_bytes) / size_of(source.precision),

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "runtime/device/buffer.h"
@@ -21,11 +23,11 @@ struct NetworkPlan {
 };
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,
-// as format 0. `runs` are the stacks of linear layers that one launch may compute.
+// as format 0. `stacks` are the stacks of linear layers that one launch may compute.
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
-                                                         const std::vector<LinearRun>& runs);
+                                                         const std::vector<LinearStack>& stacks);
 
 // Which families may run conv and linear layers.
 enum class Allowed {
@@ -37,11 +39,11 @@ enum class Allowed {
 // Times every candidate of every step once, then answers questions about whole networks.
 class NetworkPlanner {
  public:
-  // Uploads the weights of all candidates and times them. `table` supplies known times and receives
-  // new ones. Throws Error{usage} if options.family cannot run a conv or linear layer,
-  // Error{device} if no family can or memory runs out.
+  // Uploads the weights of all candidates and times them; what is the same is timed once. Throws
+  // Error{usage} if options.family cannot run a conv or linear layer, Error{device} if no family
+  // can or memory runs out.
   NetworkPlanner(const DeployedModel& model, const Program& program, const SessionOptions& options,
-                 GpuContext& gpu, TimingTable& table);
+                 GpuContext& gpu);
 
   // Whether every conv and linear layer has a dense candidate.
   bool has_dense() const;
@@ -66,7 +68,7 @@ class NetworkPlanner {
   double time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms);
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
   double measure_conversion(const ActivationFormat& source, const ActivationFormat& target,
-                            const ActivationSize& size);
+                            const Extents& size);
   LayerProblem problem_of(std::size_t index) const;
   std::vector<Candidate> candidates_of(const LayerProblem& problem);
   std::byte* scratch(std::size_t bytes);
@@ -79,9 +81,9 @@ class NetworkPlanner {
   const Program& program_;
   const SessionOptions& options_;
   GpuContext& gpu_;
-  TimingTable& table_;
-  std::vector<LinearRun> runs_;
-  std::vector<const LinearRun*> run_of_;  // by step
+  TimingTable table_;
+  std::vector<LinearStack> stacks_;
+  std::vector<const LinearStack*> stack_of_;  // by step
   std::vector<std::vector<ActivationFormat>> formats_;
   std::vector<std::vector<Timed>> timed_;  // by step
   ChoiceProblem problem_;                  // the same as numbers

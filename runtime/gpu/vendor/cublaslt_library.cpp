@@ -2,27 +2,15 @@
 
 #include <cuda_runtime_api.h>
 
+#include <string>
+
 #include "runtime/base/error.h"
-#include "runtime/device/dynamic_library.h"
 
 namespace winnow {
-namespace {
-
-CublasLt load() {
-  const std::string name = "libcublasLt.so." + std::to_string(CUDART_VERSION / 1000);
-  const DynamicLibrary library =
-      DynamicLibrary::open({name}, library_folders("WINNOW_CUBLAS_DIR", "cublas"));
-  CublasLt cublaslt;
-#define WINNOW_LOAD(name) cublaslt.name = library.function<decltype(cublaslt.name)>(#name);
-  WINNOW_CUBLASLT_FUNCTIONS(WINNOW_LOAD)
-#undef WINNOW_LOAD
-  return cublaslt;
-}
-
-}  // namespace
-
 const CublasLt& CublasLt::get() {
-  static const CublasLt cublaslt = load();
+  static const CublasLt cublaslt(
+      DynamicLibrary::open({"libcublasLt.so." + std::to_string(CUDART_VERSION / 1000)},
+                           library_folders("WINNOW_CUBLAS_DIR", "cublas")));
   return cublaslt;
 }
 

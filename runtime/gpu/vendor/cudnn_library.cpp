@@ -4,30 +4,21 @@
 #include "runtime/gpu/vendor/library_places.h"
 
 namespace winnow {
-namespace {
-
-Cudnn load() {
-  const DynamicLibrary library =
-      DynamicLibrary::open({"libcudnn.so.9"}, library_folders("WINNOW_CUDNN_DIR", "cudnn"));
-  Cudnn cudnn;
-  cudnn.path = library.path();
-#define WINNOW_LOAD(name) cudnn.name = library.function<decltype(cudnn.name)>(#name);
-  WINNOW_CUDNN_FUNCTIONS(WINNOW_LOAD)
-#undef WINNOW_LOAD
-  const std::size_t version = cudnn.cudnnGetVersion();
+Cudnn::Cudnn(const DynamicLibrary& library) {
+  WINNOW_CUDNN_FUNCTIONS(WINNOW_LOAD_FUNCTION)
+  const std::size_t version = cudnnGetVersion();
   if (version / 10000 != CUDNN_MAJOR) {
-    fail(ErrorCode::device, cudnn.path, ": is cuDNN ", version, ", expected version ", CUDNN_MAJOR);
+    fail(ErrorCode::device, library.path(), ": is cuDNN ", version, ", expected version ",
+         CUDNN_MAJOR);
   }
-  return cudnn;
 }
-
-}  // namespace
 
 const Cudnn& Cudnn::get() {
   // cuDNN itself needs cuBLASLt; loading ours first lets it find the same one.
   static const bool is_blas_loaded = preload_cublaslt();
   static_cast<void>(is_blas_loaded);
-  static const Cudnn cudnn = load();
+  static const Cudnn cudnn(
+      DynamicLibrary::open({"libcudnn.so.9"}, library_folders("WINNOW_CUDNN_DIR", "cudnn")));
   return cudnn;
 }
 
@@ -41,7 +32,7 @@ CudnnHandle make_cudnn_handle() {
   const Cudnn& cudnn = Cudnn::get();
   cudnnHandle_t handle = nullptr;
   CUDNN_CHECK(cudnn, cudnn.cudnnCreate(&handle));
-  return CudnnHandle(cudnn, handle);
+  return CudnnHandle(handle);
 }
 
 }  // namespace winnow

@@ -3,10 +3,7 @@
 
 #include <cudnn.h>
 
-#include <string>
-#include <utility>
-
-#include "runtime/device/dynamic_library.h"
+#include "runtime/device/vendor_library.h"
 
 #define CUDNN_CHECK(cudnn, call) ::winnow::check_cudnn((cudnn), (call), #call, __FILE__, __LINE__)
 
@@ -39,10 +36,10 @@ namespace winnow {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 struct Cudnn {
-#define WINNOW_DECLARE(name) decltype(&::name) name = nullptr;
-  WINNOW_CUDNN_FUNCTIONS(WINNOW_DECLARE)
-#undef WINNOW_DECLARE
-  std::string path;
+  WINNOW_CUDNN_FUNCTIONS(WINNOW_DECLARE_FUNCTION)
+
+  // Throws Error{device} unless it is version 9.
+  explicit Cudnn(const DynamicLibrary& library);
 
   // Throws Error{device} if it is not found or is no version 9; the message lists where it looked.
   static const Cudnn& get();
@@ -53,29 +50,8 @@ struct Cudnn {
 void check_cudnn(const Cudnn& cudnn, cudnnStatus_t status, const char* call, const char* file,
                  int line);
 
-// A move-only owner of a cuDNN object: its destroy function is a member of Cudnn.
 template <typename Handle, auto kDestroy>
-class CudnnObject {
- public:
-  CudnnObject() = default;
-  CudnnObject(const Cudnn& cudnn, Handle handle) : cudnn_(&cudnn), handle_(handle) {}
-  ~CudnnObject() {
-    if (handle_ != nullptr) (cudnn_->*kDestroy)(handle_);
-  }
-  CudnnObject(CudnnObject&& other) noexcept
-      : cudnn_(other.cudnn_), handle_(std::exchange(other.handle_, nullptr)) {}
-  CudnnObject& operator=(CudnnObject&& other) noexcept {
-    std::swap(cudnn_, other.cudnn_);
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-
-  Handle get() const { return handle_; }
-
- private:
-  const Cudnn* cudnn_ = nullptr;
-  Handle handle_ = nullptr;
-};
+using CudnnObject = VendorObject<Cudnn, Handle, kDestroy>;
 
 using CudnnHandle = CudnnObject<cudnnHandle_t, &Cudnn::cudnnDestroy>;
 CudnnHandle make_cudnn_handle();

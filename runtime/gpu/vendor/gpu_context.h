@@ -26,7 +26,7 @@ class GpuContext {
 
   cudaStream_t stream() const { return stream_.get(); }
   void synchronize() const { stream_.synchronize(); }
-  int processors() const { return properties_.multiProcessorCount; }
+  int sms() const { return properties_.multiProcessorCount; }
   std::size_t shared_bytes_per_block() const { return properties_.sharedMemPerBlockOptin; }
   bool has_clusters() const { return properties_.major >= 9; }
   std::string name() const { return properties_.name; }

@@ -39,7 +39,7 @@ std::vector<NamedMaker> cpu_engines() {
   return makers;
 }
 
-void check_run(Engine& engine, const PlainResult& expected) {
+void check_run(Engine& engine, const ExpectedResult& expected) {
   RunTimes times;
   CHECK(engine.run(times) == expected.categories);
   CHECK(engine.live() == expected.live);
@@ -48,7 +48,7 @@ void check_run(Engine& engine, const PlainResult& expected) {
 
 void check_engines(const Network& network, const SparseImages& images,
                    const std::vector<int>& thread_counts) {
-  const PlainResult expected = run_plainly(network, images);
+  const ExpectedResult expected = expected_result(network, images);
   for (const NamedMaker& maker : cpu_engines()) {
     for (const int threads : thread_counts) {
       CAPTURE(maker.name);
@@ -125,7 +125,7 @@ TEST_CASE("images that die at every layer leave the others alone") {
   }
   const SparseImages images = images_with_ones(ones, kNeurons);
   const MemoryNetwork network = countdown(kLayers, kNeurons);
-  const PlainResult expected = run_plainly(network, images);
+  const ExpectedResult expected = expected_result(network, images);
   for (std::uint32_t l = 0; l <= kLayers; ++l) {
     CHECK(expected.live[l] == std::ranges::count_if(ones, [&](auto count) { return count > l; }));
   }
@@ -183,7 +183,7 @@ TEST_CASE("a folded network gives the same categories and says what was folded")
     const auto engine =
         make_engine(name, network, {.threads = 2, .fold = true, .progress = nullptr});
     engine->set_images(images);
-    check_run(*engine, run_plainly(network, images));
+    check_run(*engine, expected_result(network, images));
     CHECK(engine->discovery().find(" of 440 outputs left by folding") != std::string::npos);
     CHECK(engine->prepare_ms() > 0);
   }
@@ -193,7 +193,7 @@ TEST_CASE("CPU engines report progress, stop when it throws, and go on afterward
   const MemoryNetwork network = random_network({.widths = {50, 50, 50, 50}, .seed = 3});
   for (const std::uint32_t count : {5, 400}) {  // shared by blocks, by images
     const SparseImages images = random_images(50, count, 4);
-    const PlainResult expected = run_plainly(network, images);
+    const ExpectedResult expected = expected_result(network, images);
     for (const NamedMaker& maker : cpu_engines()) {
       CAPTURE(maker.name);
       std::uint32_t last = 0;

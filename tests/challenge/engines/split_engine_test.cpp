@@ -16,7 +16,7 @@ TEST_CASE("images split over engines give the categories of all") {
       CAPTURE(parts);
       CAPTURE(images);
       const SparseImages all = random_images(40, images, 7);
-      const PlainResult expected = run_plainly(network, all);
+      const ExpectedResult expected = expected_result(network, all);
       engine.set_images(all);
       RunTimes times;
       CHECK(engine.run(times) == expected.categories);

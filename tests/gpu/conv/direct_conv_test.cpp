@@ -83,12 +83,12 @@ void check_layer(const Case& c, int vector, double density, Pads pads, const Act
   out_format.halo_w = static_cast<int>(random.below(3));
   const DeviceTensor in(in_format, input);
   const DirectRows rows = direct_rows(block_csr(weight, pads), conv.groups);
-  const ActivationStrides strides = strides_of(in_format, activation_size(input.shape));
-  const DirectWork work{.out = activation_size(expected.shape),
+  const ActivationStrides strides = strides_of(in_format, extents_of(input.shape));
+  const DirectWork work{.out = extents_of(expected.shape),
                         .rows = rows.rows,
                         .vector = rows.vector,
                         .layout = base.layout,
-                        .processors = 4};
+                        .sms = 4};
   for (const int sub_batch : {1, 2, 4, 8}) {
     for (const DirectTile& tile : direct_tiles(work, sub_batch)) {
       const DirectWeights uploaded =
@@ -135,14 +135,14 @@ TEST_CASE("direct_conv equals the reference in nchw f16") {
   check_all({.layout = Layout::nchw, .precision = Precision::f16}, 2);
 }
 
-TEST_CASE("direct_conv equals the reference in nchw8 f32") {
+TEST_CASE("direct_conv equals the reference in chwn8 f32") {
   if (lacks_gpu()) return;
-  check_all({.layout = Layout::nchw8, .precision = Precision::f32}, 3);
+  check_all({.layout = Layout::chwn8, .precision = Precision::f32}, 3);
 }
 
-TEST_CASE("direct_conv equals the reference in nchw8 f16") {
+TEST_CASE("direct_conv equals the reference in chwn8 f16") {
   if (lacks_gpu()) return;
-  check_all({.layout = Layout::nchw8, .precision = Precision::f16}, 4);
+  check_all({.layout = Layout::chwn8, .precision = Precision::f16}, 4);
 }
 
 TEST_CASE("direct_conv walks rows of several chunks") {
@@ -154,7 +154,7 @@ TEST_CASE("direct_conv walks rows of several chunks") {
   for (const int vector : {1, 8, 16}) {
     check_layer(deep, vector, 1.0, Pads::drop, {.precision = Precision::f32}, random);
     check_layer(deep, vector, 0.5, Pads::drop,
-                {.layout = Layout::nchw8, .precision = Precision::f16}, random);
+                {.layout = Layout::chwn8, .precision = Precision::f16}, random);
   }
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("direct_conv gives equal bits for equal inputs") {
   const DirectTile tile{.channels = 1, .sub_batch = 2, .positions = 32, .slices = 8};
   const DirectWeights uploaded =
       upload_direct_weights(direct_rows(block_csr(weight), 1), std::vector<float>(16, 0.0f), conv,
-                            strides_of(in_format, activation_size(input.shape)), 1);
+                            strides_of(in_format, extents_of(input.shape)), 1);
   std::vector<std::vector<float>> runs;
   for (int run = 0; run < 3; ++run) {
     const DeviceTensor out(ActivationFormat{}, {8, 16, 6, 6});

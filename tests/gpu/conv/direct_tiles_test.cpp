@@ -8,14 +8,14 @@ namespace winnow {
 
 TEST_CASE("direct_tiles gives valid tiles for every layer and sub-batch") {
   for (const int vector : {1, 8, 16, 32}) {
-    for (const Layout layout : {Layout::nchw, Layout::nchw8}) {
+    for (const Layout layout : {Layout::nchw, Layout::chwn8}) {
       for (const std::int64_t images : {1, 2, 3, 8, 128}) {
         for (const std::int64_t side : {1, 2, 14, 224}) {
           const DirectWork work{.out = {images, 64, side, side},
                                 .rows = 64 / vector,
                                 .vector = vector,
                                 .layout = layout,
-                                .processors = 132};
+                                .sms = 132};
           for (const int sub_batch : {0, 1, 2, 4, 8}) {
             const std::vector<DirectTile> tiles = direct_tiles(work, sub_batch);
             const bool exists = layout == Layout::nchw || sub_batch == 0 || sub_batch >= 4;
@@ -37,8 +37,8 @@ TEST_CASE("direct_tiles gives valid tiles for every layer and sub-batch") {
 }
 
 TEST_CASE("direct_tiles splits the nonzeros where a layer alone would not fill the GPU") {
-  const DirectWork small{.out = {1, 512, 2, 2}, .rows = 32, .vector = 16, .processors = 132};
-  const DirectWork large{.out = {128, 512, 28, 28}, .rows = 32, .vector = 16, .processors = 132};
+  const DirectWork small{.out = {1, 512, 2, 2}, .rows = 32, .vector = 16, .sms = 132};
+  const DirectWork large{.out = {128, 512, 28, 28}, .rows = 32, .vector = 16, .sms = 132};
   const auto is_split = [](const DirectTile& tile) { return tile.slices > 1; };
   const auto has_split = [&](const DirectWork& work) {
     const std::vector<DirectTile> tiles = direct_tiles(work, 0);
@@ -52,7 +52,7 @@ TEST_CASE("is_valid refuses tiles without a kernel") {
   CHECK(is_valid({.channels = 16, .sub_batch = 4}, Layout::nchw, 32));
   CHECK_FALSE(is_valid({.channels = 16, .sub_batch = 8}, Layout::nchw, 32));  // 128 sums
   CHECK_FALSE(is_valid({.channels = 16, .sub_batch = 4}, Layout::nchw, 8));
-  CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 2}, Layout::nchw8, 1));
+  CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 2}, Layout::chwn8, 1));
   CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 3}, Layout::nchw, 1));
   CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 1}, Layout::nhwc, 1));
   CHECK_FALSE(is_valid({.channels = 8, .sub_batch = 8, .slices = 2}, Layout::nchw, 8));

@@ -10,7 +10,7 @@
 namespace winnow {
 namespace {
 
-// FFT and Winograd round more than a plain sum does.
+// FFT and Winograd round more than a row_major sum does.
 constexpr double kLooser = 20;
 
 // Formats of the cases mark with a padding of 1 that channels are to be filled up to 8.
@@ -35,8 +35,8 @@ void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool ha
   int ran = 0;
   for (const NamedLayer& named : cudnn_layers({.conv = conv,
                                  .has_relu = has_relu,
-                                 .in = activation_size(input.shape),
-                                 .out = activation_size(expected.shape),
+                                 .in = extents_of(input.shape),
+                                 .out = extents_of(expected.shape),
                                  .layout = format.layout,
                                  .precision = format.precision,
                                  .in_padding = padding_of(format, conv.in_channels),
@@ -69,7 +69,7 @@ TEST_CASE("cuDNN's convolutions equal the reference") {
     std::printf("skipped: %s\n", reason.c_str());
     return;
   }
-  const Conv plain{.in_channels = 16, .out_channels = 24, .kernel = {3, 3}, .padding = {1, 1}};
+  const Conv row_major{.in_channels = 16, .out_channels = 24, .kernel = {3, 3}, .padding = {1, 1}};
   const Conv strided{.in_channels = 8,
                      .out_channels = 16,
                      .kernel = {3, 3},
@@ -83,8 +83,8 @@ TEST_CASE("cuDNN's convolutions equal the reference") {
   for (const Precision precision : {Precision::f32, Precision::f16}) {
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
       const ActivationFormat format{.layout = layout, .precision = precision};
-      check_conv(plain, 3, 9, true, format, gpu);
-      check_conv(plain, 2, 7, false, format, gpu);
+      check_conv(row_major, 3, 9, true, format, gpu);
+      check_conv(row_major, 2, 7, false, format, gpu);
     }
     const ActivationFormat nchw{.layout = Layout::nchw, .precision = precision};
     check_conv(strided, 3, 11, true, nchw, gpu);

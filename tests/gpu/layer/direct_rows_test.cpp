@@ -107,8 +107,8 @@ TEST_CASE("direct_offsets are the distances in the padded input") {
   const Conv conv{.in_channels = 2, .out_channels = 1, .kernel = {3, 3}, .dilation = {1, 2}};
   const ActivationStrides nchw{.channel = 48, .row = 8, .column = 1};
   CHECK(direct_offsets(rows, conv, nchw).front() == 48 + 8 + 4);
-  const ActivationStrides nchw8{.channel = 384, .row = 64, .column = 8};
-  CHECK(direct_offsets(rows, conv, nchw8).front() == 8 * (48 + 8 + 4));
+  const ActivationStrides chwn8{.channel = 384, .row = 64, .column = 8};
+  CHECK(direct_offsets(rows, conv, chwn8).front() == 8 * (48 + 8 + 4));
 }
 
 }  // namespace winnow

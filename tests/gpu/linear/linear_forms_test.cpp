@@ -13,7 +13,7 @@ namespace winnow {
 namespace {
 
 // Those of an H200.
-constexpr StackDevice kDevice{.processors = 132, .shared_bytes = 227 * 1024, .has_clusters = true};
+constexpr StackDevice kDevice{.sms = 132, .shared_bytes = 227 * 1024, .has_clusters = true};
 
 using Names = std::vector<std::string>;
 
@@ -29,7 +29,7 @@ Names forms(Precision precision, std::int64_t features, std::int64_t images,
 
 }  // namespace
 
-TEST_CASE("a stack's forms have a tile for every processor, or all images that fit") {
+TEST_CASE("a stack's forms have a tile for every SM, or all images that fit") {
   CHECK(forms(Precision::f32, 1024, 528) == Names{"f32 tile=4"});
   CHECK(forms(Precision::f32, 1024, 529) == Names{"f32 tile=4", "f32 tile=8"});
   CHECK(forms(Precision::f32, 1024, 60000) == Names{"f32 tile=4", "f32 tile=8", "f32 tile=16"});
@@ -41,7 +41,7 @@ TEST_CASE("a stack's forms have a tile for every processor, or all images that f
   CHECK(most_stack_features(512) == 0);
 }
 
-TEST_CASE("few images get clusters as far as there are processors and outputs for them") {
+TEST_CASE("few images get clusters as far as there are sms and outputs for them") {
   const std::string one = "f32 tile=4", two = one + " blocks=2", four = one + " blocks=4",
                     eight = one + " blocks=8";
   CHECK(forms(Precision::f32, 1024, 1) == Names{four, eight});

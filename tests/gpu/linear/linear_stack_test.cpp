@@ -73,7 +73,7 @@ void check_stack(const Widths& widths, std::int64_t images, int vector, double d
       const Precision y = random.below(2) == 0 ? Precision::f32 : Precision::f16;
       const DeviceTensor in({.precision = x}, input);
       const DeviceTensor out({.precision = y}, expected.shape);
-      linear_stack(weights, in.view(), out.view(), gpu.processors(), nullptr);
+      linear_stack(weights, in.view(), out.view(), gpu.sms(), nullptr);
       CAPTURE(widths.size());
       CAPTURE(images);
       CAPTURE(to_string(form));
@@ -113,7 +113,7 @@ TEST_CASE("linear_stack refuses values of another size") {
   const LinearStackWeights weights(stack.layers, stack.has_relu, form);
   const DeviceTensor x(ActivationFormat{}, Shape{2, 8}), wide(ActivationFormat{}, Shape{2, 9});
   const DeviceTensor y(ActivationFormat{}, Shape{2, 4}), more(ActivationFormat{}, Shape{3, 4});
-  const DeviceTensor packed({.layout = Layout::nchw8}, Shape{2, 8});
+  const DeviceTensor packed({.layout = Layout::chwn8}, Shape{2, 8});
   const auto refusal = [&](const DeviceTensor& in, const DeviceTensor& out) {
     return error_of([&] { linear_stack(weights, in.view(), out.view(), 1, nullptr); });
   };

@@ -75,7 +75,7 @@ void check_gather(const Layer& layer, int vector, double density, Precision prec
   const auto [weight, bias, input, has_relu, expected] =
       sparse_case(layer, vector, density, random);
   const LinearGatherWeights weights(sparse_layer(block_csr(weight), bias));
-  const ActivationFormat format{.layout = Layout::nchw32, .precision = precision};
+  const ActivationFormat format{.layout = Layout::chwn32, .precision = precision};
   const DeviceTensor in(format, input);
   const DeviceTensor out(format, expected.shape);
   linear_gather(weights, in.view(), out.view(), has_relu, nullptr);
@@ -161,13 +161,13 @@ TEST_CASE("linear_gather refuses values of another size or layout") {
   RandomValues random(16);
   const LinearGatherWeights weights(
       sparse_layer(block_csr(random.weight(4, 8, 1, 0.5)), std::vector<float>(4, 0.0f)));
-  const ActivationFormat packed{.layout = Layout::nchw32};
+  const ActivationFormat packed{.layout = Layout::chwn32};
   const DeviceTensor x(packed, Shape{2, 8}), y(packed, Shape{2, 4}), more(packed, Shape{3, 4});
-  const DeviceTensor plain_x(ActivationFormat{}, Shape{2, 8}), wide(packed, Shape{2, 9});
+  const DeviceTensor row_major_x(ActivationFormat{}, Shape{2, 8}), wide(packed, Shape{2, 9});
   const auto refusal = [&](const DeviceTensor& in, const DeviceTensor& out) {
     return error_of([&] { linear_gather(weights, in.view(), out.view(), false, nullptr); });
   };
-  CHECK(refusal(plain_x, y) == ErrorCode::usage);
+  CHECK(refusal(row_major_x, y) == ErrorCode::usage);
   CHECK(refusal(wide, y) == ErrorCode::usage);
   CHECK(refusal(x, more) == ErrorCode::usage);
   CHECK_FALSE(refusal(x, y).has_value());

@@ -3,7 +3,6 @@
 #include <cuda_runtime_api.h>
 
 #include "runtime/base/error.h"
-#include "runtime/device/dynamic_library.h"
 
 namespace winnow::challenge {
 namespace {
@@ -17,22 +16,16 @@ void preload_nvjitlink(const std::vector<std::string>& folders) {
   }
 }
 
-Cusparse load() {
+DynamicLibrary open() {
   const std::vector<std::string> folders = library_folders("WINNOW_CUSPARSE_DIR", "cusparse");
   preload_nvjitlink(folders);
-  const DynamicLibrary library =
-      DynamicLibrary::open({"libcusparse.so." + std::to_string(CUSPARSE_VER_MAJOR)}, folders);
-  Cusparse cusparse;
-#define WINNOW_LOAD(name) cusparse.name = library.function<decltype(cusparse.name)>(#name);
-  WINNOW_CUSPARSE_FUNCTIONS(WINNOW_LOAD)
-#undef WINNOW_LOAD
-  return cusparse;
+  return DynamicLibrary::open({"libcusparse.so." + std::to_string(CUSPARSE_VER_MAJOR)}, folders);
 }
 
 }  // namespace
 
 const Cusparse& Cusparse::get() {
-  static const Cusparse cusparse = load();
+  static const Cusparse cusparse(open());
   return cusparse;
 }
 

@@ -4,7 +4,8 @@
 #include <cusparse.h>
 
 #include <string>
-#include <utility>
+
+#include "runtime/device/vendor_library.h"
 
 #define CUSPARSE_CHECK(call) ::winnow::challenge::check_cusparse((call), #call, __FILE__, __LINE__)
 
@@ -22,9 +23,11 @@
 namespace winnow::challenge {
 
 struct Cusparse {
-#define WINNOW_DECLARE(name) decltype(&::name) name = nullptr;
-  WINNOW_CUSPARSE_FUNCTIONS(WINNOW_DECLARE)
-#undef WINNOW_DECLARE
+  WINNOW_CUSPARSE_FUNCTIONS(WINNOW_DECLARE_FUNCTION)
+
+  explicit Cusparse(const DynamicLibrary& library) {
+    WINNOW_CUSPARSE_FUNCTIONS(WINNOW_LOAD_FUNCTION)
+  }
 
   // Throws Error{device} if it is not found; the message lists where it looked.
   static const Cusparse& get();
@@ -33,27 +36,8 @@ struct Cusparse {
 // Throws Error{device} unless the status is success.
 void check_cusparse(cusparseStatus_t status, const char* call, const char* file, int line);
 
-// A move-only owner of an object of cuSPARSE: its destroy function is a member of Cusparse.
 template <typename Handle, auto kDestroy>
-class CusparseObject {
- public:
-  CusparseObject() = default;
-  explicit CusparseObject(Handle handle) : handle_(handle) {}
-  ~CusparseObject() {
-    if (handle_ != nullptr) (Cusparse::get().*kDestroy)(handle_);
-  }
-  CusparseObject(CusparseObject&& other) noexcept
-      : handle_(std::exchange(other.handle_, nullptr)) {}
-  CusparseObject& operator=(CusparseObject&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-
-  Handle get() const { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
+using CusparseObject = VendorObject<Cusparse, Handle, kDestroy>;
 
 using CusparseHandle = CusparseObject<cusparseHandle_t, &Cusparse::cusparseDestroy>;
 using ConstSparseMatrix =

@@ -16,9 +16,9 @@ struct RowSelection {
   const std::uint8_t* alive;   // [rows], not 0 for the rows to keep; aligned to 4 bytes
   std::uint32_t rows;          // the most rows that there can be
   const std::uint32_t* count;  // [1] rows in use, <= rows; null: all of them
-  const std::uint32_t* ids;    // [rows] names of the rows; null: their numbers
+  const std::uint32_t* ids;    // [rows] ids of the rows; null: row r has id r
   std::uint32_t* kept_row;     // [rows] the numbers of the kept rows, ascending; may be null
-  std::uint32_t* kept_id;      // [rows] their names; may be null
+  std::uint32_t* kept_id;      // [rows] their ids; may be null
   std::uint32_t* kept_count;   // [1] how many are kept
   std::uint32_t* history;      // [1] the same once more; may be null
   std::uint8_t* cleared;       // [rows] set to 0 for the rows in use; may be null

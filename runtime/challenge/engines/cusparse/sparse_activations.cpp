@@ -32,42 +32,42 @@ void SparseActivations::load(const DeviceImages& images, RowBounds rows) {
   live_.reset(rows.first, rows.last - rows.first, stream_);
 }
 
-std::optional<CsrView> SparseActivations::view(const Part& part, std::int32_t columns) {
-  CsrView view{.rows = part.rows(),
+std::optional<CsrView> SparseActivations::view(const RowRange& range, std::int32_t columns) {
+  CsrView view{.rows = range.rows(),
                .columns = columns,
-               .nonzeros = part.nonzeros(),
+               .nonzeros = range.nonzeros(),
                .begin = current_.begin.get(),
                .column = current_.column.get(),
                .value = current_.value.get()};
-  if (part.first == 0) return view;
+  if (range.first == 0) return view;
   // Elsewhere bounds do not begin at 0 and arrays not at an aligned address.
-  const auto count = static_cast<std::size_t>(part.nonzeros());
-  if (!part_begin_.reserve(static_cast<std::size_t>(part.rows()) + 1) ||
-      !part_column_.reserve(count) || !part_value_.reserve(count)) {
+  const auto count = static_cast<std::size_t>(range.nonzeros());
+  if (!view_begin_.reserve(static_cast<std::size_t>(range.rows()) + 1) ||
+      !view_column_.reserve(count) || !view_value_.reserve(count)) {
     return std::nullopt;
   }
-  rebase_bounds(view.begin + part.first, part.rows(), part_begin_.get(), stream_);
-  CUDA_CHECK(cudaMemcpyAsync(part_column_.get(), view.column + part.begin,
+  rebase_bounds(view.begin + range.first, range.rows(), view_begin_.get(), stream_);
+  CUDA_CHECK(cudaMemcpyAsync(view_column_.get(), view.column + range.begin,
                              count * sizeof(std::int32_t), cudaMemcpyDeviceToDevice, stream_));
-  CUDA_CHECK(cudaMemcpyAsync(part_value_.get(), view.value + part.begin, count * sizeof(float),
+  CUDA_CHECK(cudaMemcpyAsync(view_value_.get(), view.value + range.begin, count * sizeof(float),
                              cudaMemcpyDeviceToDevice, stream_));
-  view.begin = part_begin_.get();
-  view.column = part_column_.get();
-  view.value = part_value_.get();
+  view.begin = view_begin_.get();
+  view.column = view_column_.get();
+  view.value = view_value_.get();
   return view;
 }
 
-std::pair<SparseActivations::Part, SparseActivations::Part> SparseActivations::halves(
-    const Part& part) const {
-  const std::int32_t middle = part.first + part.rows() / 2;
+std::pair<SparseActivations::RowRange, SparseActivations::RowRange> SparseActivations::halves(
+    const RowRange& range) const {
+  const std::int32_t middle = range.first + range.rows() / 2;
   const std::int32_t bound = read(current_.begin.get() + middle);
-  return {{part.first, middle, part.begin, bound}, {middle, part.last, bound, part.end}};
+  return {{range.first, middle, range.begin, bound}, {middle, range.last, bound, range.end}};
 }
 
-void SparseActivations::append(const Part& part, const std::optional<CsrView>& z,
+void SparseActivations::append(const RowRange& range, const std::optional<CsrView>& z,
                                const float* bias) {
-  std::int32_t* begin = next_.begin.get() + part.first;
-  const std::int32_t bounds = part.rows() + 1;
+  std::int32_t* begin = next_.begin.get() + range.first;
+  const std::int32_t bounds = range.rows() + 1;
   if (z) {
     count_activated(*z, bias, counts_.get(), stream_);
   } else {
@@ -77,7 +77,7 @@ void SparseActivations::append(const Part& part, const std::optional<CsrView>& z
   prefix_sum_.run(counts_.get(), begin, bounds, next_nonzeros_, stream_);
   if (z) {
     store_activated(*z, bias, begin, next_.column.get(), next_.value.get(), stream_);
-    next_nonzeros_ = read(begin + part.rows());
+    next_nonzeros_ = read(begin + range.rows());
   }
 }
 

@@ -22,22 +22,23 @@ class SparseActivations {
   std::int32_t rows() const { return rows_; }
   std::int32_t nonzeros() const { return nonzeros_; }
 
-  // Rows [first, last), nonzeros [begin, end) of it. The view of a part lies in scratch memory and
+  // Rows [first, last), nonzeros [begin, end) of it. The view of a range lies in scratch memory and
   // stays until the next call; nothing if memory does not hold it.
-  struct Part {
+  struct RowRange {
     std::int32_t first, last;
     std::int32_t begin, end;
     std::int32_t rows() const { return last - first; }
     std::int32_t nonzeros() const { return end - begin; }
   };
-  Part whole() const { return {0, rows_, 0, nonzeros_}; }
-  std::optional<CsrView> view(const Part& part, std::int32_t columns);
-  // The parts of the rows up to the middle and from there on. Requires two rows.
-  std::pair<Part, Part> halves(const Part& part) const;
+  RowRange whole() const { return {0, rows_, 0, nonzeros_}; }
+  std::optional<CsrView> view(const RowRange& range, std::int32_t columns);
+  // The rows up to the middle and from there on. Requires two rows.
+  std::pair<RowRange, RowRange> halves(const RowRange& range) const;
 
-  // Builds the next layer's activations: for the parts of this one in order, z being the sums of
-  // the part's rows or nothing where all of them are zero. Then finish() makes them current.
-  void append(const Part& part, const std::optional<CsrView>& z, const float* bias);
+  // Builds the next layer's activations: for consecutive ranges of this one, in order, z being the
+  // sums of the range's rows or nothing where all of them are zero. Then finish() makes them
+  // current.
+  void append(const RowRange& range, const std::optional<CsrView>& z, const float* bias);
   void finish();
 
   // Drops the rows that have no nonzeros; the others stay in order.
@@ -58,8 +59,8 @@ class SparseActivations {
   std::int32_t next_nonzeros_ = 0;
   Matrix current_, next_;
   DeviceBuffer<std::int32_t> counts_, spare_begin_;
-  Scratch<std::int32_t> part_begin_, part_column_;
-  Scratch<float> part_value_;
+  Scratch<std::int32_t> view_begin_, view_column_;
+  Scratch<float> view_value_;
   PrefixSum prefix_sum_;
   LiveRows live_;
   PinnedBuffer<std::int32_t> read_;

@@ -5,7 +5,7 @@
 #include "runtime/challenge/engines/cusparse/spgemm.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
 #include "runtime/challenge/engines/gpu/gpu_engine.h"
-#include "runtime/challenge/engines/gpu/image_parts.h"
+#include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
@@ -26,13 +26,13 @@ class SpgemmEngine : public GpuEngine {
   std::vector<std::uint32_t> live() const override { return live_; }
 
  private:
-  using Part = SparseActivations::Part;
+  using RowRange = SparseActivations::RowRange;
 
   void upload(const SparseImages& images) override;
   Categories infer() override;
-  Categories infer_part(std::uint32_t first, std::uint32_t last);
-  void multiply(const Layer& layer, const Part& part);
-  bool multiply_at_once(const Layer& layer, const Part& part);
+  Categories infer_batch(std::uint32_t first, std::uint32_t last);
+  void multiply(const Layer& layer, const RowRange& range);
+  bool multiply_at_once(const Layer& layer, const RowRange& range);
   void count_live(std::size_t layer, std::size_t rows);
 
   Form form_;
@@ -41,7 +41,7 @@ class SpgemmEngine : public GpuEngine {
   Spgemm spgemm_;
   DeviceImages images_on_device_;
   std::vector<std::uint64_t> row_begin_;  // of the images, in host memory
-  std::uint32_t part_ = 1;                // images that run at a time
+  std::uint32_t batch_ = 1;               // images that run at a time
   SparseActivations activations_;
   std::int64_t most_products_ = 0;  // of a call of cuSPARSE, as far as is known
   std::vector<std::uint32_t> live_;
@@ -60,7 +60,7 @@ std::string SpgemmEngine::kernel() const {
   const char* form = form_ == Form::without_buffer ? "workspace allocated for every product"
                      : form_ == Form::with_buffer  ? "workspace kept"
                                                    : "workspace kept, dead rows dropped";
-  return spgemm_.name() + " SpGEMM, activations and weights CSR fp32, " + form + in_parts(part_);
+  return spgemm_.name() + " SpGEMM, activations and weights CSR fp32, " + form + in_batches(batch_);
 }
 
 void SpgemmEngine::upload(const SparseImages& images) {
@@ -73,23 +73,24 @@ void SpgemmEngine::upload(const SparseImages& images) {
   const std::size_t bytes = usable_gpu_bytes() / 2;
   std::uint32_t most = kMostNonzeros / width_;
   if (options().images_at_once > 0) most = std::min(most, options().images_at_once);
-  part_ = images_per_part(images.images(), SparseActivations::bytes_per_image(width_), bytes, most);
-  activations_ = SparseActivations(part_, width_, stream());
+  batch_ =
+      images_per_batch(images.images(), SparseActivations::bytes_per_image(width_), bytes, most);
+  activations_ = SparseActivations(batch_, width_, stream());
   most_products_ = kMostNonzeros;
 }
 
 Categories SpgemmEngine::infer() {
   live_.assign(form_ == Form::with_filter ? layers() + 1 : 0, 0);
   Categories categories;
-  for (std::uint32_t first = 0; first < images(); first += part_) {
-    const std::uint32_t last = first + std::min(part_, images() - first);
-    const Categories part = infer_part(first, last);
-    categories.insert(categories.end(), part.begin(), part.end());
+  for (std::uint32_t first = 0; first < images(); first += batch_) {
+    const std::uint32_t last = first + std::min(batch_, images() - first);
+    const Categories found = infer_batch(first, last);
+    categories.insert(categories.end(), found.begin(), found.end());
   }
   return categories;
 }
 
-Categories SpgemmEngine::infer_part(std::uint32_t first, std::uint32_t last) {
+Categories SpgemmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
   activations_.load(images_on_device_, {.first = first,
                                         .last = last,
                                         .first_one = row_begin_[first],
@@ -113,31 +114,31 @@ void SpgemmEngine::count_live(std::size_t layer, std::size_t rows) {
 }
 
 // Halves the rows until the work is small enough.
-void SpgemmEngine::multiply(const Layer& layer, const Part& part) {
+void SpgemmEngine::multiply(const Layer& layer, const RowRange& range) {
   const CsrView weights = layer.weights.view();
-  if (part.nonzeros() == 0 || weights.nonzeros == 0) {
-    activations_.append(part, std::nullopt, layer.bias.get());
+  if (range.nonzeros() == 0 || weights.nonzeros == 0) {
+    activations_.append(range, std::nullopt, layer.bias.get());
     return;
   }
-  const std::int64_t products = std::int64_t{part.nonzeros()} * layer.weights.longest_row();
-  if (products <= most_products_ || part.rows() == 1) {
-    if (multiply_at_once(layer, part)) return;
-    if (part.rows() == 1) {
+  const std::int64_t products = std::int64_t{range.nonzeros()} * layer.weights.longest_row();
+  if (products <= most_products_ || range.rows() == 1) {
+    if (multiply_at_once(layer, range)) return;
+    if (range.rows() == 1) {
       fail(ErrorCode::device, spgemm_.name(), ": GPU memory does not hold ", products,
            " products of one image");
     }
     most_products_ = products / 2;
   }
-  const auto [low, high] = activations_.halves(part);
+  const auto [low, high] = activations_.halves(range);
   multiply(layer, low);
   multiply(layer, high);
 }
 
-bool SpgemmEngine::multiply_at_once(const Layer& layer, const Part& part) {
+bool SpgemmEngine::multiply_at_once(const Layer& layer, const RowRange& range) {
   const CsrView weights = layer.weights.view();
-  const std::optional<CsrView> y = activations_.view(part, weights.rows);
+  const std::optional<CsrView> y = activations_.view(range, weights.rows);
   const std::optional<CsrView> z = y ? spgemm_.multiply(*y, weights) : std::nullopt;
-  if (z) activations_.append(part, z, layer.bias.get());
+  if (z) activations_.append(range, z, layer.bias.get());
   if (form_ == Form::without_buffer) spgemm_.release();
   return z.has_value();
 }

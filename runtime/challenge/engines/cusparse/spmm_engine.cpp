@@ -7,7 +7,7 @@
 #include "runtime/challenge/engines/gpu/device_images.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
 #include "runtime/challenge/engines/gpu/gpu_engine.h"
-#include "runtime/challenge/engines/gpu/image_parts.h"
+#include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
@@ -35,7 +35,7 @@ class SpmmEngine : public GpuEngine {
  private:
   void upload(const SparseImages& images) override;
   Categories infer() override;
-  Categories infer_part(std::uint32_t first, std::uint32_t last);
+  Categories infer_batch(std::uint32_t first, std::uint32_t last);
   std::uint32_t run_layer(const Layer& layer, std::uint32_t columns);
   DenseView view(int buffer, std::uint32_t rows, std::uint32_t columns) const;
   std::uint32_t read_live_count() const;
@@ -46,8 +46,8 @@ class SpmmEngine : public GpuEngine {
   CusparseHandle handle_;
   DeviceImages images_on_device_;
   std::vector<std::uint64_t> row_begin_;  // of the images, in host memory
-  std::uint32_t part_ = 1;                // images that run at a time
-  DeviceBuffer<float> y_[2];              // [width][stride_of(part)]
+  std::uint32_t batch_ = 1;               // images that run at a time
+  DeviceBuffer<float> y_[2];              // [width][stride_of(batch)]
   LiveRows live_;
   PinnedBuffer<std::uint32_t> live_count_;
   std::vector<std::uint32_t> live_counts_;
@@ -68,7 +68,7 @@ SpmmEngine::SpmmEngine(const Network& network, const EngineOptions& options)
 std::string SpmmEngine::kernel() const {
   return cusparse_name(handle_.get()) +
          " SpMM, activations dense fp32 [neuron][image], weights CSR fp32, dead rows dropped" +
-         in_parts(part_);
+         in_batches(batch_);
 }
 
 void SpmmEngine::upload(const SparseImages& images) {
@@ -81,29 +81,29 @@ void SpmmEngine::upload(const SparseImages& images) {
   // Less than 2^31 elements a matrix, with the columns that fill up the last unit.
   std::uint32_t most = std::max(kMostNonzeros / width_, 2 * kStrideUnit) - kStrideUnit;
   if (options().images_at_once > 0) most = std::min(most, options().images_at_once);
-  part_ = images_per_part(images.images(), bytes_per_image, usable_gpu_bytes(), most);
+  batch_ = images_per_batch(images.images(), bytes_per_image, usable_gpu_bytes(), most);
   for (DeviceBuffer<float>& y : y_) {
-    y = DeviceBuffer<float>(std::size_t{width_} * stride_of(part_));
+    y = DeviceBuffer<float>(std::size_t{width_} * stride_of(batch_));
   }
-  live_ = LiveRows(part_);
+  live_ = LiveRows(batch_);
   for (Layer& layer : weights_) {
-    layer.weights.prepare(handle_.get(), view(0, layer.inputs, part_),
-                          view(1, layer.outputs, part_));
+    layer.weights.prepare(handle_.get(), view(0, layer.inputs, batch_),
+                          view(1, layer.outputs, batch_));
   }
 }
 
 Categories SpmmEngine::infer() {
   live_counts_.assign(layers() + 1, 0);
   Categories categories;
-  for (std::uint32_t first = 0; first < images(); first += part_) {
-    const std::uint32_t last = first + std::min(part_, images() - first);
-    const Categories part = infer_part(first, last);
-    categories.insert(categories.end(), part.begin(), part.end());
+  for (std::uint32_t first = 0; first < images(); first += batch_) {
+    const std::uint32_t last = first + std::min(batch_, images() - first);
+    const Categories found = infer_batch(first, last);
+    categories.insert(categories.end(), found.begin(), found.end());
   }
   return categories;
 }
 
-Categories SpmmEngine::infer_part(std::uint32_t first, std::uint32_t last) {
+Categories SpmmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
   std::uint32_t columns = last - first;
   live_.reset(first, columns, stream());
   expand_images(images_on_device_, first, last, {.per_image = 1, .per_neuron = stride_of(columns)},

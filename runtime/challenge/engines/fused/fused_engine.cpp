@@ -33,16 +33,16 @@ class ResidentEngine : public GraphEngine {
  public:
   ResidentEngine(const Network& network, const EngineOptions& options, const ResidentForms& forms)
       : GraphEngine(network, options),
-        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        sms_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         full_(forms.full),
         half_(forms.half) {
     const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
     phases_ = plan_fused_phases(network.layers(), half_from);
-    std::vector<std::uint32_t> classes;
+    std::vector<std::uint32_t> bank_groups;
     for (const FusedPhase& phase : phases_) {
-      classes.insert(classes.end(), phase.last - phase.first, form_of(phase).classes());
+      bank_groups.insert(bank_groups.end(), phase.last - phase.first, form_of(phase).bank_groups());
     }
-    weights_.emplace(network, classes, ResidentTeam{}, options.threads);
+    weights_.emplace(network, bank_groups, ResidentSchedule{}, options.threads);
     counts_ = DeviceBuffer<std::uint32_t>(phases_.size() + 1);
   }
 
@@ -50,7 +50,7 @@ class ResidentEngine : public GraphEngine {
     std::string text = "resident fp32 x" + std::to_string(full_.images);
     if (phases_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
     text += ", " + std::to_string(phases_.size()) + " launches in one graph";
-    return text + in_parts(per_part_);
+    return text + in_batches(per_batch_);
   }
   std::string discovery() const override {
     char text[96];
@@ -62,17 +62,17 @@ class ResidentEngine : public GraphEngine {
 
  protected:
   void upload(const SparseImages& images) override {
-    drop_parts();
-    per_part_ = fused_part_size(images.images(), neurons(), weights_->rows(),
-                                activations_[0].bytes() + activations_[1].bytes(),
-                                options().images_at_once);
-    const std::size_t words = std::size_t{weights_->rows()} * ((per_part_ + 31) / 32 * 32);
+    drop_batches();
+    per_batch_ = fused_batch_size(images.images(), neurons(), weights_->rows(),
+                                  activations_[0].bytes() + activations_[1].bytes(),
+                                  options().images_at_once);
+    const std::size_t words = std::size_t{weights_->rows()} * ((per_batch_ + 31) / 32 * 32);
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>();  // frees first
       buffer = DeviceBuffer<float>(words);
     }
-    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part_);
-    record_parts(images, per_part_, (per_part_ + 31) / 32, nullptr);
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_batch_);
+    record_batches(images, per_batch_, (per_batch_ + 31) / 32, nullptr);
   }
 
  private:
@@ -80,7 +80,7 @@ class ResidentEngine : public GraphEngine {
     return phase.is_half ? half_ : full_;
   }
 
-  void enqueue(const Part& part) override {
+  void enqueue(const Batch& batch) override {
     CUDA_CHECK(cudaMemsetAsync(counts_.get(), 0, counts_.bytes(), stream()));
     for (std::size_t p = 0; p < phases_.size(); ++p) {
       const bool is_first = p == 0, is_last = p + 1 == phases_.size();
@@ -90,25 +90,25 @@ class ResidentEngine : public GraphEngine {
       launch.last_layer = phases_[p].last;
       launch.rows = weights_->rows();
       launch.form = form_of(phases_[p]);
-      launch.bits = is_first ? part.bits.get() : nullptr;
+      launch.bits = is_first ? batch.bits.get() : nullptr;
       launch.inputs = neurons();
       launch.in = activations_[p % 2].get();
-      launch.in_count = is_first ? part.size.get() : counts_.get() + p;
+      launch.in_count = is_first ? batch.size.get() : counts_.get() + p;
       launch.in_id = is_first ? nullptr : ids_[p % 2].get();
       launch.out_form = is_last ? launch.form : form_of(phases_[p + 1]);
       launch.out = is_last ? nullptr : activations_[(p + 1) % 2].get();
       launch.out_count = counts_.get() + p + 1;
       launch.out_id = is_last ? nullptr : ids_[(p + 1) % 2].get();
       launch.live_bits = is_last ? live_bits() : nullptr;
-      launch_resident(launch, processors_, stream());
+      launch_resident(launch, sms_, stream());
     }
   }
 
-  int processors_;
+  int sms_;
   ResidentForm full_, half_;
   std::vector<FusedPhase> phases_;
   std::optional<ResidentWeights> weights_;
-  std::uint32_t per_part_ = 0;
+  std::uint32_t per_batch_ = 0;
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];
   DeviceBuffer<std::uint32_t> counts_;  // [phase]: images that enter it

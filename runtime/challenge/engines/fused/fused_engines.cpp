@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/challenge/engines/gpu/image_parts.h"
+#include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -20,15 +20,15 @@ std::uint32_t widest_rows(const Network& network) {
   return (widest + 31) / 32 * 32;
 }
 
-std::uint32_t fused_part_size(std::uint32_t images, std::uint32_t neurons, std::uint32_t rows,
-                              std::size_t held_bytes, std::uint32_t most) {
+std::uint32_t fused_batch_size(std::uint32_t images, std::uint32_t neurons, std::uint32_t rows,
+                               std::size_t held_bytes, std::uint32_t most) {
   std::size_t free = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&free, &total));
   free += held_bytes;
   free = free > kSpareBytes ? free - kSpareBytes : 0;
   const std::size_t per_image = std::size_t{rows} * 2 * sizeof(float) + neurons / 8 + 16;
-  const std::uint32_t part = images_per_part(images, per_image, free, most);
-  return part == images ? (images + 31) / 32 * 32 : std::max(part / 32 * 32, 32u);
+  const std::uint32_t batch = images_per_batch(images, per_image, free, most);
+  return batch == images ? (images + 31) / 32 * 32 : std::max(batch / 32 * 32, 32u);
 }
 
 }  // namespace winnow::challenge

@@ -17,7 +17,7 @@ class GatherEngine : public GraphEngine {
  public:
   GatherEngine(const Network& network, const EngineOptions& options)
       : GraphEngine(network, options),
-        processors_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        sms_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         rows_(widest_rows(network)),
         half_from_(first_half_layer(options, network.neurons(), network.layers())),
         weights_(network, options.weight_bytes) {
@@ -28,29 +28,29 @@ class GatherEngine : public GraphEngine {
     std::string text = "gathered rows of 32 images, fp32";
     if (half_from_ < layers()) text += ", fp16 from layer " + std::to_string(half_from_);
     if (weights_.is_streamed()) text += ", weights streamed from host memory";
-    return text + ", one launch a layer in one graph" + in_parts(per_part_);
+    return text + ", one launch a layer in one graph" + in_batches(per_batch_);
   }
 
  protected:
   void upload(const SparseImages& images) override {
-    drop_parts();
-    per_part_ = fused_part_size(images.images(), neurons(), rows_,
-                                activations_[0].bytes() + activations_[1].bytes(),
-                                options().images_at_once);
+    drop_batches();
+    per_batch_ = fused_batch_size(images.images(), neurons(), rows_,
+                                  activations_[0].bytes() + activations_[1].bytes(),
+                                  options().images_at_once);
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>();  // frees first
-      buffer = DeviceBuffer<float>(std::size_t{rows_} * per_part_);
+      buffer = DeviceBuffer<float>(std::size_t{rows_} * per_batch_);
     }
-    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_part_);
+    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_batch_);
     for (auto* words : {&alive_, &first_}) {
-      *words = DeviceBuffer<std::uint32_t>(per_part_ / 32);
+      *words = DeviceBuffer<std::uint32_t>(per_batch_ / 32);
     }
-    record_parts(images, per_part_, per_part_ / 32, nullptr);
+    record_batches(images, per_batch_, per_batch_ / 32, nullptr);
   }
 
  private:
-  void enqueue(const Part& part) override {
-    const std::uint32_t* count = part.size.get();
+  void enqueue(const Batch& batch) override {
+    const std::uint32_t* count = batch.size.get();
     const std::uint32_t* id = nullptr;
     int current = 0;  // the buffer that holds the activations
     weights_.start(stream());
@@ -60,13 +60,13 @@ class GatherEngine : public GraphEngine {
       GatherLaunch launch;
       launch.weights = weights_.layer(l, stream());
       launch.is_half = l >= half_from_;
-      launch.bits = l == 0 ? part.bits.get() : nullptr;
+      launch.bits = l == 0 ? batch.bits.get() : nullptr;
       launch.in = activations_[current].get();
       launch.out = activations_[1 - current].get();
       launch.rows = rows_;
       launch.count = count;
       launch.alive = drops ? alive_.get() : nullptr;
-      launch_gather(launch, processors_, stream());
+      launch_gather(launch, sms_, stream());
       weights_.done(l, stream());
       if (!drops) {
         current = 1 - current;
@@ -97,13 +97,13 @@ class GatherEngine : public GraphEngine {
     compaction.out_count = counts_.get() + l;
     compaction.out_id = kept_id;
     compaction.live_bits = is_last ? live_bits() : nullptr;
-    launch_compaction(compaction, processors_, stream());
+    launch_compaction(compaction, sms_, stream());
   }
 
-  int processors_;
+  int sms_;
   std::uint32_t rows_;
   std::uint32_t half_from_;
-  std::uint32_t per_part_ = 0;
+  std::uint32_t per_batch_ = 0;
   GatherLayers weights_;
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];

@@ -3,13 +3,13 @@
 #include "runtime/challenge/engines/gpu/activation.cuh"
 #include "runtime/challenge/engines/gpu/image_places.h"
 #include "runtime/device/cuda_check.h"
-#include "runtime/stack/gather_rows.cuh"
+#include "runtime/sparse/gather_rows.cuh"
 
 namespace winnow::challenge {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBlocksPerProcessor = 8;
+constexpr int kBlocksPerSm = 8;
 constexpr std::uint32_t kAll = 0xffffffffu;
 
 // ---------------------------------------------------------------------------------- device
@@ -17,19 +17,19 @@ constexpr std::uint32_t kAll = 0xffffffffu;
 // Sums of one output for this lane's images.
 template <typename T, bool kReadsBits>
 __device__ __forceinline__ void sum_output(const GatherLaunch& a, std::uint32_t tile,
-                                           std::uint32_t output, std::uint32_t part,
+                                           std::uint32_t output, std::uint32_t chunk,
                                            float (&sum)[Chunk<T>::kImages]) {
   constexpr int kImages = Chunk<T>::kImages;
   if constexpr (kReadsBits) {
     const std::uint32_t* words = a.bits + std::size_t{tile} * a.weights.inputs;
     for_each_connection(a.weights, output, [&](std::uint32_t input, float weight) {
-      const std::uint32_t word = __ldg(words + input) >> part * kImages;
+      const std::uint32_t word = __ldg(words + input) >> chunk * kImages;
 #pragma unroll
       for (int v = 0; v < kImages; ++v) sum[v] += (word >> v & 1) != 0 ? weight : 0.0f;
     });
   } else {
     const T* x = static_cast<const T*>(a.in) + std::size_t{tile} * a.rows * kGatherImages;
-    add_rows<kGatherImages>(a.weights, output, x + part * kImages, sum);
+    add_rows<kGatherImages>(a.weights, output, x + chunk * kImages, sum);
   }
 }
 
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(const GatherLaunch a) 
   constexpr int kImages = Chunk<T>::kImages;
   constexpr std::uint32_t kLanesPerRow = kGatherImages / kImages;
   constexpr std::uint32_t kOutputs = kThreads / kLanesPerRow;  // of a block at a time
-  const std::uint32_t part = threadIdx.x % kLanesPerRow;
+  const std::uint32_t chunk = threadIdx.x % kLanesPerRow;
   const std::uint32_t tiles = (*a.count + kGatherImages - 1) / kGatherImages;
   const std::uint32_t blocks = (a.weights.outputs + kOutputs - 1) / kOutputs;
   __shared__ std::uint32_t live;
@@ -51,14 +51,14 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(const GatherLaunch a) 
     std::uint32_t positive = 0;
     if (output < a.weights.outputs) {
       float sum[kImages] = {};
-      sum_output<T, kReadsBits>(a, tile, output, part, sum);
-      positive = activate(ChallengeRule{}, __ldg(a.weights.bias + output), sum);
+      sum_output<T, kReadsBits>(a, tile, output, chunk, sum);
+      positive = activate(ChallengeEpilogue{}, __ldg(a.weights.bias + output), sum);
       T* y = static_cast<T*>(a.out) + (std::size_t{tile} * a.rows + output) * kGatherImages +
-             part * kImages;
+             chunk * kImages;
       *reinterpret_cast<uint4*>(y) = Chunk<T>::pack(sum);
     }
     if (a.alive != nullptr) {
-      const std::uint32_t mine = __reduce_or_sync(kAll, positive << part * kImages);
+      const std::uint32_t mine = __reduce_or_sync(kAll, positive << chunk * kImages);
       if (threadIdx.x % 32 == 0 && mine != 0) atomicOr(&live, mine);
       __syncthreads();
       if (threadIdx.x == 0 && live != 0) atomicOr(a.alive + tile, live);
@@ -97,15 +97,15 @@ __global__ void __launch_bounds__(kThreads) move_kernel(const GatherCompaction a
 // ------------------------------------------------------------------------------------ host
 
 template <typename In, typename Out>
-void launch_move(const GatherCompaction& compaction, int processors, cudaStream_t stream) {
-  const dim3 grid(16, static_cast<unsigned>(processors));
+void launch_move(const GatherCompaction& compaction, int sms, cudaStream_t stream) {
+  const dim3 grid(16, static_cast<unsigned>(sms));
   move_kernel<In, Out><<<grid, kThreads, 0, stream>>>(compaction);
 }
 
 }  // namespace
 
-void launch_gather(const GatherLaunch& launch, int processors, cudaStream_t stream) {
-  const int blocks = processors * kBlocksPerProcessor;
+void launch_gather(const GatherLaunch& launch, int sms, cudaStream_t stream) {
+  const int blocks = sms * kBlocksPerSm;
   if (launch.bits != nullptr && launch.is_half) {
     gather_kernel<__half, true><<<blocks, kThreads, 0, stream>>>(launch);
   } else if (launch.bits != nullptr) {
@@ -118,7 +118,7 @@ void launch_gather(const GatherLaunch& launch, int processors, cudaStream_t stre
   CUDA_CHECK(cudaGetLastError());
 }
 
-void launch_compaction(const GatherCompaction& compaction, int processors, cudaStream_t stream) {
+void launch_compaction(const GatherCompaction& compaction, int sms, cudaStream_t stream) {
   launch_image_places({.alive = compaction.alive,
                        .in_count = compaction.in_count,
                        .in_id = compaction.in_id,
@@ -129,11 +129,11 @@ void launch_compaction(const GatherCompaction& compaction, int processors, cudaS
                       stream);
   if (compaction.out == nullptr) return;
   if (compaction.in_half) {
-    launch_move<__half, __half>(compaction, processors, stream);
+    launch_move<__half, __half>(compaction, sms, stream);
   } else if (compaction.out_half) {
-    launch_move<float, __half>(compaction, processors, stream);
+    launch_move<float, __half>(compaction, sms, stream);
   } else {
-    launch_move<float, float>(compaction, processors, stream);
+    launch_move<float, float>(compaction, sms, stream);
   }
   CUDA_CHECK(cudaGetLastError());
 }

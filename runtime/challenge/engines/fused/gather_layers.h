@@ -8,7 +8,7 @@
 #include "runtime/challenge/network.h"
 #include "runtime/device/buffer.h"
 #include "runtime/device/stream.h"
-#include "runtime/stack/gather_weights.h"
+#include "runtime/sparse/gather_weights.h"
 
 namespace winnow::challenge {
 

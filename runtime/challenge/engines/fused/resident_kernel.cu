@@ -1,5 +1,5 @@
 // How a tile comes in, from bits or from the launch before, and how its live images go out; the
-// layers between are those of runtime/stack/resident_layers.cuh.
+// layers between are those of runtime/sparse/resident_layers.cuh.
 #include "runtime/challenge/engines/fused/resident_kernel.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/challenge/engines/gpu/activation.cuh"
 #include "runtime/device/cuda_check.h"
-#include "runtime/stack/resident_layers.cuh"
+#include "runtime/sparse/resident_layers.cuh"
 
 namespace winnow::challenge {
 namespace {
@@ -96,14 +96,15 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
   __shared__ std::uint32_t live_mask, first_place;
 
   for (std::uint32_t tile = blockIdx.x; tile * R < images; tile += gridDim.x) {
-    BlockTeam team;
-    ResidentStream<T, R> stream(a.weights, a.first_layer, team.warp());
+    ThreadBlock threads;
+    ResidentStream<T, R> stream(a.weights, a.first_layer, threads.warp());
     if (threadIdx.x == 0) live_mask = 0;
     load_tile<T, R>(a, tile, reinterpret_cast<T*>(memory));
     __syncthreads();
     ResidentBuffers buffers{memory, memory + a.rows * ResidentRow<T, R>::kBytes};
-    std::uint32_t mine = run_layers<T, R>(team, a.weights, a.first_layer, a.last_layer, stream,
-                                          buffers, [](std::uint32_t) { return ChallengeRule{}; });
+    std::uint32_t mine =
+        run_layers<T, R>(threads, a.weights, a.first_layer, a.last_layer, stream, buffers,
+                         [](std::uint32_t) { return ChallengeEpilogue{}; });
 
     mine = __reduce_or_sync(0xffffffffu, mine);
     if (threadIdx.x % 32 == 0) atomicOr(&live_mask, mine);
@@ -126,24 +127,24 @@ std::uint32_t log2_of(int n) {
 }
 
 template <typename T, int R>
-void launch_form(const ResidentLaunch& launch, int processors, cudaStream_t stream) {
+void launch_form(const ResidentLaunch& launch, int sms, cudaStream_t stream) {
   const auto bytes = static_cast<int>(launch.form.shared_bytes(launch.rows));
   CUDA_CHECK(cudaFuncSetAttribute(resident_kernel<T, R>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   const Output out{launch.out, log2_of(launch.out_form.images), launch.out_form.is_half};
-  resident_kernel<T, R><<<processors, kResidentThreads, bytes, stream>>>(launch, out);
+  resident_kernel<T, R><<<sms, kResidentThreads, bytes, stream>>>(launch, out);
   CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace
 
-void launch_resident(const ResidentLaunch& launch, int processors, cudaStream_t stream) {
+void launch_resident(const ResidentLaunch& launch, int sms, cudaStream_t stream) {
   const ResidentForm& form = launch.form;
-  if (form == ResidentForm{false, 16}) return launch_form<float, 16>(launch, processors, stream);
-  if (form == ResidentForm{false, 8}) return launch_form<float, 8>(launch, processors, stream);
-  if (form == ResidentForm{false, 4}) return launch_form<float, 4>(launch, processors, stream);
-  if (form == ResidentForm{true, 16}) return launch_form<__half, 16>(launch, processors, stream);
-  if (form == ResidentForm{true, 8}) return launch_form<__half, 8>(launch, processors, stream);
+  if (form == ResidentForm{false, 16}) return launch_form<float, 16>(launch, sms, stream);
+  if (form == ResidentForm{false, 8}) return launch_form<float, 8>(launch, sms, stream);
+  if (form == ResidentForm{false, 4}) return launch_form<float, 4>(launch, sms, stream);
+  if (form == ResidentForm{true, 16}) return launch_form<__half, 16>(launch, sms, stream);
+  if (form == ResidentForm{true, 8}) return launch_form<__half, 8>(launch, sms, stream);
   fail(ErrorCode::internal, "resident kernel: no such form");
 }
 

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "runtime/stack/resident_form.h"
-#include "runtime/stack/resident_weights.h"
+#include "runtime/sparse/resident_form.h"
+#include "runtime/sparse/resident_weights.h"
 
 namespace winnow::challenge {
 
@@ -26,17 +26,17 @@ struct ResidentLaunch {
   std::uint32_t inputs = 0;
   const void* in = nullptr;                 // other launches
   const std::uint32_t* in_count = nullptr;  // [1] images
-  const std::uint32_t* in_id = nullptr;     // their names; null: their numbers
+  const std::uint32_t* in_id = nullptr;     // ids (image_places.h); null: image i has id i
 
   ResidentForm out_form;               // of the next launch; ignored if out is null
-  void* out = nullptr;                 // null: only the names are wanted
+  void* out = nullptr;                 // null: only the ids are wanted
   std::uint32_t* out_count = nullptr;  // [1], 0 before the launch
   std::uint32_t* out_id = nullptr;     // or null
-  std::uint32_t* live_bits = nullptr;  // bit per name, 0 before the launch; null if not wanted
+  std::uint32_t* live_bits = nullptr;  // bit per id, 0 before the launch; null: not wanted
 };
 
 // Asynchronous; fit for a CUDA graph. Which live image comes to lie where differs from run to run,
 // its values do not. Throws Error{device} if the form needs more shared memory than there is.
-void launch_resident(const ResidentLaunch& launch, int processors, cudaStream_t stream);
+void launch_resident(const ResidentLaunch& launch, int sms, cudaStream_t stream);
 
 }  // namespace winnow::challenge

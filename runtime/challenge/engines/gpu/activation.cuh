@@ -10,8 +10,8 @@ __device__ __forceinline__ float activation(float z, float bias) {
   return z != 0.0f ? fminf(kLargestActivation, fmaxf(0.0f, z + bias)) : 0.0f;
 }
 
-// The same as a rule for runtime/stack.
-struct ChallengeRule {
+// The same as an epilogue for runtime/sparse.
+struct ChallengeEpilogue {
   __device__ __forceinline__ float operator()(float z, float bias) const {
     const float y = fminf(fmaxf(z + bias, 0.0f), kLargestActivation);
     return z != 0.0f ? y : 0.0f;

@@ -8,7 +8,7 @@
 namespace winnow::challenge {
 
 std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOptions& options);
-std::unique_ptr<Engine> make_shared_engine(const Network& network, const EngineOptions& options);
+std::unique_ptr<Engine> make_grouped_engine(const Network& network, const EngineOptions& options);
 std::unique_ptr<Engine> make_tiled_engine(const Network& network, const EngineOptions& options);
 std::unique_ptr<Engine> make_cusparse_engine(const Network& network, const EngineOptions& options);
 std::unique_ptr<Engine> make_cusparse_buffer_engine(const Network& network,

@@ -71,7 +71,7 @@ void GpuEngine::report_layers(std::uint32_t done, std::uint32_t first, std::uint
   options_.progress(static_cast<std::uint32_t>(row_layers / images_), layers_);
 }
 
-std::string GpuEngine::in_parts(std::uint32_t images_at_once) const {
+std::string GpuEngine::in_batches(std::uint32_t images_at_once) const {
   if (images_at_once >= images_) return "";
   return ", " + std::to_string(images_at_once) + " images at a time";
 }

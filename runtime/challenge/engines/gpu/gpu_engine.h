@@ -32,7 +32,7 @@ class GpuEngine : public Engine {
   void report_layers(std::uint32_t done, std::uint32_t first, std::uint32_t last) const;
 
   // For kernel(): ", 1000 images at a time"; empty if that is all of them.
-  std::string in_parts(std::uint32_t images_at_once) const;
+  std::string in_batches(std::uint32_t images_at_once) const;
 
   cudaStream_t stream() const { return stream_.get(); }
   const EngineOptions& options() const { return options_; }

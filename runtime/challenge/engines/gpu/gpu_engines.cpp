@@ -22,7 +22,7 @@ constexpr std::array<Entry, kGpuEngines.size()> kEntries = {{
     {"cusparse-filter", make_cusparse_filter_engine},
     {"cusparse-spmm", make_cusparse_spmm_engine},
     {"fused", make_fused_engine},
-    {"shared", make_shared_engine},
+    {"grouped", make_grouped_engine},
 }};
 
 constexpr bool all_are_there() {

@@ -18,10 +18,10 @@ namespace winnow::challenge {
 //                     "Performance of Training Sparse Deep Neural Networks on GPUs", HPEC 2019)
 //   cusparse-spmm     sparse x dense by cuSPARSE, dead rows dropped
 //   fused             ours, for any connections and weights: several layers a launch
-//   shared            ours, for outputs that read the same inputs: found at load time, computed on
+//   grouped           ours, for outputs that read the same inputs: found at load time, computed on
 //                     tensor cores
 inline constexpr std::array<std::string_view, 7> kGpuEngines = {
-    "tiled", "cusparse", "cusparse-buffer", "cusparse-filter", "cusparse-spmm", "fused", "shared"};
+    "tiled", "cusparse", "cusparse-buffer", "cusparse-filter", "cusparse-spmm", "fused", "grouped"};
 
 // `name` is one of kGpuEngines. Reads all layers of `network` and moves them to the GPU (`tiled`
 // keeps them in host memory); the network may go afterwards. Throws Error{device} if there is no

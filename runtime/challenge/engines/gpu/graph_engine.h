@@ -1,4 +1,4 @@
-// What the engines share that run as a CUDA graph for each part of the images: fused and shared.
+// What the engines share that run as a CUDA graph for each batch of the images: fused and grouped.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +14,41 @@ namespace winnow::challenge {
 class GraphEngine : public GpuEngine {
  protected:
   // Images [first, first + count), which one graph takes through all layers.
-  struct Part {
+  struct Batch {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
     DeviceBuffer<std::uint32_t> bits;  // the images, as `pack` gave them
     DeviceBuffer<std::uint32_t> size;  // [1] count
     DeviceGraph graph;
   };
-  // From image_bits() of a part to what the engine's first layer reads.
+  // From image_bits() of a batch to what the engine's first layer reads.
   using Packing = std::function<std::vector<std::uint32_t>(std::vector<std::uint32_t> words)>;
 
   using GpuEngine::GpuEngine;
 
   // Before memory of an upload is replaced: graphs that use it are no longer wanted.
-  void drop_parts() { parts_.clear(); }
+  void drop_batches() { batches_.clear(); }
 
-  // Makes room for the live bits of a part, `words` of them, then records the graph of each part of
-  // at most `per_part` images. What enqueue() uses must be there.
-  void record_parts(const SparseImages& images, std::uint32_t per_part, std::size_t words,
-                    const Packing& pack);
+  // Makes room for the live bits of a batch, `words` of them, then records the graph of each batch
+  // of at most `per_batch` images. What enqueue() uses must be there.
+  void record_batches(const SparseImages& images, std::uint32_t per_batch, std::size_t words,
+                      const Packing& pack);
 
   Categories infer() override;
 
   // Puts all layers on the stream; they set the bit in live_bits(), 0 before, of each image of the
-  // part that is alive at the end.
-  virtual void enqueue(const Part& part) = 0;
+  // batch that is alive at the end.
+  virtual void enqueue(const Batch& batch) = 0;
   std::uint32_t* live_bits() const { return live_.get(); }
 
  private:
-  Part part(const SparseImages& images, std::uint32_t first, std::uint32_t last,
-            const Packing& pack);
-  void record(const Part& part);
+  Batch batch(const SparseImages& images, std::uint32_t first, std::uint32_t last,
+              const Packing& pack);
+  void record(const Batch& batch);
 
-  DeviceBuffer<std::uint32_t> live_;  // bit per image of a part
+  DeviceBuffer<std::uint32_t> live_;  // bit per image of a batch
   PinnedBuffer<std::uint32_t> live_on_host_;
-  std::vector<Part> parts_;
+  std::vector<Batch> batches_;
 };
 
 }  // namespace winnow::challenge

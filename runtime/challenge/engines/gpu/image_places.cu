@@ -29,9 +29,9 @@ __device__ __forceinline__ std::uint32_t live_images(const ImagePlaces& a, std::
   return a.alive[word] & (there < 32 ? (1u << there) - 1 : kAll);
 }
 
-// The names of a word's live images; a lane each.
-__device__ __forceinline__ void name_images(const ImagePlaces& a, std::uint32_t word,
-                                            std::uint32_t mask, std::uint32_t first) {
+// Writes the ids of a word's live images; a lane each.
+__device__ __forceinline__ void write_ids(const ImagePlaces& a, std::uint32_t word,
+                                          std::uint32_t mask, std::uint32_t first) {
   const std::uint32_t lane = threadIdx.x % 32;
   if ((mask >> lane & 1) == 0) return;
   const std::uint32_t number = word * 32 + lane;
@@ -42,11 +42,12 @@ __device__ __forceinline__ void name_images(const ImagePlaces& a, std::uint32_t 
   if (a.live_bits != nullptr) atomicOr(a.live_bits + id / 32, 1u << id % 32);
 }
 
-__device__ __forceinline__ void name_tile(const ImagePlaces& a, std::uint32_t tile,
-                                          const std::uint32_t (&mask)[2], std::uint32_t first) {
+__device__ __forceinline__ void write_tile_ids(const ImagePlaces& a, std::uint32_t tile,
+                                               const std::uint32_t (&mask)[2],
+                                               std::uint32_t first) {
   const std::uint32_t word = tile * a.words_per_tile;
-  name_images(a, word, mask[0], first);
-  name_images(a, word + 1, mask[1], first + __popc(mask[0]));
+  write_ids(a, word, mask[0], first);
+  write_ids(a, word + 1, mask[1], first + __popc(mask[0]));
 }
 
 // One block; a round places the images of kThreads tiles.
@@ -73,7 +74,7 @@ __global__ void __launch_bounds__(kThreads) place_kernel(const ImagePlaces a) {
     if (a.out_id != nullptr || a.out_number != nullptr || a.live_bits != nullptr) {
       for (std::uint32_t t = threadIdx.x / 32; t < kThreads && begin + t < tiles;
            t += kThreads / 32) {
-        name_tile(a, begin + t, masks[t], firsts[t]);
+        write_tile_ids(a, begin + t, masks[t], firsts[t]);
       }
     }
     placed = all_taken;

@@ -1,4 +1,8 @@
-// Where live images go when dead ones are dropped: to consecutive places, in order.
+// Compaction: where the live images of a batch go when the dead ones are dropped.
+//
+// An image's place is where it lies among the activations: place p is column p % n of tile p / n
+// for tiles of n images. Its id is its number in the batch before any image was dropped, which
+// never changes. Live images keep their order and go to consecutive places.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,22 +11,24 @@
 
 namespace winnow::challenge {
 
-// Pointers to device memory. A word is 32 images, a tile one word or two.
+// What one launch reads and writes. All pointers are to device memory. A word is 32 places, a bit
+// each; a tile is one word or two.
 struct ImagePlaces {
   std::uint32_t words_per_tile = 1;
-  std::uint32_t multiple = 1;  // a tile takes a multiple of so many places; those left over have
-                               // dead images without a name
-  const std::uint32_t* alive = nullptr;     // [words] bit per image; bits beyond the count are 0
-  const std::uint32_t* in_count = nullptr;  // [1] images, dead ones included
-  const std::uint32_t* in_id = nullptr;     // their names; null: their numbers
-  std::uint32_t* first = nullptr;           // [tiles] the place of the tile's first live image
-  std::uint32_t* out_count = nullptr;       // [1] places taken
-  std::uint32_t* out_id = nullptr;          // their names, by place; or null
-  std::uint32_t* out_number = nullptr;      // their numbers among all images, by place; or null
-  std::uint32_t* live_bits = nullptr;       // bit per name of a live image, 0 before; or null
+  // The places that a tile's live images take are counted in multiples of so many; a place left
+  // over has no image, and nothing is written for it.
+  std::uint32_t multiple = 1;
+  const std::uint32_t* alive = nullptr;     // [words] bit per old place; beyond the count anything
+  const std::uint32_t* in_count = nullptr;  // [1] old places, those of dead images included
+  const std::uint32_t* in_id = nullptr;     // [old places] ids; null: the image at place p has id p
+  std::uint32_t* first = nullptr;           // [tiles] the new place of the tile's first live image
+  std::uint32_t* out_count = nullptr;       // [1] new places taken
+  std::uint32_t* out_id = nullptr;          // [new places] ids; null: not wanted
+  std::uint32_t* out_number = nullptr;      // [new places] the old place; null: not wanted
+  std::uint32_t* live_bits = nullptr;  // bit per id of a live image, 0 before; null: not wanted
 };
 
-// Asynchronous.
+// Enqueues one kernel of one block. Throws Error{device} if the launch is refused.
 void launch_image_places(const ImagePlaces& places, cudaStream_t stream);
 
 }  // namespace winnow::challenge

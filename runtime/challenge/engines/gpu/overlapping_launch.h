@@ -45,20 +45,20 @@ inline bool fits_shared_memory(std::size_t bytes) {
   return bytes <= static_cast<std::size_t>(most);
 }
 
-// The same with as many blocks as `processors` processors can hold; size.blocks is ignored.
+// The same with as many blocks as `sms` sms can hold; size.blocks is ignored.
 // Throws Error{device} if a block does not fit.
 template <typename Argument>
-void launch_filling(void (*kernel)(Argument), const Argument& argument, LaunchSize size,
-                    int processors, bool overlaps, cudaStream_t stream) {
+void launch_filling(void (*kernel)(Argument), const Argument& argument, LaunchSize size, int sms,
+                    bool overlaps, cudaStream_t stream) {
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(size.shared_bytes)));
-  int per_processor = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, size.threads,
+  int per_sm = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, size.threads,
                                                            size.shared_bytes));
-  if (per_processor == 0)
+  if (per_sm == 0)
     fail(ErrorCode::device, "a block of ", size.threads, " threads with ", size.shared_bytes,
          " bytes of shared memory does not fit");
-  size.blocks = processors * per_processor;
+  size.blocks = sms * per_sm;
   launch_overlapping(kernel, argument, size, overlaps, stream);
 }
 

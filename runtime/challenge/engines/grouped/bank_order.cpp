@@ -17,7 +17,7 @@ class BankOrder {
         rows_(next.size()) {
     for (std::uint32_t g = 0; g < groups_.size(); ++g) {
       for (std::uint32_t place = 0; place < size(g); ++place) {
-        for (const std::uint32_t r : readers_.of(output(g, place))) ++rows_[r][place % kRowBanks];
+        for (const std::uint32_t r : readers_.of(output(g, place))) ++rows_[r][place % kBankGroups];
       }
     }
   }
@@ -43,7 +43,7 @@ class BankOrder {
     bool is_better = false;
     for (std::uint32_t a = 0; a < size(g); ++a) {
       for (std::uint32_t b = a + 1; b < size(g); ++b) {
-        if (a % kRowBanks == b % kRowBanks) continue;
+        if (a % kBankGroups == b % kBankGroups) continue;
         if (gain(output(g, a), a, b) + gain(output(g, b), b, a) <= 0) continue;
         move(output(g, a), a, b);
         move(output(g, b), b, a);
@@ -59,21 +59,21 @@ class BankOrder {
   int gain(std::uint32_t output, std::uint32_t from, std::uint32_t to) const {
     int gain = 0;
     for (const std::uint32_t r : readers_.of(output)) {
-      gain += rows_[r][from % kRowBanks] - rows_[r][to % kRowBanks] - 1;
+      gain += rows_[r][from % kBankGroups] - rows_[r][to % kBankGroups] - 1;
     }
     return gain;
   }
 
   void move(std::uint32_t output, std::uint32_t from, std::uint32_t to) {
     for (const std::uint32_t r : readers_.of(output)) {
-      --rows_[r][from % kRowBanks];
-      ++rows_[r][to % kRowBanks];
+      --rows_[r][from % kBankGroups];
+      ++rows_[r][to % kBankGroups];
     }
   }
 
   InputGroups& groups_;
   GroupReaders readers_;
-  std::vector<std::array<int, kRowBanks>> rows_;  // [reader]: rows of each bank that it reads
+  std::vector<std::array<int, kBankGroups>> rows_;  // [reader]: rows of each bank that it reads
 };
 
 }  // namespace

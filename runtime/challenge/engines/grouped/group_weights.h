@@ -1,5 +1,6 @@
-// A layer as tensor cores read it: groups of 16 outputs that share their inputs, weights as the
-// fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments for mma.m16n8k16").
+// The weights of a layer as tensor cores read them. A group of 16 outputs and 32 of its inputs are
+// a step: two fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments for mma.m16n8k16"), each a
+// dense matrix of 16 outputs x 16 inputs. group_kernel.h explains group, panel, tile and term.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,23 +16,25 @@
 namespace winnow::challenge {
 
 inline constexpr std::uint32_t kStepInputs = 32;  // of one step: two fragments
-inline constexpr float kActivationScale = 1024;   // activations are stored so many times as large
-inline constexpr float kBitValue = 2;             // what a one in an image of bits counts
+inline constexpr float kActivationScale = 1024;   // a stored activation over the network's
+inline constexpr float kBitValue = 2;             // the stored activation that a set bit stands for
 
-// Where a row of two parts begins in the shared memory of staged_kernel and pair_kernel
-// (staged_rows.cuh); 16 bits.
-inline constexpr int kInputParts = 2;
-inline constexpr std::uint32_t kStagedRowBytes = kInputParts * 64 * 2;
-inline constexpr std::uint32_t kMostStagedRows = 256;
-WINNOW_HOST_DEVICE constexpr std::uint32_t staged_row(std::uint32_t row) {
-  return row * kStagedRowBytes + (row % 4 ^ row % 2 * 4) * 16;
+// Rows of two terms in shared memory, as double_buffered_kernel and two_layer_kernel keep them: row
+// r begins at byte shared_row(r), which fits 16 bits. shared_rows.cuh says why rows are not
+// aligned.
+inline constexpr int kInputTerms = 2;
+inline constexpr std::uint32_t kSharedRowBytes = kInputTerms * 64 * 2;
+inline constexpr std::uint32_t kMostSharedRows = 256;
+WINNOW_HOST_DEVICE constexpr std::uint32_t shared_row(std::uint32_t row) {
+  return row * kSharedRowBytes + (row % 4 ^ row % 2 * 4) * 16;
 }
 
-inline constexpr std::uint32_t kMostPartReads = 16;
+inline constexpr std::uint32_t kMostPanelReads = 16;
 
-// The groups that a part reads, numbered in the order of its rows. One may be shared with the part
-// before: number `here`, and `there` in that part.
-struct PartReads {
+// How many groups of the layer before a panel reads. They are numbered from 0 in the order in which
+// their rows come in panel_row. If the panel before reads one of them too, that is the shared
+// group: it has the number here() in this panel and there() in the panel before.
+struct PanelReads {
   static constexpr std::uint32_t kIsShared = 1u << 24;
 
   std::uint32_t bits = 0;  // groups | here << 8 | there << 16 | kIsShared
@@ -42,9 +45,9 @@ struct PartReads {
   WINNOW_HOST_DEVICE std::uint32_t there() const { return bits >> 16 & 0xff; }
 };
 
-// An entry of part_group: a group of the layer before and its number among those that a part reads.
-WINNOW_HOST_DEVICE constexpr std::uint32_t part_group_entry(std::uint32_t group,
-                                                            std::uint32_t number) {
+// An entry of panel_group: a group of the layer before, and its number in the panel that reads it.
+WINNOW_HOST_DEVICE constexpr std::uint32_t panel_group_entry(std::uint32_t group,
+                                                             std::uint32_t number) {
   return group | number << 24;
 }
 WINNOW_HOST_DEVICE constexpr std::uint32_t group_of_entry(std::uint32_t entry) {
@@ -54,70 +57,81 @@ WINNOW_HOST_DEVICE constexpr std::uint32_t number_of_entry(std::uint32_t entry) 
   return entry >> 24;
 }
 
-// In host memory. Group g computes rows [16 g, 16 g + 16) of the layer's result, in steps
-// [step_begin[g], step_begin[g + 1]) of 32 inputs; what fills a step has weight 0.
+// A layer in host memory. Group g computes the rows [16 g, 16 g + 16) of the result in the steps
+// [step_begin[g], step_begin[g + 1]). A step that has fewer than 32 inputs is filled with weights
+// 0.
 struct GroupedLayer {
-  std::uint32_t parts = 1;  // weights are the sum of so many halfs: 1 where that is exact, else 2
-  std::vector<std::uint32_t> step_begin = {0};
-  std::vector<uint4> input;   // [step][2][4]: rows of inputs k = 2 q, 2 q + 1, 2 q + 8, 2 q + 9
-  std::vector<uint4> weight;  // [step][part][2][32 lanes]
-  std::vector<float> bias;    // [16 x groups]
+  std::uint32_t weight_terms = 1;  // halves whose sum is a weight: 1 where that is exact, else 2
+  std::vector<std::uint32_t> step_begin = {0};  // [groups + 1]
+  std::vector<uint4> weight;  // [step][term][fragment][32 lanes]: a lane's part of the fragment
+  std::vector<float> bias;    // [16 x groups], kActivationScale times the network's
 
-  // The rows that part p (8 groups, group_parts.h) reads: part_row[part_begin[p] ..
-  // part_begin[p + 1]); and the inputs as places in that list.
-  std::vector<std::uint32_t> part_begin = {0};
-  std::vector<std::uint32_t> part_row;
-  std::vector<uint2> local;  // as `input`: staged_row() of places in that list, 16 bits each; of no
-                             // use if a part has more than kMostStagedRows rows
+  // [step][fragment][q = 0 to 3]: the rows, in the layer before, of the inputs of the fragment's
+  // columns 2 q, 2 q + 1, 2 q + 8 and 2 q + 9: those that the lanes with lane % 4 == q multiply.
+  std::vector<uint4> input;
 
-  // If reads_whole_groups() and no part has more than 256 rows: which groups of the layer before a
-  // part reads, and which of them the part before reads too (PartReads).
-  std::vector<std::uint32_t> part_reads;  // [part]
-  std::vector<std::uint32_t> part_group;  // [part][kMostPartReads] part_group_entry(), the
-                                          // one that the part before reads too last
+  // Panel p reads the rows panel_row[panel_begin[p] .. panel_begin[p + 1]) of the layer before,
+  // each once. A kernel that copies them to shared memory in this order puts the i-th at
+  // shared_row(i).
+  std::vector<std::uint32_t> panel_begin = {0};  // [panels + 1]
+  std::vector<std::uint32_t> panel_row;
 
-  std::uint32_t most_part_rows() const;
+  // The same inputs as `input`, as places in shared memory: 16 bits each, shared_row(i) of the i-th
+  // row of the panel. Meaningless for a panel that reads more than kMostSharedRows rows.
+  std::vector<uint2> local;
 
-  // Whether the rows of each part come in runs of 16 that are a group of the layer before.
-  bool reads_whole_groups() const;
+  // Which groups of the layer before a panel reads. Empty unless reads_whole_groups() and no panel
+  // reads more than kMostPanelReads groups.
+  std::vector<std::uint32_t> panel_reads;  // [panel] PanelReads::bits
+  std::vector<std::uint32_t> panel_group;  // [panel][kMostPanelReads] panel_group_entry(); the
+                                           // shared group, if there is one, is the last entry
 
-  std::uint32_t steps() const;  // of every group; 0 if they differ
-  bool has_positive_bias() const;
   std::uint32_t groups() const { return static_cast<std::uint32_t>(step_begin.size()) - 1; }
+  std::uint32_t steps() const;            // of every group; 0 if groups differ
+  std::uint32_t most_panel_rows() const;  // that a panel reads
+
+  // Whether what each panel reads is made of whole groups of the layer before: their 16 rows one
+  // after the other.
+  bool reads_whole_groups() const;
+  bool has_positive_bias() const;  // whether any bias is above 0
 };
 
-// The row in which each output of a layer with these groups lies.
+// [outputs]: the row of the result in which each output of a layer with these groups lies.
 std::vector<std::uint32_t> rows_of_outputs(const InputGroups& groups);
 
-// `row_of_input` says in which row of the layer before each input lies; empty for the first layer,
-// which reads bits: input i is in row i, and a one counts as kBitValue, so weights make up for
-// that. Biases are kActivationScale times as large. Throws Error{usage} if a weight is too large
-// for a half.
+// Packs `layer`, whose outputs are in `groups`.
+//
+//   row_of_input  [layer.inputs] in which row of the layer before each input lies. Empty for the
+//                 first layer, which reads bits: input i is row i, and weights are divided by
+//                 kBitValue.
+//
+// Throws Error{usage} if a weight does not fit the range of a half.
 GroupedLayer group_layer(const SparseLayer& layer, const InputGroups& groups,
                          const std::vector<std::uint32_t>& row_of_input);
 
-// Device memory.
+// A GroupedLayer in device memory: members of the same name mean the same.
 struct GroupView {
   std::uint32_t groups = 0;
-  std::uint32_t parts = 1;
-  std::uint32_t steps = 0;  // of every group; 0 if they differ
+  std::uint32_t weight_terms = 1;
+  std::uint32_t steps = 0;
   bool has_positive_bias = true;
-  std::uint32_t most_part_rows = 0;
+  std::uint32_t most_panel_rows = 0;
   bool reads_whole_groups = false;
   const std::uint32_t* step_begin = nullptr;
   const uint4* input = nullptr;
   const uint4* weight = nullptr;
   const float* bias = nullptr;
-  const std::uint32_t* part_begin = nullptr;
-  const std::uint32_t* part_row = nullptr;
+  const std::uint32_t* panel_begin = nullptr;
+  const std::uint32_t* panel_row = nullptr;
   const uint2* local = nullptr;
-  const std::uint32_t* part_reads = nullptr;
-  const std::uint32_t* part_group = nullptr;
+  const std::uint32_t* panel_reads = nullptr;
+  const std::uint32_t* panel_group = nullptr;
 };
 
+// Owns the device memory of a GroupView.
 class GroupWeights {
  public:
-  // Returns when it is there. Throws Error{device} if memory runs out.
+  // Returns when everything is copied. Throws Error{device} if memory runs out.
   explicit GroupWeights(const GroupedLayer& layer);
 
   GroupView view() const;
@@ -128,11 +142,11 @@ class GroupWeights {
   DeviceBuffer<uint4> input_;
   DeviceBuffer<uint4> weight_;
   DeviceBuffer<float> bias_;
-  DeviceBuffer<std::uint32_t> part_begin_;
-  DeviceBuffer<std::uint32_t> part_row_;
+  DeviceBuffer<std::uint32_t> panel_begin_;
+  DeviceBuffer<std::uint32_t> panel_row_;
   DeviceBuffer<uint2> local_;
-  DeviceBuffer<std::uint32_t> part_reads_;
-  DeviceBuffer<std::uint32_t> part_group_;
+  DeviceBuffer<std::uint32_t> panel_reads_;
+  DeviceBuffer<std::uint32_t> panel_group_;
 };
 
 }  // namespace winnow::challenge

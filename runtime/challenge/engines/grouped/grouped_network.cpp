@@ -24,28 +24,30 @@ struct GroupedNetwork::Slot {
   InputGroups groups;
   std::vector<std::uint32_t> rows;  // of its outputs
   GroupedLayer grouped;
-  StackLayer stacked;  // no groups: cannot be
+  PackedLayer packed;  // no groups: cannot be
 };
 
 // Orders the outputs of layer l for `next`, which reads them; null: none does.
-void GroupedNetwork::arrange(Slot& slot, const Slot* next, const StackLimits& limits,
+void GroupedNetwork::arrange(Slot& slot, const Slot* next, const MultilayerLimits& limits,
                              std::uint32_t l) {
-  const bool may_stack = next != nullptr && l + 1 >= limits.from &&
-                         std::max(slot.groups.size(), next->groups.size()) <= limits.most_groups[0];
-  if (may_stack) order_for_banks(slot.groups, next->groups);
+  const bool may_be_multilayer =
+      next != nullptr && l + 1 >= limits.from &&
+      std::max(slot.groups.size(), next->groups.size()) <= limits.most_groups[0];
+  if (may_be_multilayer) order_for_banks(slot.groups, next->groups);
   slot.rows = rows_of_outputs(slot.groups);
 }
 
-void GroupedNetwork::pack(Slot& slot, const Slot& before, const StackLimits& limits,
+void GroupedNetwork::pack(Slot& slot, const Slot& before, const MultilayerLimits& limits,
                           std::uint32_t l) {
   slot.grouped = group_layer(slot.layer, slot.groups, before.rows);
-  const bool may_stack = l >= limits.from && can_stack(slot.grouped) &&
-                         std::max(before.groups.size(), slot.groups.size()) <=
-                             limits.most_groups[slot.grouped.parts - 1];
-  slot.stacked = may_stack ? stack_layer(slot.grouped) : StackLayer{};
+  const bool may_be_multilayer = l >= limits.from && can_pack(slot.grouped) &&
+                                 std::max(before.groups.size(), slot.groups.size()) <=
+                                     limits.most_groups[slot.grouped.weight_terms - 1];
+  slot.packed = may_be_multilayer ? pack_layer(slot.grouped) : PackedLayer{};
 }
 
-GroupedNetwork::GroupedNetwork(const Network& network, const StackLimits& limits, int threads) {
+GroupedNetwork::GroupedNetwork(const Network& network, const MultilayerLimits& limits,
+                               int threads) {
   ThreadPool pool(threads);
   const auto per_batch = static_cast<std::uint32_t>(pool.threads());
   // [0] is the layer before the batch, which is arranged when the next layer is known; [1] to
@@ -57,8 +59,9 @@ GroupedNetwork::GroupedNetwork(const Network& network, const StackLimits& limits
     const bool is_last = first + batch == network.layers();
     // Calls job(i, number of the layer) for slots.
     const auto for_each = [&](std::uint32_t begin, std::uint32_t end, auto job) {
-      pool.run([&](int part) {
-        for (std::uint32_t i = begin + static_cast<std::uint32_t>(part); i < end; i += per_batch) {
+      pool.run([&](int thread) {
+        for (std::uint32_t i = begin + static_cast<std::uint32_t>(thread); i < end;
+             i += per_batch) {
           job(i, first + i - 1);
         }
       });
@@ -82,7 +85,7 @@ GroupedNetwork::GroupedNetwork(const Network& network, const StackLimits& limits
     if (to > from) std::swap(before, slots[to - 1]);
     std::swap(slots[0], slots[batch]);
   }
-  stack_.upload();
+  multilayer_.upload();
 }
 
 void GroupedNetwork::add(const Slot& slot) {
@@ -91,9 +94,10 @@ void GroupedNetwork::add(const Slot& slot) {
   groups_ += slot.groups.size();
   outputs_ += slot.groups.output.size();
   inputs_ += slot.groups.input.size();
-  const bool fits = stack_.size() == 0 || slot.stacked.parts == stack_.parts();
-  if (slot.stacked.groups == 0 || !fits) stack_.clear();
-  if (slot.stacked.groups > 0) stack_.add(slot.stacked);
+  const bool fits =
+      multilayer_.size() == 0 || slot.packed.weight_terms == multilayer_.weight_terms();
+  if (slot.packed.groups == 0 || !fits) multilayer_.clear();
+  if (slot.packed.groups > 0) multilayer_.add(slot.packed);
 }
 
 std::string GroupedNetwork::summary() const {

@@ -59,7 +59,7 @@ std::vector<std::uint32_t> union_of_inputs(const SparseLayer& layer,
   return inputs;
 }
 
-// `left`: runs of outputs with equal rows, none of which fills a group.
+// `left`: sequences of outputs with equal rows, none of which fills a group.
 void add_mixed_groups(InputGroups& groups, const SparseLayer& layer,
                       std::vector<std::uint32_t> left) {
   std::ranges::stable_sort(left, [&](std::uint32_t a, std::uint32_t b) {

@@ -3,7 +3,7 @@
 
 #include "runtime/challenge/engines/gpu/engine_makers.h"
 #include "runtime/challenge/engines/gpu/gpu_engine.h"
-#include "runtime/challenge/engines/gpu/image_parts.h"
+#include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/challenge/engines/tiled/layer_stream.h"
 #include "runtime/challenge/engines/tiled/tiled_layer.h"
 #include "runtime/device/gpu.h"
@@ -22,16 +22,16 @@ class TiledEngine : public GpuEngine {
  private:
   void upload(const SparseImages& images) override;
   Categories infer() override;
-  void infer_part(std::uint32_t first, std::uint32_t last);
+  void infer_batch(std::uint32_t first, std::uint32_t last);
   void append_categories(std::uint32_t first, std::uint32_t last, Categories& categories) const;
 
   LayerStream weights_;
   std::uint32_t width_;
   DeviceImages images_on_device_;
-  std::uint32_t part_ = 1;                     // images that run at a time
-  DeviceBuffer<float> y_[2];                   // [part][width], the input of a layer and its output
-  DeviceBuffer<std::uint32_t> nonzero_count_;  // [part]
-  DeviceBuffer<std::uint8_t> empty_rows_;      // [part]
+  std::uint32_t batch_ = 1;   // images that run at a time
+  DeviceBuffer<float> y_[2];  // [batch][width], the input of a layer and its output
+  DeviceBuffer<std::uint32_t> nonzero_count_;  // [batch]
+  DeviceBuffer<std::uint8_t> empty_rows_;      // [batch]
   DeviceBuffer<std::uint32_t> live_counts_;    // [layers + 1]
   std::vector<std::uint32_t> live_;
 };
@@ -39,7 +39,7 @@ class TiledEngine : public GpuEngine {
 std::string TiledEngine::kernel() const {
   return "32 x 32 tiles in shared memory, activations dense fp32, weights CSR fp32 streamed from "
          "host memory" +
-         in_parts(part_);
+         in_batches(batch_);
 }
 
 void TiledEngine::upload(const SparseImages& images) {
@@ -50,10 +50,10 @@ void TiledEngine::upload(const SparseImages& images) {
       2 * sizeof(float) * width_ + sizeof(std::uint32_t) + sizeof(std::uint8_t);
   const std::uint32_t asked = options().images_at_once;
   const std::uint32_t most = asked == 0 ? kMostTiledImages : std::min(asked, kMostTiledImages);
-  part_ = images_per_part(images.images(), bytes_per_image, usable_gpu_bytes(), most);
-  for (DeviceBuffer<float>& y : y_) y = DeviceBuffer<float>(std::size_t{part_} * width_);
-  nonzero_count_ = DeviceBuffer<std::uint32_t>(part_);
-  empty_rows_ = DeviceBuffer<std::uint8_t>(part_);
+  batch_ = images_per_batch(images.images(), bytes_per_image, usable_gpu_bytes(), most);
+  for (DeviceBuffer<float>& y : y_) y = DeviceBuffer<float>(std::size_t{batch_} * width_);
+  nonzero_count_ = DeviceBuffer<std::uint32_t>(batch_);
+  empty_rows_ = DeviceBuffer<std::uint8_t>(batch_);
   live_counts_ = DeviceBuffer<std::uint32_t>(layers() + 1);
 }
 
@@ -61,9 +61,9 @@ Categories TiledEngine::infer() {
   CUDA_CHECK(cudaMemsetAsync(live_counts_.get(), 0, live_counts_.bytes(), stream()));
   weights_.restart();
   Categories categories;
-  for (std::uint32_t first = 0; first < images(); first += part_) {
-    const std::uint32_t last = first + std::min(part_, images() - first);
-    infer_part(first, last);
+  for (std::uint32_t first = 0; first < images(); first += batch_) {
+    const std::uint32_t last = first + std::min(batch_, images() - first);
+    infer_batch(first, last);
     append_categories(first, last, categories);
   }
   live_.resize(live_counts_.count());
@@ -73,7 +73,7 @@ Categories TiledEngine::infer() {
   return categories;
 }
 
-void TiledEngine::infer_part(std::uint32_t first, std::uint32_t last) {
+void TiledEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
   const std::uint32_t count = last - first;
   expand_images(images_on_device_, first, last, {.per_image = neurons(), .per_neuron = 1},
                 y_[0].get(), stream());

@@ -10,14 +10,15 @@
 namespace winnow::challenge {
 namespace {
 
-using Part = SparseActivations::Part;
+using RowRange = SparseActivations::RowRange;
 
-// Cuts `part` in halves `depth` times.
-std::vector<Part> pieces(const SparseActivations& activations, const Part& part, int depth) {
-  if (depth == 0 || part.rows() < 2) return {part};
-  const auto [low, high] = activations.halves(part);
-  std::vector<Part> all = pieces(activations, low, depth - 1);
-  const std::vector<Part> more = pieces(activations, high, depth - 1);
+// Cuts `range` in halves `depth` times.
+std::vector<RowRange> pieces(const SparseActivations& activations, const RowRange& range,
+                             int depth) {
+  if (depth == 0 || range.rows() < 2) return {range};
+  const auto [low, high] = activations.halves(range);
+  std::vector<RowRange> all = pieces(activations, low, depth - 1);
+  const std::vector<RowRange> more = pieces(activations, high, depth - 1);
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -26,13 +27,13 @@ void run_layer(SparseActivations& activations, Spgemm& spgemm, const SparseLayer
                int depth) {
   const DeviceCsr weights(weights_by_input(layer));
   const DeviceBuffer<float> bias = upload(layer.bias);
-  for (const Part& part : pieces(activations, activations.whole(), depth)) {
+  for (const RowRange& range : pieces(activations, activations.whole(), depth)) {
     std::optional<CsrView> z;
-    if (part.nonzeros() > 0) {
-      z = spgemm.multiply(*activations.view(part, weights.view().rows), weights.view());
+    if (range.nonzeros() > 0) {
+      z = spgemm.multiply(*activations.view(range, weights.view().rows), weights.view());
       REQUIRE(z.has_value());
     }
-    activations.append(part, z, bias.get());
+    activations.append(range, z, bias.get());
   }
   activations.finish();
 }
@@ -43,7 +44,7 @@ TEST_CASE("sparse activations multiplied in pieces of rows are those multiplied 
   if (lacks_gpu()) return;
   const MemoryNetwork network = random_network({.widths = {90, 60, 71, 90}, .seed = 12});
   const SparseImages images = random_images(90, 77, 13);
-  const PlainResult expected = run_plainly(network, images);
+  const ExpectedResult expected = expected_result(network, images);
   const Stream stream;
   const DeviceImages on_device = upload_images(images);
   Spgemm spgemm(stream.get());

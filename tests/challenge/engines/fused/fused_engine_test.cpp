@@ -32,7 +32,7 @@ TEST_CASE("fused gives the reference's categories wherever fp16 begins") {
   for (const Case& sample : kCases) {
     const MemoryNetwork network = random_network({.widths = sample.widths, .seed = 3});
     const SparseImages images = random_images(network.neurons(), sample.images, 4);
-    const Categories expected = run_plainly(network, images).categories;
+    const Categories expected = expected_result(network, images).categories;
     for (const Maker make : kMakers) {
       for (int prefix = 0; prefix <= static_cast<int>(network.layers()); ++prefix) {
         EngineOptions options;
@@ -61,7 +61,7 @@ TEST_CASE("fused streams weights that are to take less memory") {
     engine->set_images(images);
     RunTimes times;
     for (int run = 0; run < 3; ++run) {
-      CHECK(engine->run(times) == run_plainly(network, images).categories);
+      CHECK(engine->run(times) == expected_result(network, images).categories);
     }
   }
 }
@@ -75,7 +75,7 @@ TEST_CASE("fused takes other images without being made anew") {
       const SparseImages images = random_images(64, count, count);
       engine->set_images(images);
       RunTimes times;
-      CHECK(engine->run(times) == run_plainly(network, images).categories);
+      CHECK(engine->run(times) == expected_result(network, images).categories);
     }
   }
 }

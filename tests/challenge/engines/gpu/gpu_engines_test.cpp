@@ -37,7 +37,7 @@ void for_each_engine(const std::function<void(const std::string&)>& check) {
   }
 }
 
-void check_run(Engine& engine, const PlainResult& expected) {
+void check_run(Engine& engine, const ExpectedResult& expected) {
   RunTimes times;
   CHECK(engine.run(times) == expected.categories);
   CHECK(times.inference_ms > 0);
@@ -50,8 +50,8 @@ TEST_CASE("the samples have images that live and images that die") {
   bool has_death = false, has_life = false;
   for (const Case& sample : kCases) {
     const MemoryNetwork network = random_network({.widths = sample.widths});
-    const PlainResult result =
-        run_plainly(network, random_images(network.neurons(), sample.images, 2));
+    const ExpectedResult result =
+        expected_result(network, random_images(network.neurons(), sample.images, 2));
     has_death |= result.live.back() < result.live.front();
     has_life |= sample.images > 100 && result.live.back() > sample.images / 4;
   }
@@ -65,7 +65,7 @@ TEST_CASE("every GPU engine gives the categories of the reference on ragged netw
     CAPTURE(sample.widths);
     const MemoryNetwork network = random_network({.widths = sample.widths});
     const SparseImages images = random_images(network.neurons(), sample.images, 2);
-    const PlainResult expected = run_plainly(network, images);
+    const ExpectedResult expected = expected_result(network, images);
     for_each_engine([&](const std::string& name) {
       const auto engine = make_gpu_engine(name, network, exact_options());
       engine->set_images(images);
@@ -82,7 +82,7 @@ TEST_CASE("small: every GPU engine gives the categories of the reference") {
     CAPTURE(sample.widths);
     const MemoryNetwork network = random_network({.widths = sample.widths});
     const SparseImages images = random_images(network.neurons(), sample.images, 2);
-    const PlainResult expected = run_plainly(network, images);
+    const ExpectedResult expected = expected_result(network, images);
     for_each_engine([&](const std::string& name) {
       for (const std::size_t weight_bytes : {0, 1}) {  // 1: streamed by the engine that can
         if (weight_bytes > 0 && name != "fused") continue;
@@ -101,7 +101,7 @@ TEST_CASE("every GPU engine gives the same in parts of images and with half floa
   if (lacks_gpu()) return;
   const MemoryNetwork network = random_network({.widths = {70, 45, 101, 64}, .seed = 5});
   const SparseImages images = random_images(70, 101, 6);
-  const PlainResult expected = run_plainly(network, images);
+  const ExpectedResult expected = expected_result(network, images);
   for_each_engine([&](const std::string& name) {
     for (const std::uint32_t at_once : {1u, 32u, 100u}) {
       CAPTURE(at_once);
@@ -133,18 +133,18 @@ TEST_CASE("every GPU engine survives the death of all images, and then runs othe
     for (const SparseImages& images : {many, weak, empty, dark, many}) {
       CAPTURE(images.images());
       engine->set_images(images);
-      check_run(*engine, run_plainly(network, images));
+      check_run(*engine, expected_result(network, images));
     }
   });
-  CHECK(run_plainly(network, weak).live[1] == 0);
-  CHECK(run_plainly(network, many).categories.size() > 0);
+  CHECK(expected_result(network, weak).live[1] == 0);
+  CHECK(expected_result(network, many).categories.size() > 0);
 }
 
 TEST_CASE("GPU engines report progress, stop when it throws, and refuse images that do not fit") {
   if (lacks_gpu()) return;
   const MemoryNetwork network = random_network({.widths = {50, 50, 50, 50}, .seed = 3});
   const SparseImages images = random_images(50, 40, 4);
-  const PlainResult expected = run_plainly(network, images);
+  const ExpectedResult expected = expected_result(network, images);
   for_each_engine([&](const std::string& name) {
     std::uint32_t last = 0, stop_at = 4;
     EngineOptions options = exact_options();

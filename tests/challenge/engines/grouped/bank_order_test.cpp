@@ -16,8 +16,8 @@ std::uint32_t most_of_a_bank(const InputGroups& groups, const InputGroups& next)
   const auto rows = rows_of_outputs(groups);
   std::uint32_t sum = 0;
   for (std::uint32_t g = 0; g < next.size(); ++g) {
-    std::array<std::uint32_t, kRowBanks> count{};
-    for (const std::uint32_t i : next.inputs(g)) ++count[rows[i] % kRowBanks];
+    std::array<std::uint32_t, kBankGroups> count{};
+    for (const std::uint32_t i : next.inputs(g)) ++count[rows[i] % kBankGroups];
     sum += *std::ranges::max_element(count);
   }
   return sum;

@@ -28,10 +28,10 @@ Connections read_back(const GroupedLayer& grouped) {
   };
   for (std::uint32_t g = 0; g < grouped.groups(); ++g) {
     for (std::uint32_t s = grouped.step_begin[g]; s < grouped.step_begin[g + 1]; ++s) {
-      for (std::uint32_t part = 0; part < grouped.parts; ++part) {
+      for (std::uint32_t term = 0; term < grouped.weight_terms; ++term) {
         for (std::uint32_t f = 0; f < 2; ++f) {
           for (std::uint32_t lane = 0; lane < 32; ++lane) {
-            const uint4 w = grouped.weight[((s * grouped.parts + part) * 2 + f) * 32 + lane];
+            const uint4 w = grouped.weight[((s * grouped.weight_terms + term) * 2 + f) * 32 + lane];
             const uint4 in = grouped.input[(s * 2 + f) * 4 + lane % 4];
             const std::uint32_t row = g * kGroupOutputs + lane / 4;
             for (std::uint32_t i = 0; i < 2; ++i) {
@@ -60,13 +60,13 @@ Connections expected_of(const SparseLayer& layer, const std::vector<std::uint32_
   return all;
 }
 
-void check_layer_of(const SparseLayer& layer, std::uint32_t parts) {
+void check_layer_of(const SparseLayer& layer, std::uint32_t terms) {
   const InputGroups groups = find_input_groups(layer);
   std::vector<std::uint32_t> row_of_input(layer.inputs);
   for (std::uint32_t i = 0; i < layer.inputs; ++i) row_of_input[i] = layer.inputs - 1 - i;
   const GroupedLayer grouped = group_layer(layer, groups, row_of_input);
   const auto rows = rows_of_outputs(groups);
-  CHECK(grouped.parts == parts);
+  CHECK(grouped.weight_terms == terms);
   CHECK(read_back(grouped) == expected_of(layer, rows, row_of_input, 1));
   for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
     CHECK(grouped.bias[rows[j]] == layer.bias[j] * kActivationScale);
@@ -80,7 +80,7 @@ TEST_CASE("fragments hold every weight once") {
   check_layer_of(random_network({.widths = {90, 45}, .seed = 2}).layer(0), 1);
 }
 
-TEST_CASE("weights that are no halfs are the sum of two") {
+TEST_CASE("weights that are no halves are the sum of two") {
   check_layer_of(shared_layer({.outputs = 33, .weight_unit = 1 + 1.0f / 4096}), 2);
 }
 
@@ -110,28 +110,28 @@ TEST_CASE("whole groups of the layer before are recognised") {
     return group_layer(second, chain_groups(find_input_groups(second), second.inputs), rows);
   };
   CHECK(second_layer(class_network(256, 2, {})).reads_whole_groups());
-  CHECK(second_layer(class_network(256, 2, {})).most_part_rows() <= 16 * 9);
+  CHECK(second_layer(class_network(256, 2, {})).most_panel_rows() <= 16 * 9);
   CHECK_FALSE(second_layer(shared_network({64, 64, 64}, {})).reads_whole_groups());
 }
 
-TEST_CASE("a part names the groups that it reads, one shared with the part before last") {
+TEST_CASE("a panel names the groups that it reads, one shared with the panel before last") {
   const MemoryNetwork network = class_network(512, 2, {});
   const SparseLayer first = network.layer(0), second = network.layer(1);
   const auto rows = rows_of_outputs(chain_groups(find_input_groups(first), first.inputs));
   const GroupedLayer layer =
       group_layer(second, chain_groups(find_input_groups(second), second.inputs), rows);
-  REQUIRE(layer.part_reads.size() == 4);
-  CHECK_FALSE(PartReads{layer.part_reads[0]}.is_shared());
+  REQUIRE(layer.panel_reads.size() == 4);
+  CHECK_FALSE(PanelReads{layer.panel_reads[0]}.is_shared());
   std::uint32_t shared = 0;
   for (std::uint32_t p = 0; p < 4; ++p) {
-    const PartReads reads{layer.part_reads[p]};
-    const auto row = [&](std::uint32_t part, std::uint32_t number) {
-      return layer.part_row[layer.part_begin[part] + number * kGroupOutputs];
+    const PanelReads reads{layer.panel_reads[p]};
+    const auto row = [&](std::uint32_t panel, std::uint32_t number) {
+      return layer.panel_row[layer.panel_begin[panel] + number * kGroupOutputs];
     };
-    CHECK(reads.groups() * kGroupOutputs == layer.part_begin[p + 1] - layer.part_begin[p]);
+    CHECK(reads.groups() * kGroupOutputs == layer.panel_begin[p + 1] - layer.panel_begin[p]);
     std::vector<bool> is_named(reads.groups());
     for (std::uint32_t i = 0; i < reads.groups(); ++i) {
-      const std::uint32_t entry = layer.part_group[p * kMostPartReads + i], number = entry >> 24;
+      const std::uint32_t entry = layer.panel_group[p * kMostPanelReads + i], number = entry >> 24;
       CHECK((entry & 0xffffff) * kGroupOutputs == row(p, number));
       is_named[number] = true;
       if (reads.is_shared()) CHECK((number == reads.here()) == (i + 1 == reads.groups()));

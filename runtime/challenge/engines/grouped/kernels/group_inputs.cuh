@@ -44,8 +44,8 @@ __device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned c
 
 // sum += weights x inputs for 16 inputs of 8 blocks of images. A bit stands for a
 // two (kBitValue): it is moved to the exponent's highest place.
-template <int kWeightParts>
-__device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const BitInputs& in,
+template <int kWeightTerms>
+__device__ __forceinline__ void add(const uint4 (&weight)[kWeightTerms], const BitInputs& in,
                                     float (&sum)[8][4], const SumBegin* begin = nullptr) {
   constexpr std::uint32_t kTwos = 0x40004000;
   const std::uint32_t pair0 = in.row[0] | in.row[1] << 16, pair1 = in.row[2] | in.row[3] << 16;

@@ -1,27 +1,27 @@
 // Inputs come straight from global memory: for bits, and for layers whose groups read too many
-// different inputs for shared memory (staged_kernel.cu).
+// different inputs for shared memory (double_buffered_kernel.cu).
 #include "runtime/challenge/engines/grouped/kernels/group_kernel.h"
 
 #include "runtime/base/error.h"
 #include "runtime/challenge/engines/gpu/overlapping_launch.h"
-#include "runtime/challenge/engines/grouped/kernels/ahead_kernel.h"
+#include "runtime/challenge/engines/grouped/kernels/double_buffered_kernel.h"
 #include "runtime/challenge/engines/grouped/kernels/group_inputs.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_math.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_output.cuh"
-#include "runtime/challenge/engines/grouped/kernels/staged_kernel.h"
+#include "runtime/challenge/engines/grouped/kernels/prefetch_kernel.h"
 
 namespace winnow::challenge {
 namespace {
 
-constexpr int kBlocksPerProcessor = 2;
+constexpr int kBlocksPerSm = 2;
 
 // ---------------------------------------------------------------------------------- device
 
-template <GroupForm kForm, int kWeightParts>
+template <GroupForm kForm, int kWeightTerms>
 __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
                                          const StepRows& rows, const unsigned char* tile,
                                          float (&sum)[8][4], const SumBegin* begin = nullptr) {
-  uint4 weight[kFragments][kWeightParts];
+  uint4 weight[kFragments][kWeightTerms];
   load_weights(w, step, weight);
   if constexpr (kForm == GroupForm::bits) {
     BitInputs in[kFragments];
@@ -29,25 +29,25 @@ __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum, f == 0 ? begin : nullptr);
   } else {
-    constexpr int kInputParts = kForm == GroupForm::split ? 2 : 1;
+    constexpr int kInputTerms = kForm == GroupForm::split ? 2 : 1;
     const std::uint32_t chunk = this_lane().chunk();
-    Inputs in[kInputParts][kFragments];
+    Inputs in[kInputTerms][kFragments];
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const unsigned char* row =
-            tile + std::size_t{word_of(rows.of[f], k)} * (kInputParts * kRowBytes) + chunk * 16;
+            tile + std::size_t{word_of(rows.of[f], k)} * (kInputTerms * kRowBytes) + chunk * 16;
 #pragma unroll
-        for (int part = 0; part < kInputParts; ++part) {
-          in[part][f].row[k] = *reinterpret_cast<const uint4*>(row + part * kRowBytes);
+        for (int term = 0; term < kInputTerms; ++term) {
+          in[term][f].row[k] = *reinterpret_cast<const uint4*>(row + term * kRowBytes);
         }
       }
     }
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) {
-      add<kWeightParts>(weight[f], in[0][f], sum, f == 0 ? begin : nullptr);
-      if constexpr (kInputParts == 2) {
+      add<kWeightTerms>(weight[f], in[0][f], sum, f == 0 ? begin : nullptr);
+      if constexpr (kInputTerms == 2) {
         const uint4 high[1] = {weight[f][0]};  // low x low is beyond 22 bits
         add<1>(high, in[1][f], sum);
       }
@@ -55,52 +55,51 @@ __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
   }
 }
 
-// All blocks work on the same few tiles, so that these stay in the L2 cache; a block takes a run of
-// neighbouring groups, which have inputs in common.
-template <GroupForm kIn, bool kSplitOut, int kWeightParts, bool kMoves>
-__global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
-    group_kernel(const GroupLaunch a) {
+// All blocks work on the same few tiles, so that these stay in the L2 cache; a block takes a strip
+// of neighbouring groups, which have inputs in common.
+template <GroupForm kIn, bool kSplitOut, int kWeightTerms, bool kMoves>
+__global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm) group_kernel(const GroupLaunch a) {
   using Output = GroupOutput<kSplitOut, kMoves>;
   __shared__ typename Output::Scratch scratch[kGroupWarps];
   const std::uint32_t warp = threadIdx.x / 32;
-  const std::uint32_t parts = (a.weights.groups + kGroupWarps - 1) / kGroupWarps;
-  const std::uint32_t runs = (parts + a.run - 1) / a.run;  // of a tile
+  const std::uint32_t panels = (a.weights.groups + kGroupWarps - 1) / kGroupWarps;
+  const std::uint32_t strips = (panels + a.strip_panels - 1) / a.strip_panels;  // of a tile
   const std::size_t tile_bytes =
       kIn == GroupForm::bits ? std::size_t{a.bit_rows} * (kGroupImages / 8)
                              : std::size_t{a.rows} * (kIn == GroupForm::split ? 2 : 1) * kRowBytes;
-  const auto group_of = [&](std::uint32_t part) {  // the last part may be short
-    return min(part * kGroupWarps + warp, a.weights.groups - 1);
+  const auto group_of = [&](std::uint32_t panel) {  // the last panel may be short
+    return min(panel * kGroupWarps + warp, a.weights.groups - 1);
   };
   const auto rows_at = [&](std::uint32_t group) {
     return rows_of(a.weights, first_step(a.weights, group));
   };
-  StepRows rows = rows_at(group_of(blockIdx.x % runs * a.run));
+  StepRows rows = rows_at(group_of(blockIdx.x % strips * a.strip_panels));
   if (kIn != GroupForm::bits) wait_for_launch_before();
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   Output output;
-  for (std::uint32_t work = blockIdx.x; work < tiles * runs; work += gridDim.x) {
-    const std::uint32_t tile = a.is_reverse ? tiles - 1 - work / runs : work / runs;
+  for (std::uint32_t work = blockIdx.x; work < tiles * strips; work += gridDim.x) {
+    const std::uint32_t tile = a.is_reverse ? tiles - 1 - work / strips : work / strips;
     const unsigned char* in = static_cast<const unsigned char*>(a.in) + tile * tile_bytes;
-    const std::uint32_t first_part = work % runs * a.run;
-    const std::uint32_t last_part = min(first_part + a.run, parts);
-    output.look_ahead(a, tile);
-    output.begin_tile(a, scratch[warp], tile, first_part == 0 && warp == 0);
-    for (std::uint32_t part = first_part; part < last_part; ++part) {
-      const std::uint32_t group = group_of(part);
+    const std::uint32_t first_panel = work % strips * a.strip_panels;
+    const std::uint32_t last_panel = min(first_panel + a.strip_panels, panels);
+    output.prefetch_tile(a, tile);
+    output.begin_tile(a, scratch[warp], tile, first_panel == 0 && warp == 0);
+    for (std::uint32_t panel = first_panel; panel < last_panel; ++panel) {
+      const std::uint32_t group = group_of(panel);
       const Biases bias = biases_of(a.weights, group);
       const std::uint32_t step = first_step(a.weights, group);
       const SumBegin begin = begin_of_sums(a.weights, bias);
       float sum[8][4];
-      add_step<kIn, kWeightParts>(a.weights, step, rows, in, sum, &begin);
+      add_step<kIn, kWeightTerms>(a.weights, step, rows, in, sum, &begin);
       if (a.weights.steps != 1) {
         const std::uint32_t last_step = __ldg(a.weights.step_begin + group + 1);
         for (std::uint32_t s = step + 1; s < last_step; ++s) {
-          add_step<kIn, kWeightParts>(a.weights, s, rows_of(a.weights, s), in, sum);
+          add_step<kIn, kWeightTerms>(a.weights, s, rows_of(a.weights, s), in, sum);
         }
       }
       const std::uint32_t next =
-          part + 1 < last_part ? part + 1 : (work + gridDim.x) % runs * a.run;
+          panel + 1 < last_panel ? panel + 1 : (work + gridDim.x) % strips * a.strip_panels;
       rows = rows_at(group_of(next));
       end_sum(a.weights, bias, sum);
       output.write(a, scratch[warp], group, sum);
@@ -113,17 +112,17 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerProcessor)
 
 using Kernel = void (*)(GroupLaunch);
 
-template <GroupForm kIn, bool kSplitOut, int kWeightParts>
+template <GroupForm kIn, bool kSplitOut, int kWeightTerms>
 Kernel kernel_for(const GroupLaunch& launch) {
   if constexpr (kIn != GroupForm::bits) {
-    if (launch.keep != nullptr) return group_kernel<kIn, kSplitOut, kWeightParts, true>;
+    if (launch.keep != nullptr) return group_kernel<kIn, kSplitOut, kWeightTerms, true>;
   }
-  return group_kernel<kIn, kSplitOut, kWeightParts, false>;
+  return group_kernel<kIn, kSplitOut, kWeightTerms, false>;
 }
 
 template <GroupForm kIn, bool kSplitOut>
 Kernel kernel_for(const GroupLaunch& launch) {
-  if (launch.weights.parts == 2) return kernel_for<kIn, kSplitOut, 2>(launch);
+  if (launch.weights.weight_terms == 2) return kernel_for<kIn, kSplitOut, 2>(launch);
   return kernel_for<kIn, kSplitOut, 1>(launch);
 }
 
@@ -145,10 +144,10 @@ Kernel kernel_for(const GroupLaunch& launch) {
 
 }  // namespace
 
-void launch_group_layer(const GroupLaunch& launch, int processors, cudaStream_t stream) {
-  if (can_stage(launch)) return launch_staged_layer(launch, processors, stream);
-  if (can_copy_ahead(launch)) return launch_ahead_layer(launch, processors, stream);
-  const LaunchSize size{.blocks = processors * kBlocksPerProcessor, .threads = kGroupThreads};
+void launch_group_layer(const GroupLaunch& launch, int sms, cudaStream_t stream) {
+  if (can_double_buffer(launch)) return launch_double_buffered_layer(launch, sms, stream);
+  if (can_prefetch(launch)) return launch_prefetch_layer(launch, sms, stream);
+  const LaunchSize size{.blocks = sms * kBlocksPerSm, .threads = kGroupThreads};
   launch_overlapping(kernel_for(launch), launch, size, launch.in_form != GroupForm::bits, stream);
 }
 

@@ -1,7 +1,13 @@
-// One layer in one launch on tensor cores: a warp computes the 16 outputs of a group for a tile of
-// 64 images. Activations lie in global memory as [tile][row][parts][64] halfs: one part, or two
-// whose sum stands for the value (22 bits of mantissa). Values are kActivationScale times as large,
-// so that halfs are normal down to 2^-24.
+// One layer of the engine `grouped` in one launch on tensor cores.
+//
+//   group  16 outputs that read the same inputs: 16 rows of the dense matrix that a warp multiplies
+//   panel  8 consecutive groups (kPanelGroups), which a thread block computes at a time
+//   tile   64 images (kGroupImages), for which a warp computes a group at a time
+//   term   a half: a value is one half or the sum of two, `high` and `low` (22 bits of mantissa)
+//
+// Activations lie in global memory as halves [tile][row][term][64]. The outputs of group g are the
+// rows 16 g to 16 g + 15. Stored values are kActivationScale times the network's, so that the
+// network's values down to 2^-24 are normal halves.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,42 +20,51 @@ namespace winnow::challenge {
 
 inline constexpr std::uint32_t kGroupImages = 64;  // of a tile
 
+// How activations are stored.
 enum class GroupForm {
-  bits,  // [tile][row][2 words], bit image % 32 of word image / 32: the first layer's inputs; a one
-         // counts as kBitValue
-  split,  // two halfs
-  half,
+  bits,   // the input images: [tile][row][2 words], bit i % 32 of word i / 32 is image i of the
+          // tile; a set bit stands for kBitValue
+  split,  // two terms
+  half,   // one term
 };
 
-// Pointers to device memory.
+// What one launch computes. All pointers are to device memory.
 struct GroupLaunch {
   GroupView weights;
   GroupForm in_form = GroupForm::half;
-  GroupForm out_form = GroupForm::half;  // split or half; half if in_form is
-  std::uint32_t rows = 0;                // of a tile of activations in memory, not of bits
-  std::uint32_t bit_rows = 0;            // of a tile of bits
-  const void* in = nullptr;
-  void* out = nullptr;
+  GroupForm out_form = GroupForm::half;  // split or half; half if in_form is half
+  std::uint32_t rows = 0;                // of a tile of activations in memory
+  std::uint32_t bit_rows = 0;            // of a tile of bits in memory
+  const void* in = nullptr;              // activations, or bits
+  void* out = nullptr;                   // activations; no overlap with `in`
   const std::uint32_t* count = nullptr;  // [1] images in `in`
-  std::uint32_t run = 1;                 // so many times 8 groups are one block's at a time
-  bool is_reverse = false;               // last tile first
-  std::uint32_t tile_set_log2 = 0;  // split in, half or split out: so many tiles, a power of 2,
-                                    // are computed part by part together
 
-  // Images to drop on the way: those of a tile that are kept go to consecutive places in `out`, in
-  // order, and images of zeros after them up to a multiple. Null: all stay. Not for bits.
-  const std::uint32_t* keep = nullptr;   // [words] bit per image of `in`, 0 beyond the count
-  const std::uint32_t* first = nullptr;  // [tiles] place of the first, a multiple of `multiple`
+  // The order of work.
+  std::uint32_t strip_panels = 1;   // panels of a tile that a block computes one after the other
+  bool is_reverse = false;          // the last tile first: `in` may still be cached from its end
+  std::uint32_t tile_set_log2 = 0;  // in_form split only: 2^n tiles are computed together, a panel
+                                    // of all of them before the next panel
+
+  // Dropping images, in_form split or half only. The kept images of a tile go to consecutive places
+  // in `out` from the tile's first place on, in order; images of zeros fill up to a multiple of
+  // `multiple` places. `keep` null: every image keeps its place, and the rest is not read.
+  const std::uint32_t* keep = nullptr;   // [words] bit per image of `in`; 0 beyond the count
+  const std::uint32_t* first = nullptr;  // [tiles] the tile's first place, a multiple of `multiple`
   std::uint32_t multiple = 2;            // even
-  const std::uint32_t* in_id = nullptr;  // names of the images of `in`; null: their numbers
-  std::uint32_t* out_id = nullptr;       // of those kept, by place
+  const std::uint32_t* in_id = nullptr;  // [images] ids (image_places.h); null: image i has id i
+  std::uint32_t* out_id = nullptr;       // [places] ids of the kept images
 
-  // [words] bit per place in `out`: images that are not 0 everywhere. 0 before; or null.
+  // [words] bit per place in `out`: set for the images with an output above 0. Must be 0 before.
+  // Null: not wanted.
   std::uint32_t* alive = nullptr;
 };
 
-// Asynchronous; fit for a CUDA graph. Equal inputs give equal bits. Unless it reads bits, it
-// begins before the work that is on the stream has ended and then waits for it, where the GPU can.
-void launch_group_layer(const GroupLaunch& launch, int processors, cudaStream_t stream);
+// Enqueues the layer with the kernel that suits it; fit for a CUDA graph. Equal inputs give equal
+// bits. `sms` is the number of SMs of the current GPU.
+//
+// Unless it reads bits, the launch begins before the work ahead of it in the stream has ended,
+// where the GPU can do that, and its kernel waits for that work. Throws Error{device} if the launch
+// is refused.
+void launch_group_layer(const GroupLaunch& launch, int sms, cudaStream_t stream);
 
 }  // namespace winnow::challenge

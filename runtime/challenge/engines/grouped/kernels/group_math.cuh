@@ -17,7 +17,7 @@ namespace winnow::challenge {
 inline constexpr int kGroupWarps = 8;
 inline constexpr int kGroupThreads = kGroupWarps * 32;
 inline constexpr std::uint32_t kAllLanes = 0xffffffffu;
-inline constexpr std::uint32_t kRowBytes = kGroupImages * 2;  // of one part
+inline constexpr std::uint32_t kRowBytes = kGroupImages * 2;  // of one term
 inline constexpr int kFragments = kStepInputs / 16;           // of a step
 
 struct Lane {
@@ -62,22 +62,22 @@ __device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::
 }
 
 // sum += weights x inputs for 16 inputs of 8 blocks of images; `begin`: = instead of +=, plus that.
-template <int kWeightParts>
-__device__ __forceinline__ void add_block(const uint4 (&weight)[kWeightParts], std::uint32_t b0,
+template <int kWeightTerms>
+__device__ __forceinline__ void add_block(const uint4 (&weight)[kWeightTerms], std::uint32_t b0,
                                           std::uint32_t b1, const SumBegin* begin,
                                           float (&sum)[4]) {
 #pragma unroll
-  for (int part = 0; part < kWeightParts; ++part) {
-    if (part == 0 && begin != nullptr) {
-      multiply(weight[part], b0, b1, begin->of, sum);
+  for (int term = 0; term < kWeightTerms; ++term) {
+    if (term == 0 && begin != nullptr) {
+      multiply(weight[term], b0, b1, begin->of, sum);
     } else {
-      multiply(weight[part], b0, b1, sum);
+      multiply(weight[term], b0, b1, sum);
     }
   }
 }
 
-template <int kWeightParts>
-__device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const Inputs& in,
+template <int kWeightTerms>
+__device__ __forceinline__ void add(const uint4 (&weight)[kWeightTerms], const Inputs& in,
                                     float (&sum)[8][4], const SumBegin* begin = nullptr) {
 #pragma unroll
   for (int block = 0; block < 8; ++block) {
@@ -91,15 +91,15 @@ __device__ __forceinline__ void add(const uint4 (&weight)[kWeightParts], const I
 }
 
 // A lane's weights of one step.
-template <int kWeightParts>
+template <int kWeightTerms>
 __device__ __forceinline__ void load_weights(const GroupView& w, std::uint32_t step,
-                                             uint4 (&weight)[kFragments][kWeightParts]) {
+                                             uint4 (&weight)[kFragments][kWeightTerms]) {
 #pragma unroll
   for (int f = 0; f < kFragments; ++f) {
 #pragma unroll
-    for (int part = 0; part < kWeightParts; ++part) {
-      weight[f][part] =
-          __ldg(w.weight + ((std::size_t{step} * kWeightParts + part) * kFragments + f) * 32 +
+    for (int term = 0; term < kWeightTerms; ++term) {
+      weight[f][term] =
+          __ldg(w.weight + ((std::size_t{step} * kWeightTerms + term) * kFragments + f) * 32 +
                 threadIdx.x % 32);
     }
   }
@@ -146,7 +146,7 @@ __device__ __forceinline__ std::uint32_t bits_of(__half2 pair) {
   return reinterpret_cast<const std::uint32_t&>(pair);
 }
 
-// Two values as halfs, and what is left of them as halfs.
+// Two values as halves, and what is left of them as halves.
 struct SplitPair {
   std::uint32_t high, low;
 };
@@ -157,7 +157,7 @@ __device__ __forceinline__ SplitPair split_pair(float a, float b) {
   return {bits_of(high), bits_of(__floats2half2_rn(a - back.x, b - back.y))};
 }
 
-// Part i of a lane's sums as a chunk of 8 images, clamped: halfs, and what is left of them.
+// Chunk i of a lane's sums as a chunk of 8 images, clamped: halves, and what is left of them.
 struct SplitChunk {
   uint4 high, low;
 };
@@ -172,18 +172,18 @@ __device__ __forceinline__ SplitChunk split_chunk(const float (&sum)[8][4], int 
           make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low)};
 }
 
-// Clamped to [0, 32] and rounded to halfs: the same as the other way round.
-__device__ __forceinline__ std::uint32_t clamped_halfs(float a, float b) {
+// Clamped to [0, 32] and rounded to halves: the same as the other way round.
+__device__ __forceinline__ std::uint32_t clamped_halves(float a, float b) {
   std::uint32_t pair;
   asm("cvt.rn.relu.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(b), "f"(a));
   const __half2 limit = __float2half2_rn(kLargestActivation * kActivationScale);
   return bits_of(__hmin2(reinterpret_cast<const __half2&>(pair), limit));
 }
 
-// The same as halfs alone.
+// The same as halves alone.
 __device__ __forceinline__ uint4 half_chunk(const float (&sum)[8][4], int i) {
-  return make_uint4(clamped_halfs(sum[0][i], sum[1][i]), clamped_halfs(sum[2][i], sum[3][i]),
-                    clamped_halfs(sum[4][i], sum[5][i]), clamped_halfs(sum[6][i], sum[7][i]));
+  return make_uint4(clamped_halves(sum[0][i], sum[1][i]), clamped_halves(sum[2][i], sum[3][i]),
+                    clamped_halves(sum[4][i], sum[5][i]), clamped_halves(sum[6][i], sum[7][i]));
 }
 
 // From here on, what the launch before wrote is there. The next one may begin, up to this point.

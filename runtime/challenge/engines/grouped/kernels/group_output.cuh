@@ -9,37 +9,38 @@
 
 namespace winnow::challenge {
 
-inline constexpr std::uint32_t kStagedRow =
-    kGroupImages + 4;  // apart, so that rows meet other banks
+// Floats from one row of a scratch to the next: 4 more than a row has, so that rows meet other
+// banks.
+inline constexpr std::uint32_t kScratchRow = kGroupImages + 4;
 
-// What of a lane's images is not 0 in any row so far: halfs of chunk q, then of chunk q + 4.
+// What of a lane's images is not 0 in any row so far: halves of chunk q, then of chunk q + 4.
 struct Seen {
   std::uint32_t word[2][4];
 };
 
-// Clamps the sums and writes the lane's chunks to `to`, [16 rows][kParts][64].
-template <int kParts>
+// Clamps the sums and writes the lane's chunks to `to`, [16 rows][kTerms][64].
+template <int kTerms>
 __device__ __forceinline__ void store_chunks(const float (&sum)[8][4], unsigned char* to,
                                              Seen& seen) {
   const Lane lane = this_lane();
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const SplitChunk values =
-        kParts == 2 ? split_chunk(sum, i) : SplitChunk{half_chunk(sum, i), uint4{}};
+        kTerms == 2 ? split_chunk(sum, i) : SplitChunk{half_chunk(sum, i), uint4{}};
 #pragma unroll
     for (int k = 0; k < 4; ++k) seen.word[i % 2][k] |= word_of(values.high, k);
-    unsigned char* row = to + (lane.n + i / 2 * 8) * kParts * kRowBytes + (lane.q + i % 2 * 4) * 16;
+    unsigned char* row = to + (lane.n + i / 2 * 8) * kTerms * kRowBytes + (lane.q + i % 2 * 4) * 16;
     *reinterpret_cast<uint4*>(row) = values.high;
-    if constexpr (kParts == 2) *reinterpret_cast<uint4*>(row + kRowBytes) = values.low;
+    if constexpr (kTerms == 2) *reinterpret_cast<uint4*>(row + kRowBytes) = values.low;
   }
 }
 
-// Clamps the sums and writes them to shared memory, [16 rows][kStagedRow].
-__device__ __forceinline__ void stage_chunks(const float (&sum)[8][4], float* staged) {
+// Clamps the sums and writes them to shared memory, [16 rows][kScratchRow].
+__device__ __forceinline__ void chunks_to_shared(const float (&sum)[8][4], float* scratch) {
   const Lane lane = this_lane();
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    float* row = staged + (lane.n + i / 2 * 8) * kStagedRow + (lane.q + i % 2 * 4) * 8;
+    float* row = scratch + (lane.n + i / 2 * 8) * kScratchRow + (lane.q + i % 2 * 4) * 8;
 #pragma unroll
     for (int k = 0; k < 2; ++k) {
       *reinterpret_cast<float4*>(row + k * 4) =
@@ -83,8 +84,8 @@ __device__ __forceinline__ Places places_of(const GroupLaunch& a, const Kept& ke
            2 * lane + 1 < count ? order[2 * lane + 1] : kNone}};
 }
 
-__device__ __forceinline__ void move_names(const GroupLaunch& a, std::uint32_t tile,
-                                           const Places& places) {
+__device__ __forceinline__ void move_ids(const GroupLaunch& a, std::uint32_t tile,
+                                         const Places& places) {
 #pragma unroll
   for (std::uint32_t i = 0; i < 2; ++i) {
     if (places.source[i] == kNone) continue;
@@ -94,33 +95,33 @@ __device__ __forceinline__ void move_names(const GroupLaunch& a, std::uint32_t t
   }
 }
 
-// Moves the kept images from the staged rows to their places. Returns what was not 0: two halfs.
-template <int kParts>
+// Moves the kept images from the scratch rows to their places. Returns what was not 0: two halves.
+template <int kTerms>
 __device__ __forceinline__ std::uint32_t move_rows(const GroupLaunch& a, std::uint32_t group,
-                                                   const Places& places, const float* staged) {
+                                                   const Places& places, const float* scratch) {
   const std::uint32_t lane = threadIdx.x % 32, place = places.first + 2 * lane;
   if (2 * lane >= places.taken) return 0;
   const bool has[2] = {places.source[0] != kNone, places.source[1] != kNone};
   const std::size_t row =
       std::size_t{place / kGroupImages} * a.rows + std::size_t{group} * kGroupOutputs;
   std::uint32_t* to =
-      static_cast<std::uint32_t*>(a.out) + (row * kParts * kGroupImages + place % kGroupImages) / 2;
+      static_cast<std::uint32_t*>(a.out) + (row * kTerms * kGroupImages + place % kGroupImages) / 2;
   std::uint32_t seen = 0;
 #pragma unroll
-  for (std::uint32_t r = 0; r < kGroupOutputs; ++r, to += kParts * kGroupImages / 2) {
-    const float x = has[0] ? staged[r * kStagedRow + places.source[0]] : 0.0f;
-    const float y = has[1] ? staged[r * kStagedRow + places.source[1]] : 0.0f;
+  for (std::uint32_t r = 0; r < kGroupOutputs; ++r, to += kTerms * kGroupImages / 2) {
+    const float x = has[0] ? scratch[r * kScratchRow + places.source[0]] : 0.0f;
+    const float y = has[1] ? scratch[r * kScratchRow + places.source[1]] : 0.0f;
     const SplitPair pair =
-        kParts == 2 ? split_pair(x, y) : SplitPair{bits_of(__floats2half2_rn(x, y)), 0};
+        kTerms == 2 ? split_pair(x, y) : SplitPair{bits_of(__floats2half2_rn(x, y)), 0};
     seen |= pair.high;
     to[0] = pair.high;
-    if constexpr (kParts == 2) to[kGroupImages / 2] = pair.low;
+    if constexpr (kTerms == 2) to[kGroupImages / 2] = pair.low;
   }
   return seen;
 }
 
-__device__ __forceinline__ std::uint32_t has_bits(std::uint32_t halfs) {
-  return ((halfs & 0xffff) != 0 ? 1u : 0u) | (halfs >> 16 != 0 ? 2u : 0u);
+__device__ __forceinline__ std::uint32_t has_bits(std::uint32_t halves) {
+  return ((halves & 0xffff) != 0 ? 1u : 0u) | (halves >> 16 != 0 ? 2u : 0u);
 }
 
 __device__ __forceinline__ void set_bits(std::uint32_t* word, std::uint32_t bits) {
@@ -164,41 +165,41 @@ __device__ __forceinline__ void tell_moved_alive(std::uint32_t* alive, const Pla
 template <bool kSplitOut, bool kMoves>
 class GroupOutput {
  public:
-  static constexpr int kParts = kSplitOut ? 2 : 1;
+  static constexpr int kTerms = kSplitOut ? 2 : 1;
 
   // Shared memory of a warp.
   struct Scratch {
-    __align__(16) float rows[kMoves ? kGroupOutputs * kStagedRow : 4];
+    __align__(16) float rows[kMoves ? kGroupOutputs * kScratchRow : 4];
     unsigned char order[kMoves ? kGroupImages : 4];
   };
 
   // Fetches what begin_tile() needs to know of the tile, some time before.
-  __device__ void look_ahead(const GroupLaunch& launch, std::uint32_t tile) {
+  __device__ void prefetch_tile(const GroupLaunch& launch, std::uint32_t tile) {
     if constexpr (kMoves) kept_ = kept_of(launch, tile);
   }
 
-  // The tile that look_ahead() was told. One warp of all that work on it moves the names.
+  // The tile that prefetch_tile() was told. One warp of all that work on it moves the ids.
   __device__ void begin_tile(const GroupLaunch& launch, Scratch& scratch, std::uint32_t tile,
-                             bool moves_names) {
+                             bool moves_ids) {
     tile_ = tile;
     seen_ = {};
     moved_seen_ = 0;
     if constexpr (kMoves) {
       places_ = places_of(launch, kept_, scratch.order);
-      if (moves_names) move_names(launch, tile, places_);
+      if (moves_ids) move_ids(launch, tile, places_);
     }
   }
 
   __device__ void write(const GroupLaunch& launch, Scratch& scratch, std::uint32_t group,
                         const float (&sum)[8][4]) {
     if constexpr (kMoves) {
-      stage_chunks(sum, scratch.rows);
+      chunks_to_shared(sum, scratch.rows);
       __syncwarp();
-      moved_seen_ |= move_rows<kParts>(launch, group, places_, scratch.rows);
+      moved_seen_ |= move_rows<kTerms>(launch, group, places_, scratch.rows);
       __syncwarp();
     } else {
       const std::size_t row = std::size_t{tile_} * launch.rows + std::size_t{group} * kGroupOutputs;
-      store_chunks<kParts>(sum, static_cast<unsigned char*>(launch.out) + row * kParts * kRowBytes,
+      store_chunks<kTerms>(sum, static_cast<unsigned char*>(launch.out) + row * kTerms * kRowBytes,
                            seen_);
     }
   }

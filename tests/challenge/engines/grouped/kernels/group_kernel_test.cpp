@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// A layer between layers of two halfs, from which a third of the images is dropped on the way.
+// A layer between layers of two halves, from which a third of the images is dropped on the way.
 class MovingLayer {
  public:
   static constexpr std::uint32_t kTiles = 11, kNeurons = 256;
@@ -26,12 +26,12 @@ class MovingLayer {
       : weights_(group_layer(network_.layer(1), find_input_groups(network_.layer(1)),
                              rows_of_outputs(find_input_groups(network_.layer(0))))) {
     Random random(1);
-    std::vector<std::uint16_t> halfs(std::size_t{kTiles} * kNeurons * 2 * kGroupImages);
-    for (std::size_t i = 0; i < halfs.size(); ++i) {
+    std::vector<std::uint16_t> halves(std::size_t{kTiles} * kNeurons * 2 * kGroupImages);
+    for (std::size_t i = 0; i < halves.size(); ++i) {
       const bool is_low = i / kGroupImages % 2 == 1;
-      halfs[i] = to_half(is_low ? 0.0f : static_cast<float>(64 * random.below(64))).bits;
+      halves[i] = to_half(is_low ? 0.0f : static_cast<float>(64 * random.below(64))).bits;
     }
-    in_ = upload(halfs);
+    in_ = upload(halves);
     Words keep(kTiles * 2), first(kTiles * 2);
     for (std::uint32_t tile = 0, place = 0; tile < kTiles; ++tile) {
       std::uint32_t kept = 0;
@@ -67,8 +67,8 @@ class MovingLayer {
     launch.multiple = kMultiple;
     launch.out_id = id.get();
     launch.alive = alive.get();
-    constexpr int kProcessors = 3;
-    launch_group_layer(launch, kProcessors, stream.get());
+    constexpr int kSms = 3;
+    launch_group_layer(launch, kSms, stream.get());
     CUDA_CHECK(cudaStreamSynchronize(stream.get()));
     std::vector<std::uint16_t> all = download(out);
     for (const auto& words : {download(alive), download(id)}) {
@@ -91,7 +91,7 @@ class MovingLayer {
 
 }  // namespace
 
-TEST_CASE("shared: tiles that are computed together give what they give one after the other") {
+TEST_CASE("grouped: tiles that are computed together give what they give one after the other") {
   if (lacks_gpu()) return;
   const MovingLayer layer;
   const auto expected = layer.run(0, false);

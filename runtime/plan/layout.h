@@ -1,0 +1,46 @@
+// How activations lie in memory, on the CPU and on the GPU.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/model/shape.h"
+
+namespace winnow {
+
+// A value's sizes whatever its rank: [N, F] has a plane of 1 x 1, [N, C, L] one of 1 x L.
+struct Extents {
+  std::int64_t n = 1, c = 1, h = 1, w = 1;
+
+  std::int64_t count() const { return n * c * h * w; }
+  friend bool operator==(const Extents&, const Extents&) = default;
+};
+
+// Throws Error{usage} unless the rank is 2, 3 or 4, every size fits 31 bits and a sample has fewer
+// than 2^31 elements.
+Extents extents_of(const Shape& shape);
+
+// Dimensions from the outermost to the innermost.
+enum class Order {
+  nchw,   // [N][C][H][W]
+  nhwc,   // [N][H][W][C]
+  chwn,   // [ceil(N / block)][C][H][W][block images]
+  nchwc,  // [N][ceil(C / block)][H][W][block channels]
+};
+
+struct Layout {
+  Order order = Order::nchw;
+  std::int64_t block = 1;  // of chwn and nchwc; 1 for the others
+
+  static const Layout nchw, nhwc, chwn8, chwn32;
+
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+inline constexpr Layout Layout::nchw{Order::nchw, 1};
+inline constexpr Layout Layout::nhwc{Order::nhwc, 1};
+inline constexpr Layout Layout::chwn8{Order::chwn, 8};
+inline constexpr Layout Layout::chwn32{Order::chwn, 32};
+
+std::string to_string(const Layout& layout);  // "nchw", "nhwc", "chwn16", "nchw8c"
+
+}  // namespace winnow

@@ -1,0 +1,52 @@
+// Sums of one output over rows of images in global memory: lanes of a group read 16 bytes each of
+// one input's row, so that every gather is whole sectors.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/sparse/chunk.cuh"
+#include "runtime/sparse/gather_weights.h"
+
+namespace winnow {
+
+// The four inputs of a step.
+struct GatherInputs {
+  std::uint32_t of[4];
+};
+
+__device__ __forceinline__ GatherInputs inputs_at(const GatherView& w, std::uint32_t step) {
+  if (w.narrow == nullptr) {
+    const uint4 in = __ldg(w.wide + step);
+    return {{in.x, in.y, in.z, in.w}};
+  }
+  const uint2 in = __ldg(w.narrow + step);
+  return {{in.x & 0xffff, in.x >> 16, in.y & 0xffff, in.y >> 16}};
+}
+
+// Calls add(input, weight) for the connections of an output, in order.
+template <typename Add>
+__device__ __forceinline__ void for_each_connection(const GatherView& w, std::uint32_t output,
+                                                    Add add) {
+  const std::uint32_t begin = __ldg(w.begin + output), end = __ldg(w.begin + output + 1);
+#pragma unroll 2
+  for (std::uint32_t step = begin; step < end; ++step) {
+    const GatherInputs in = inputs_at(w, step);
+    const float4 weight = __ldg(w.value + step);
+    const float of[4] = {weight.x, weight.y, weight.z, weight.w};
+#pragma unroll
+    for (int c = 0; c < 4; ++c) add(in.of[c], of[c]);
+  }
+}
+
+// sum += the output's connections with this lane's chunk of rows of kImages images; `x` is where
+// the lane's chunk of input 0 begins.
+template <int kImages, typename T>
+__device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t output, const T* x,
+                                         float (&sum)[Chunk<T>::kImages]) {
+  for_each_connection(w, output, [&](std::uint32_t input, float weight) {
+    const T* row = x + std::size_t{input} * kImages;
+    Chunk<T>::add(__ldg(reinterpret_cast<const uint4*>(row)), weight, sum);
+  });
+}
+
+}  // namespace winnow

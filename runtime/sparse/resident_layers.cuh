@@ -1,0 +1,202 @@
+// How a block takes a tile of R images through layers without leaving shared memory. A thread
+// computes one output for all R images. The row of an input is read in chunks of 16 bytes; lanes
+// begin at different chunks, so that a group of lanes (lane_order.h) meets other rows' banks only.
+// Weights stream from L2, fetched ahead over the ends of slices and layers.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/sparse/chunk.cuh"
+#include "runtime/sparse/resident_weights.h"
+
+namespace winnow {
+
+// Rows of R values of type T.
+template <typename T, int R>
+struct ResidentRow {
+  static constexpr int kImages = Chunk<T>::kImages;  // of a chunk
+  static constexpr std::uint32_t kBytes = R * sizeof(T);
+  static constexpr int kChunks = kBytes / 16;
+  static constexpr std::uint32_t kBankGroups = 128 / kBytes;
+
+  // In bytes: the chunk that this lane reads first; chunk j of its order is at offset ^ 16 j.
+  static __device__ __forceinline__ std::uint32_t turn() {
+    return threadIdx.x % 32 / kBankGroups % kChunks * 16;
+  }
+};
+
+// The warps of one block as a threads that shares a tile.
+struct ThreadBlock {
+  static constexpr std::uint32_t kWarps = kResidentWarps;
+
+  __device__ __forceinline__ std::uint32_t warp() const { return threadIdx.x / 32; }
+  __device__ __forceinline__ std::uint32_t warps() const { return kWarps; }
+
+  // A layer's outputs are so many bytes, all of which are there for all when it has ended.
+  __device__ __forceinline__ void begin_layer(std::uint32_t) {}
+  __device__ __forceinline__ void store(unsigned char* to, const uint4& value) const {
+    *reinterpret_cast<uint4*>(to) = value;
+  }
+  __device__ __forceinline__ void end_layer() { __syncthreads(); }
+};
+
+// Where a thread is in the streams of its warp; fetches the next slice's steps and biases ahead.
+class ResidentPlace {
+ public:
+  __device__ __forceinline__ ResidentPlace(const ResidentView& weights, std::uint32_t first_layer,
+                                           std::uint32_t warp) {
+    const std::uint32_t lane = threadIdx.x % 32;
+    const uint2 begin = __ldg(weights.begin + first_layer * weights.warps + warp);
+    const std::size_t step = (warp * weights.step_stream + begin.x) * 32 + lane;
+    row_ = weights.row + step;
+    value_ = weights.value + step;
+    const std::size_t slice = warp * weights.slice_stream + begin.y;
+    next_steps_ = weights.steps + slice;
+    next_bias_ = weights.bias + slice * 32 + lane;
+    fetch_slice();
+  }
+
+  __device__ __forceinline__ const uint2* row() const { return row_; }
+  __device__ __forceinline__ const float4* value() const { return value_; }
+  __device__ __forceinline__ void next_step() {
+    row_ += 32;
+    value_ += 32;
+  }
+
+  // Of the next slice.
+  __device__ __forceinline__ void take_slice(std::uint32_t& steps, float& bias) {
+    steps = steps_;
+    bias = bias_;
+    fetch_slice();
+  }
+
+ private:
+  __device__ __forceinline__ void fetch_slice() {
+    steps_ = __ldg(next_steps_);
+    bias_ = __ldg(next_bias_);
+    ++next_steps_;
+    next_bias_ += 32;
+  }
+
+  const uint2* row_;
+  const float4* value_;
+  const std::uint16_t* next_steps_;
+  const float* next_bias_;
+  std::uint32_t steps_;
+  float bias_;
+};
+
+// Adds what one step reads from the rows at x.
+template <typename T, int R>
+__device__ __forceinline__ void add_step(
+    const uint2& rows, const float4& values, const unsigned char* x, std::uint32_t turn,
+    float (&sum)[ResidentRow<T, R>::kChunks][ResidentRow<T, R>::kImages]) {
+  using Row = ResidentRow<T, R>;
+  const std::uint32_t row[4] = {rows.x & 0xffff, rows.x >> 16, rows.y & 0xffff, rows.y >> 16};
+  const float weight[4] = {values.x, values.y, values.z, values.w};
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    const std::uint32_t at = row[c] * Row::kBytes + turn;
+#pragma unroll
+    for (int j = 0; j < Row::kChunks; ++j) {
+      Chunk<T>::add(*reinterpret_cast<const uint4*>(x + (at ^ j * 16)), weight[c], sum[j]);
+    }
+  }
+}
+
+// A thread's weights of a run of layers, fetched ahead into registers.
+template <typename T, int R, int kUnroll = kResidentUnroll>
+class ResidentStream {
+ public:
+  using Row = ResidentRow<T, R>;
+
+  __device__ __forceinline__ ResidentStream(const ResidentView& weights, std::uint32_t first_layer,
+                                            std::uint32_t warp)
+      : at_(weights, first_layer, warp) {
+#pragma unroll
+    for (int q = 0; q < kUnroll; ++q) fetch(q);
+  }
+
+  __device__ __forceinline__ void take_slice(std::uint32_t& steps, float& bias) {
+    at_.take_slice(steps, bias);
+  }
+
+  // Adds what `steps` steps, a multiple of kUnroll, read from the rows at x.
+  __device__ __forceinline__ void add(std::uint32_t steps, const unsigned char* x,
+                                      std::uint32_t turn,
+                                      float (&sum)[Row::kChunks][Row::kImages]) {
+#pragma unroll 1
+    for (std::uint32_t k = 0; k < steps; k += kUnroll) {
+#pragma unroll
+      for (int q = 0; q < kUnroll; ++q) {
+        const uint2 rows = rows_[q];
+        const float4 values = values_[q];
+        fetch(q);
+        add_step<T, R>(rows, values, x, turn, sum);
+      }
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void fetch(int q) {
+    rows_[q] = __ldg(at_.row());
+    values_[q] = __ldg(at_.value());
+    at_.next_step();
+  }
+
+  ResidentPlace at_;
+  uint2 rows_[kUnroll];
+  float4 values_[kUnroll];
+};
+
+// Two buffers of rows in shared memory, at x the activations; after an odd number of layers they
+// have changed places.
+struct ResidentBuffers {
+  const unsigned char* x;
+  unsigned char* y;
+
+  __device__ __forceinline__ void swap() {
+    unsigned char* const written = y;
+    y = const_cast<unsigned char*>(x);
+    x = written;
+  }
+};
+
+// All threads of the threads call it when the inputs are there for all. epilogue_of(l) is what
+// layer l makes of its sums. Returns a bit for each image that is above 0 in one of this thread's
+// outputs of the last layer.
+template <typename T, int R, typename Threads, typename Stream, typename EpilogueOf>
+__device__ __forceinline__ std::uint32_t run_layers(Threads& threads, const ResidentView& weights,
+                                                    std::uint32_t first, std::uint32_t last,
+                                                    Stream& stream, ResidentBuffers& buffers,
+                                                    const EpilogueOf& epilogue_of) {
+  using Row = ResidentRow<T, R>;
+  const std::uint32_t lane = threadIdx.x % 32, turn = Row::turn();
+  std::uint32_t slices = __ldg(weights.slices + first);
+  std::uint32_t mine = 0;
+  for (std::uint32_t l = first; l < last; ++l) {
+    const std::uint32_t following = l + 1 < last ? __ldg(weights.slices + l + 1) : 0;
+    const auto epilogue = epilogue_of(l);
+    threads.begin_layer(slices * 32 * Row::kBytes);
+    for (std::uint32_t s = threads.warp(); s < slices; s += threads.warps()) {
+      std::uint32_t steps;
+      float bias;
+      stream.take_slice(steps, bias);
+      float sum[Row::kChunks][Row::kImages] = {};
+      stream.add(steps, buffers.x, turn, sum);
+      const std::uint32_t at = (s * 32 + lane) * Row::kBytes + turn;
+#pragma unroll
+      for (int j = 0; j < Row::kChunks; ++j) {
+        const std::uint32_t positive = activate(epilogue, bias, sum[j]);
+        if (l + 1 == last) mine |= positive << (turn / 16 ^ j) * Row::kImages;
+        threads.store(buffers.y + (at ^ j * 16), Chunk<T>::pack(sum[j]));
+      }
+    }
+    slices = following;
+    threads.end_layer();
+    buffers.swap();
+  }
+  return mine;
+}
+
+}  // namespace winnow

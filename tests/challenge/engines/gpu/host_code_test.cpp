@@ -1,0 +1,57 @@
+// Parts of the GPU engines that need no GPU.
+#include <doctest/doctest.h>
+
+#include "runtime/challenge/engines/cusparse/csr_matrix.h"
+#include "runtime/challenge/engines/gpu/image_batches.h"
+#include "tests/challenge/random_network.h"
+#include "tests/throws.h"
+
+namespace winnow::challenge {
+namespace {
+
+// The matrix [rows][columns] with 0 where nothing is stored; columns must ascend.
+std::vector<std::vector<float>> to_dense(const HostCsr& m) {
+  std::vector<std::vector<float>> dense(static_cast<std::size_t>(m.rows),
+                                        std::vector<float>(static_cast<std::size_t>(m.columns)));
+  for (std::size_t r = 0; r < dense.size(); ++r) {
+    for (std::int32_t k = m.begin[r]; k < m.begin[r + 1]; ++k) {
+      if (k > m.begin[r]) CHECK(m.column[k - 1] < m.column[k]);
+      dense[r][static_cast<std::size_t>(m.column[k])] = m.value[k];
+    }
+  }
+  return dense;
+}
+
+}  // namespace
+
+TEST_CASE("weights by input are the transpose of weights by output") {
+  for (const std::uint32_t outputs : {1u, 7u, 60u}) {
+    const SparseLayer layer = random_network({.widths = {23, outputs}, .seed = outputs}).layer(0);
+    const auto by_input = to_dense(weights_by_input(layer));
+    const auto by_output = to_dense(weights_by_output(layer));
+    REQUIRE(by_input.size() == 23);
+    REQUIRE(by_output.size() == outputs);
+    std::size_t nonzeros = 0;
+    for (std::size_t i = 0; i < 23; ++i) {
+      for (std::size_t j = 0; j < outputs; ++j) {
+        CHECK(by_input[i][j] == by_output[j][i]);
+        nonzeros += by_output[j][i] != 0 ? 1 : 0;
+      }
+    }
+    CHECK(nonzeros == layer.connections());
+  }
+}
+
+TEST_CASE("parts of images fit memory and are nearly equal") {
+  CHECK(images_per_batch(0, 100, 50, 0) == 1);
+  CHECK(images_per_batch(10, 100, 1000, 0) == 10);
+  CHECK(images_per_batch(10, 100, 999, 0) == 5);
+  CHECK(images_per_batch(10, 100, 300, 0) == 3);
+  CHECK(images_per_batch(60000, 8, 1u << 30, 32767) == 30000);
+  CHECK(images_per_batch(10, 100, 1000, 1) == 1);
+  CHECK(images_per_batch(10, 0, 0, 4) == 4);
+  CHECK(message_of([] { images_per_batch(1, 100, 99, 0); }) ==
+        "an image needs 100 bytes of GPU memory, 99 are free");
+}
+
+}  // namespace winnow::challenge
