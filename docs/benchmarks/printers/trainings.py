@@ -86,7 +86,7 @@ def repeated_runs():
         values = {k: v for k, v in config(run).items() if k not in ("name", "output", "device", "threads")
                   and not k.startswith("checkpoint")}
         summary = training(run)
-        outcome = (summary["dense_accuracy"], summary["accuracy"])
+        outcome = (summary.get("dense_accuracy"), summary["accuracy"])
         groups.setdefault(tuple(sorted(values.items())), []).append((run, outcome))
     sentences = []
     for group in groups.values():
