@@ -44,6 +44,10 @@ struct ActivationFormat {
 std::string to_string(const ActivationFormat& format);
 std::string to_string(Layout layout);
 std::string to_string(Precision precision);
+
+// The precision as kernels' names have it: "f16", "f32", or "tf32" where fp32 inputs may be
+// rounded to TF32.
+std::string math_name(Precision precision, bool use_tf32);
 std::int64_t size_of(Precision precision);
 
 // Sizes of one activation tensor. [N, C, L] has height 1; [N, F] has height and width 1.

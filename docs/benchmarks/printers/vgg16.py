@@ -75,15 +75,19 @@ def spread():
 
 
 def baseline_scope():
-    found = {result.get("all_plans", False) for run in folders("deploy", "bench-f16.json")
-             for _, result in comparisons(run)}
-    every = "all plans that cuDNN's heuristics propose and all algorithms of cuBLASLt's (`--all-plans`)"
+    found = {result.get("all_plans") for run in folders("deploy", "bench-f16.json") for _, result in comparisons(run)}
+    every = "all plans that cuDNN's heuristics propose and up to 256 algorithms of cuBLASLt's (`--all-plans`)"
     few = "the first 6 plans that cuDNN's heuristics propose and the first 8 algorithms of cuBLASLt's"
-    if found == {True}:
-        return every
-    if found == {False}:
-        return few + ", in NHWC alone where a layer's channels are multiples of 8"
-    return f"{every}, or {few} where the raw results say `all_plans: false`"
+    scopes = {
+        True: every,
+        False: few,
+        None: few + ", in NHWC alone where a layer's channels are multiples of 8",
+    }
+    if len(found) == 1:
+        return scopes[found.pop()]
+    labels = {True: "`all_plans: true`", False: "`all_plans: false`", None: "no `all_plans`"}
+    return "; or of ".join(f"{scope} where the raw results have {labels[key]}" for key, scope in scopes.items()
+                           if key in found)
 
 
 def layers(run, batch):
