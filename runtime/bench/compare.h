@@ -17,6 +17,8 @@ struct CompareOptions {
   int repeats = 100;  // timed runs of the network, spread over `rounds`
   int rounds = 4;     // the three plans take turns, so that drifting clocks hit all alike
   int layer_repeats = 20;
+  bool all_candidates = false;  // in the JSON: every kernel that was timed, not the fastest of each
+                                // family
 };
 
 // One way to run the model: all layers dense, sparse wherever a sparse family fits, or the fastest
@@ -40,7 +42,7 @@ struct Comparison {
 // the device cannot make (no cuDNN) is reported in its `error`.
 Comparison compare_plans(const DeployedModel& model, const CompareOptions& options);
 
-// One JSON object with every number of the comparison.
+// One JSON object: times as percentiles (min, p10, median, p90, max, count), a line a layer.
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options);
 
 // The table of layers and the totals, for people.

@@ -1,7 +1,9 @@
 // A comparison as JSON and as a table.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "runtime/bench/compare.h"
 
@@ -10,12 +12,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json statistics_json(const Statistics& s) {
-  return {{"min", s.minimum}, {"mean", s.mean}, {"median", s.median}, {"p90", s.p90},
-          {"p95", s.p95},     {"p99", s.p99},   {"max", s.maximum}};
+// Whole nanoseconds: far below what any clock here resolves.
+double rounded(double ms) {
+  return std::round(ms * 1e6) / 1e6;
 }
 
-Json layer_json(const LayerPlan& plan, const Statistics* ms) {
+Json statistics_json(const Statistics& s) {
+  return {{"min", rounded(s.minimum)}, {"p10", rounded(s.p10)},     {"median", rounded(s.median)},
+          {"p90", rounded(s.p90)},     {"max", rounded(s.maximum)}, {"count", s.count}};
+}
+
+// All of them, or the fastest of each family: candidates are sorted by time.
+Json candidates_json(const std::vector<CandidateTiming>& candidates, bool has_all) {
+  Json list = Json::array();
+  std::set<std::string> families;
+  for (const CandidateTiming& candidate : candidates) {
+    if (!families.insert(candidate.family).second && !has_all) continue;
+    list.push_back({{"family", candidate.family},
+                    {"kernel", candidate.kernel},
+                    {"ms", rounded(candidate.ms)}});
+  }
+  return list;
+}
+
+Json layer_json(const LayerPlan& plan, const Statistics* ms, bool has_all_candidates) {
   Json layer = {{"name", plan.name},
                 {"op", plan.op},
                 {"family", plan.family},
@@ -24,23 +44,28 @@ Json layer_json(const LayerPlan& plan, const Statistics* ms) {
                 {"dense_macs", plan.macs},
                 {"weight_sparsity", plan.weight_sparsity}};
   if (ms) layer["ms"] = statistics_json(*ms);
-  for (const CandidateTiming& candidate : plan.candidates) {
-    layer["candidates"].push_back(
-        {{"family", candidate.family}, {"kernel", candidate.kernel}, {"ms", candidate.ms}});
+  if (!plan.candidates.empty()) {
+    layer["kernels_timed"] = plan.candidates.size();
+    layer["candidates"] = candidates_json(plan.candidates, has_all_candidates);
   }
   return layer;
 }
 
-Json plan_json(const PlanTiming& plan, std::int64_t batch) {
-  if (!plan.error.empty()) return {{"error", plan.error}};
-  Json result = {{"network_ms", statistics_json(plan.network_ms)},
-                 {"samples_per_second", 1e3 * static_cast<double>(batch) / plan.network_ms.median},
-                 {"layers", Json::array()}};
+// A layer takes one line.
+std::string plan_json(const PlanTiming& plan, std::int64_t batch, bool has_all_candidates) {
+  if (!plan.error.empty()) return Json{{"error", plan.error}}.dump();
+  const double median = plan.network_ms.median;
+  const Json head = {{"network_ms", statistics_json(plan.network_ms)},
+                     {"samples_per_second", std::round(1e3 * static_cast<double>(batch) / median)}};
+  std::string text = head.dump();
+  text.back() = ',';  // the object goes on
+  text += "\"layers\":[";
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {
     const Statistics* ms = i < plan.layer_ms.size() ? &plan.layer_ms[i] : nullptr;
-    result["layers"].push_back(layer_json(plan.layers[i], ms));
+    text += i == 0 ? "\n  " : ",\n  ";
+    text += layer_json(plan.layers[i], ms, has_all_candidates).dump();
   }
-  return result;
+  return text + "]}";
 }
 
 // The median time of the step called `name`, or nothing to print.
@@ -73,8 +98,8 @@ void append_total(std::string& table, const char* label, const PlanTiming& plan,
   const Statistics& ms = plan.network_ms;
   const double dense = comparison.dense.network_ms.median;
   char line[256];
-  std::snprintf(line, sizeof line, "%-8s median %9.4f ms  p90 %9.4f  p99 %9.4f  %12.0f images/s",
-                label, ms.median, ms.p90, ms.p99,
+  std::snprintf(line, sizeof line, "%-8s median %9.4f ms  p10 %9.4f  p90 %9.4f  %12.0f images/s",
+                label, ms.median, ms.p10, ms.p90,
                 1e3 * static_cast<double>(comparison.batch) / ms.median);
   table += line;
   if (dense > 0 && &plan != &comparison.dense) {
@@ -88,16 +113,24 @@ void append_total(std::string& table, const char* label, const PlanTiming& plan,
 
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options) {
   const bool is_half = options.session.precision == Precision::f16;
-  const Json result = {{"device", comparison.device},
-                       {"batch", comparison.batch},
-                       {"precision", is_half ? "f16" : "f32"},
-                       {"warm_up", options.warm_up},
-                       {"repeats", options.repeats},
-                       {"rounds", options.rounds},
-                       {"dense", plan_json(comparison.dense, comparison.batch)},
-                       {"sparse", plan_json(comparison.sparse, comparison.batch)},
-                       {"chosen", plan_json(comparison.chosen, comparison.batch)}};
-  return result.dump(2);
+  const Json head = {{"device", comparison.device},
+                     {"batch", comparison.batch},
+                     {"precision", is_half ? "f16" : "f32"},
+                     {"tf32", options.session.use_tf32},
+                     {"all_plans", options.session.all_plans},
+                     {"warm_up", options.warm_up},
+                     {"repeats", options.repeats},
+                     {"rounds", options.rounds}};
+  std::string text = head.dump();
+  text.pop_back();  // the object goes on
+  const auto append = [&](const char* name, const PlanTiming& plan) {
+    text += std::string(",\n \"") + name + "\":";
+    text += plan_json(plan, comparison.batch, options.all_candidates);
+  };
+  append("dense", comparison.dense);
+  append("sparse", comparison.sparse);
+  append("chosen", comparison.chosen);
+  return text + "}";
 }
 
 std::string comparison_table(const Comparison& comparison) {

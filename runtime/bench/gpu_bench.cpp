@@ -6,15 +6,24 @@ namespace winnow {
 
 void add_gpu_bench_options(CLI::App& app, GpuBenchOptions& options) {
   app.add_option("--batch", options.batches, "Batch sizes")->delimiter(',')->capture_default_str();
-  app.add_option("--precision", options.precisions, "f32, f16")
+  app.add_option("--precision", options.precisions, "f32, tf32, f16")
       ->delimiter(',')
-      ->check(CLI::IsMember({"f32", "f16"}))
+      ->check(CLI::IsMember({"f32", "tf32", "f16"}))
       ->capture_default_str();
   app.add_option("--vector", options.vectors, "Output channels that share a mask bit")
       ->delimiter(',')
       ->check(CLI::IsMember({1, 8, 16, 32}))
       ->capture_default_str();
   app.add_option("--gpu", options.gpu, "CUDA device number")->capture_default_str();
+}
+
+SessionOptions bench_session(const GpuBenchOptions& options, std::int64_t batch,
+                             const std::string& precision) {
+  return {.batch = batch,
+          .precision = precision == "f16" ? Precision::f16 : Precision::f32,
+          .gpu = options.gpu,
+          .use_tf32 = precision == "tf32",
+          .all_plans = true};
 }
 
 int gpu_bench_main(CLI::App& app, int argc, const char* const* argv,

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/session.h"
+
 namespace winnow {
 
 struct GpuBenchOptions {
@@ -16,6 +18,11 @@ struct GpuBenchOptions {
   int gpu = 0;
 };
 void add_gpu_bench_options(CLI::App& app, GpuBenchOptions& options);
+
+// The options of a session of that precision; "tf32" is f32 with TF32 allowed. Dense baselines try
+// every plan that the libraries propose.
+SessionOptions bench_session(const GpuBenchOptions& options, std::int64_t batch,
+                             const std::string& precision);
 
 // Parses the command line, calls `run` and returns the exit status as run_program() does.
 int gpu_bench_main(CLI::App& app, int argc, const char* const* argv,

@@ -1,8 +1,9 @@
 // Direct sparse convolution against cuDNN on one GPU, layer by layer: JSON lines on stdout.
 //
-// Each line is one kernel on one layer: time of one launch (median over CUDA graphs of several
-// launches), spread, and error against fp64 on a sample. Dense kernels see the same weights with
-// their zeros.
+// Each line is the fastest kernel of a family on one layer, of `kernels` that were timed: time of
+// one launch (median over CUDA graphs of several launches), spread, and error against fp64 on a
+// sample. Dense kernels see the same weights with their zeros.
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,6 +13,7 @@
 #include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/layer_bench.h"
 #include "runtime/bench/random_weight.h"
+#include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/session/gpu_session.h"
 
 namespace winnow {
@@ -55,7 +57,8 @@ std::vector<BenchLayer> all_layers() {
   const std::int64_t cifar[][3] = {{3, 32, 64},   {64, 32, 64},  {128, 16, 128},
                                    {256, 8, 256}, {512, 4, 512}, {512, 2, 512}};
   for (const auto& [in, side, out] : cifar) layers.push_back(layer("cifar", in, side, out, 3));
-  const std::int64_t points[][3] = {{64, 56, 256}, {256, 56, 64}, {992, 14, 128}, {2160, 14, 192}};
+  // Of ResNet50, DenseNet121 and DenseNet161.
+  const std::int64_t points[][3] = {{64, 56, 256}, {256, 56, 64}, {992, 14, 128}, {2160, 7, 192}};
   for (const auto& [in, side, out] : points) layers.push_back(layer("point", in, side, out, 1));
   layers.push_back(text_layer(2));
   layers.push_back(text_layer(3));
@@ -82,15 +85,25 @@ struct Arguments {
   std::vector<double> sparsities = {90, 95, 97, 99};
   std::string only;
   int sub_batch = 0;
+  bool all_kernels = false;
   LayerBenchOptions options;
 };
 
-void print(const BenchLayer& bench, const SessionOptions& session, int vector, double sparsity,
-           const LayerBenchRow& row, double dense_ms) {
+// What was measured: the same for all kernels of a line.
+struct Case {
+  const BenchLayer& bench;
+  const SessionOptions& session;
+  int vector = 0;
+  double sparsity = 0;
+  double dense_ms = 0;  // 0 for the dense kernels themselves
+};
+
+void print(const Case& measured, const LayerBenchRow& row, std::size_t kernels) {
+  const auto& [bench, session, vector, sparsity, dense_ms] = measured;
   nlohmann::ordered_json line;
   line["layer"] = bench.name;
   line["batch"] = session.batch;
-  line["precision"] = session.precision == Precision::f32 ? "f32" : "f16";
+  line["precision"] = math_name(session.precision, session.use_tf32);
   line["family"] = row.family;
   line["kernel"] = row.kernel;
   if (row.family != "dense") {
@@ -98,6 +111,7 @@ void print(const BenchLayer& bench, const SessionOptions& session, int vector, d
     line["sparsity_percent"] = sparsity;
     if (dense_ms > 0) line["speed_up_over_dense"] = dense_ms / row.median_ms;
   }
+  line["kernels"] = kernels;
   line["ms"] = row.median_ms;
   line["spread"] = row.spread;
   line["error"] = row.error;
@@ -105,12 +119,15 @@ void print(const BenchLayer& bench, const SessionOptions& session, int vector, d
   std::fflush(stdout);
 }
 
-double fastest(const std::vector<LayerBenchRow>& rows) {
-  double best = 0;
+// Prints all rows or the fastest, and returns its time; 0 if there are none.
+double print_fastest(const Case& measured, const std::vector<LayerBenchRow>& rows,
+                     bool all_kernels) {
+  if (rows.empty()) return 0;
+  const LayerBenchRow& best = *std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms);
   for (const LayerBenchRow& row : rows) {
-    if (best == 0 || row.median_ms < best) best = row.median_ms;
+    if (all_kernels || &row == &best) print(measured, row, rows.size());
   }
-  return best;
+  return best.median_ms;
 }
 
 // The dense kernels' times depend on the weights' values hardly at all, so they run once per layer.
@@ -119,15 +136,14 @@ void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arg
   options.families = {"dense"};
   const auto first =
       model_of(bench, arguments.common.vectors.front(), arguments.sparsities.front() / 100);
-  const std::vector<LayerBenchRow> dense = bench_layer(first, session, options);
-  for (const LayerBenchRow& row : dense) print(bench, session, 0, 0, row, 0);
+  const double dense_ms =
+      print_fastest({bench, session}, bench_layer(first, session, options), arguments.all_kernels);
   options.families = {"direct"};
   for (const int vector : arguments.common.vectors) {
     for (const double sparsity : arguments.sparsities) {
       const DeployedModel model = model_of(bench, vector, sparsity / 100);
-      for (const LayerBenchRow& row : bench_layer(model, session, options)) {
-        print(bench, session, vector, sparsity, row, fastest(dense));
-      }
+      print_fastest({bench, session, vector, sparsity, dense_ms},
+                    bench_layer(model, session, options), arguments.all_kernels);
     }
   }
 }
@@ -142,12 +158,9 @@ int run(const Arguments& arguments) {
     if (bench.name.find(arguments.only) == std::string::npos) continue;
     for (const std::string& precision : arguments.common.precisions) {
       for (const std::int64_t batch : arguments.common.batches) {
-        bench_one(bench,
-                  {.batch = batch,
-                   .precision = precision == "f32" ? Precision::f32 : Precision::f16,
-                   .sub_batch = arguments.sub_batch,
-                   .gpu = arguments.common.gpu},
-                  arguments);
+        SessionOptions session = bench_session(arguments.common, batch, precision);
+        session.sub_batch = arguments.sub_batch;
+        bench_one(bench, session, arguments);
       }
     }
   }
@@ -163,6 +176,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--layer", arguments.only, "Only layers whose name contains this");
   app.add_option("--sub-batch", arguments.sub_batch, "Images per thread; 0 times 1, 2, 4 and 8")
       ->capture_default_str();
+  app.add_flag("--all-kernels", arguments.all_kernels, "A line for every kernel that was timed");
   app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

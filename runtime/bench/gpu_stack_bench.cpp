@@ -14,6 +14,7 @@
 #include "runtime/base/median.h"
 #include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/random_weight.h"
+#include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/session/gpu_session.h"
 #include "runtime/plan/choice.h"
 
@@ -69,9 +70,7 @@ struct Arguments {
 
 SessionOptions session_options(const Arguments& arguments, const std::string& family,
                                std::int64_t batch, const std::string& precision) {
-  SessionOptions options{.batch = batch,
-                         .precision = precision == "f32" ? Precision::f32 : Precision::f16,
-                         .gpu = arguments.common.gpu};
+  SessionOptions options = bench_session(arguments.common, batch, precision);
   if (family == "dense") {
     options.choice = KernelChoice::dense;
   } else if (family != "measured") {
@@ -108,7 +107,7 @@ double bench_one(const BenchStack& bench, const DeployedModel& model, int vector
                  int repeats) {
   nlohmann::ordered_json line = {{"stack", bench.name},
                                  {"batch", options.batch},
-                                 {"precision", options.precision == Precision::f32 ? "f32" : "f16"},
+                                 {"precision", math_name(options.precision, options.use_tf32)},
                                  {"vector", vector},
                                  {"family", family}};
   double ms = 0;

@@ -23,14 +23,14 @@ Statistics statistics_of(std::vector<double> samples) {
   if (samples.empty()) return {};
   std::sort(samples.begin(), samples.end());
   Statistics result;
+  result.count = samples.size();
   result.minimum = samples.front();
   result.maximum = samples.back();
   result.mean =
       std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+  result.p10 = percentile(samples, 0.1);
   result.median = median(samples);
   result.p90 = percentile(samples, 0.9);
-  result.p95 = percentile(samples, 0.95);
-  result.p99 = percentile(samples, 0.99);
   return result;
 }
 

@@ -24,9 +24,9 @@ int bench(BenchOptions& options) {
     std::FILE* people = options.model.json == "-" ? stderr : stdout;
     std::fprintf(people, "%s\n", comparison_table(comparison).c_str());
     std::fflush(people);
-    json += (json.empty() ? "[" : ",\n") + comparison_json(comparison, options.compare);
+    json += (json.empty() ? "[\n" : ",\n") + comparison_json(comparison, options.compare);
   }
-  write_json_output(options.model.json, json + "]");
+  write_json_output(options.model.json, json + "\n]");
   return 0;
 }
 
@@ -49,6 +49,8 @@ Command add_bench_command(CLI::App& app) {
   app.add_option("--layer-repeats", compare.layer_repeats, "Timed runs of each layer")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
+  app.add_flag("--candidates", compare.all_candidates,
+               "JSON: every kernel that was timed, not the fastest of each family");
   app.footer("Example: runtime bench vgg16.wnw --batch 1,128 --precision f16 --json bench.json");
   return [options] { return bench(*options); };
 }

@@ -29,6 +29,8 @@ struct ModelOptions {
   std::string family;
   int threads = 0;
   int sub_batch = 0;
+  bool use_tf32 = false;
+  bool all_plans = false;
   std::string json;  // path, "-" for stdout
 };
 void add_model_options(CLI::App& app, ModelOptions& options);

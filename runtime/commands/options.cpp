@@ -36,6 +36,10 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
                  "Images per thread block of the direct kernel: 1, 2, 4, 8; 0 measures")
       ->check(CLI::IsMember({0, 1, 2, 4, 8}))
       ->capture_default_str();
+  app.add_flag("--tf32", options.use_tf32,
+               "GPU, f32: cuDNN and cuBLASLt may round their inputs to TF32");
+  app.add_flag("--all-plans", options.all_plans,
+               "GPU: try every plan that cuDNN and cuBLASLt propose, not only the first");
   app.add_option("--json", options.json, "Write results as JSON to this file ('-': stdout)");
 }
 
@@ -47,6 +51,8 @@ SessionOptions session_options(const ModelOptions& options, std::int64_t batch) 
   session.family = options.family;
   session.threads = options.threads;
   session.sub_batch = options.sub_batch;
+  session.use_tf32 = options.use_tf32;
+  session.all_plans = options.all_plans;
   return session;
 }
 

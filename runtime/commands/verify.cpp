@@ -17,7 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // ||out - reference|| / ||reference|| that a kernel may reach: sums of a few thousand fp32 products
-// stay below 1e-5; fp16 storage of inputs, weights and outputs rounds by up to 2^-11 each.
+// stay below 1e-5; fp16 storage of inputs, weights and outputs rounds by up to 2^-11 each, as TF32
+// does inputs and weights.
 constexpr double kToleranceF32 = 1e-5;
 constexpr double kToleranceF16 = 2e-3;
 
@@ -84,8 +85,8 @@ int verify(const VerifyOptions& options) {
   const DeployedModel model = read_model_file(options.model.model);
   const SessionOptions session_options = winnow::session_options(options.model, options.batch);
   const auto session = make_session(model, device_from(options.model.device), session_options);
-  const bool is_half = session_options.precision == Precision::f16;
-  const double tolerance = is_half ? kToleranceF16 : kToleranceF32;
+  const bool is_rounded = session_options.precision == Precision::f16 || session_options.use_tf32;
+  const double tolerance = is_rounded ? kToleranceF16 : kToleranceF32;
   const std::vector<LayerError> errors = errors_of(model, *session, options);
 
   std::string worst;

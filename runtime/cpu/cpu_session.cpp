@@ -94,6 +94,7 @@ void check_options(const SessionOptions& options) {
   if (options.precision != Precision::f32) {
     fail(ErrorCode::usage, "precision f16: the CPU backend computes in f32 only");
   }
+  if (options.use_tf32) fail(ErrorCode::usage, "TF32 is for GPUs, the device is a CPU");
   const std::vector<std::string> families = cpu_families();
   const bool is_known = options.family.empty() || std::find(families.begin(), families.end(),
                                                             options.family) != families.end();

@@ -29,6 +29,8 @@ struct SessionOptions {
   int threads = 0;           // CPU; 0 takes all cores
   int gpu = 0;               // CUDA device number
   bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)
+  bool use_tf32 = false;     // GPU, f32: dense kernels may round their inputs to TF32
+  bool all_plans = false;    // GPU: try all plans that the dense libraries propose, not a few
 };
 
 // One family's attempt at a layer.

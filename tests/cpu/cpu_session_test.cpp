@@ -179,6 +179,9 @@ TEST_CASE("the CPU session refuses what it does not have") {
   SessionOptions half = options_of(1, KernelChoice::sparse);
   half.precision = Precision::f16;
   CHECK(error_of([&] { make_cpu_session(model, half); }) == ErrorCode::usage);
+  SessionOptions rounded = options_of(1, KernelChoice::dense);
+  rounded.use_tf32 = true;
+  CHECK(error_of([&] { make_cpu_session(model, rounded); }) == ErrorCode::usage);
   SessionOptions typo = options_of(1, KernelChoice::sparse);
   typo.family = "drect";
   CHECK(error_of([&] { make_cpu_session(model, typo); }) == ErrorCode::usage);

@@ -16,6 +16,8 @@ using Preference =
     CublasLtObject<cublasLtMatmulPreference_t, &CublasLt::cublasLtMatmulPreferenceDestroy>;
 
 constexpr std::size_t kMaxWorkspace = std::size_t{64} << 20;
+constexpr std::size_t kFewMatmuls = 8;  // heuristics put the best first
+constexpr std::size_t kManyMatmuls = 256;
 
 cudaDataType type_of(Precision precision) {
   return precision == Precision::f32 ? CUDA_R_32F : CUDA_R_16F;
@@ -43,8 +45,9 @@ struct Matmul {
         weight(upload_as(p.precision, weights)),
         bias(upload_as(p.precision, biases)) {
     cublasLtMatmulDesc_t made = nullptr;
-    // COMPUTE_32F sums in fp32 and leaves fp32 inputs as they are (no TF32).
-    CUBLASLT_CHECK(CublasLt::get().cublasLtMatmulDescCreate(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    // Both sum in fp32; plain COMPUTE_32F leaves fp32 inputs as they are.
+    const auto compute = p.use_tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    CUBLASLT_CHECK(CublasLt::get().cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F));
     descriptor = MatmulDescriptor(made);
     const void* bias_data = bias.get();
     set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
@@ -101,20 +104,31 @@ class MatmulLayer : public PreparedLayer {
   cublasLtMatmulHeuristicResult_t choice_;
 };
 
+// The algorithms in exactly the arithmetic that `problem` names.
+void append_layers(std::vector<NamedLayer>& layers, const LinearProblem& problem,
+                   std::span<const float> weight, std::span<const float> bias,
+                   cublasLtHandle_t handle) {
+  const auto matmul = std::make_shared<const Matmul>(problem, weight, bias);
+  int number = 0;
+  for (const cublasLtMatmulHeuristicResult_t& choice :
+       propose(*matmul, handle, problem.all_plans ? kManyMatmuls : kFewMatmuls)) {
+    if (choice.state != CUBLAS_STATUS_SUCCESS) continue;
+    layers.push_back({"cublaslt " + math_name(problem.precision, problem.use_tf32) + " algo " +
+                          std::to_string(number++),
+                      std::make_shared<MatmulLayer>(matmul, handle, choice)});
+  }
+}
+
 }  // namespace
 
 std::vector<NamedLayer> cublaslt_layers(const LinearProblem& problem, std::span<const float> weight,
-                                        std::span<const float> bias, GpuContext& gpu,
-                                        std::size_t most) {
+                                        std::span<const float> bias, GpuContext& gpu) {
   const cublasLtHandle_t handle = cublaslt_handle(gpu);
-  const auto matmul = std::make_shared<const Matmul>(problem, weight, bias);
+  LinearProblem exact = problem;
+  exact.use_tf32 = false;
   std::vector<NamedLayer> layers;
-  for (const cublasLtMatmulHeuristicResult_t& choice : propose(*matmul, handle, most)) {
-    if (choice.state != CUBLAS_STATUS_SUCCESS) continue;
-    layers.push_back(
-        {"cublaslt " + to_string(problem.precision) + " algo " + std::to_string(layers.size()),
-         std::make_shared<MatmulLayer>(matmul, handle, choice)});
-  }
+  append_layers(layers, exact, weight, bias, handle);
+  if (problem.use_tf32) append_layers(layers, problem, weight, bias, handle);
   return layers;
 }
 

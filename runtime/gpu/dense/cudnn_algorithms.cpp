@@ -43,6 +43,12 @@ FilterDescriptor filter(const Cudnn& cudnn, const CudnnProblem& problem) {
   return owner;
 }
 
+// FMA math keeps fp32 exact: the default rounds to TF32 where the GPU can.
+cudnnMathType_t math_of(const CudnnProblem& problem) {
+  if (problem.precision == Precision::f16) return CUDNN_TENSOR_OP_MATH;
+  return problem.use_tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
+}
+
 ConvDescriptor convolution(const Cudnn& cudnn, const CudnnProblem& problem) {
   const Conv& conv = problem.conv;
   const auto at = [](const Pair& pair, int axis) { return static_cast<int>(pair[axis]); };
@@ -55,9 +61,7 @@ ConvDescriptor convolution(const Cudnn& cudnn, const CudnnProblem& problem) {
                          CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
   CUDNN_CHECK(cudnn,
               cudnn.cudnnSetConvolutionGroupCount(descriptor, static_cast<int>(conv.groups)));
-  // FMA math keeps fp32 exact: the default would round to TF32 on recent GPUs.
-  const auto math = problem.precision == Precision::f32 ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
-  CUDNN_CHECK(cudnn, cudnn.cudnnSetConvolutionMathType(descriptor, math));
+  CUDNN_CHECK(cudnn, cudnn.cudnnSetConvolutionMathType(descriptor, math_of(problem)));
   return owner;
 }
 
@@ -154,8 +158,9 @@ std::vector<NamedLayer> cudnn_algorithm_layers(const CudnnProblem& problem,
     auto layer = std::make_shared<AlgorithmLayer>(descriptors, parameters, cudnn_handle(gpu),
                                                   algorithm, is_fused);
     if (!layer->ask_workspace()) continue;
-    layers.push_back({"cudnn " + to_string(problem.layout) + " " + to_string(problem.precision) +
-                          " algo " + std::to_string(number),
+    layers.push_back({"cudnn " + to_string(problem.layout) + " " +
+                          math_name(problem.precision, problem.use_tf32) + " algo " +
+                          std::to_string(number),
                       std::move(layer)});
   }
   return layers;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <limits>
 
 #include "runtime/gpu/dense/cudnn_problem.h"
 #include "runtime/gpu/layer/typed_weights.h"
@@ -9,7 +11,9 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kMostPlans = 6;  // heuristics put the best first; each may be compiled
+// Heuristics put the best first; each may be compiled.
+constexpr std::size_t kMostPlans = 6;
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 // [K, C, plane] with zero filters and zero channels after the last ones.
 std::vector<float> padded_weight(const CudnnProblem& problem, std::span<const float> weight) {
@@ -34,6 +38,10 @@ CudnnProblem with_padding(CudnnProblem problem) {
   return problem;
 }
 
+void append(std::vector<NamedLayer>& layers, std::vector<NamedLayer> more) {
+  std::ranges::move(more, std::back_inserter(layers));
+}
+
 }  // namespace
 
 std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<const float> weight,
@@ -53,10 +61,12 @@ std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<cons
   } else {
     parameters->weight = upload_as(problem.precision, weight);
   }
-  std::vector<NamedLayer> layers = cudnn_algorithm_layers(problem, parameters, gpu);
-  for (NamedLayer& layer : cudnn_graph_layers(problem, parameters, gpu, kMostPlans)) {
-    layers.push_back(std::move(layer));
-  }
+  CudnnProblem exact = problem;
+  exact.use_tf32 = false;
+  std::vector<NamedLayer> layers = cudnn_algorithm_layers(exact, parameters, gpu);
+  if (problem.use_tf32) append(layers, cudnn_algorithm_layers(problem, parameters, gpu));
+  append(layers,
+         cudnn_graph_layers(problem, parameters, gpu, problem.all_plans ? kNoLimit : kMostPlans));
   return layers;
 }
 

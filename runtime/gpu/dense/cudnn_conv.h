@@ -17,8 +17,10 @@ struct CudnnProblem {
   Extents in, out;
   Layout layout = Layout::nhwc;  // of both, without halo: nchw or nhwc
   Precision precision = Precision::f16;
-  int in_padding = 0;   // zero channels after the input's last; with groups = 1 only
-  int out_padding = 0;  // likewise of the output: written as zeros
+  int in_padding = 0;      // zero channels after the input's last; with groups = 1 only
+  int out_padding = 0;     // likewise of the output: written as zeros
+  bool use_tf32 = false;   // f32: kernels that round their inputs to TF32 as well
+  bool all_plans = false;  // every plan that the heuristics propose; else the first few
 };
 
 struct NamedLayer {
@@ -30,8 +32,8 @@ struct NamedLayer {
 // the algorithms of cudnnConvolutionBiasActivationForward ("cudnn nhwc f16 algo 1") and the plans
 // that its heuristics propose for the operation graph ("cudnn graph nhwc f16 plan 2").
 //
-// fp16 runs on tensor cores with fp32 sums; fp32 is exact fp32, never TF32. Nondeterministic
-// kernels are left out.
+// fp16 runs on tensor cores with fp32 sums; fp32 is exact fp32. With `use_tf32` there are kernels
+// that may use TF32 too, with tf32 for f32 in their names. Nondeterministic kernels are left out.
 //
 //   weight  [K, C / groups, R, S]    bias  [K]
 //

@@ -1,5 +1,6 @@
 // cuDNN's graph interface: convolution, bias and relu as an operation graph; its heuristics propose
 // engines, each of which becomes a plan.
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -176,9 +177,19 @@ class OperationGraph {
   Descriptor graph_;
 };
 
+// How many engine configurations the heuristics have; 0 if they refuse.
+std::size_t count_proposals(const Cudnn& cudnn, const Descriptor& heuristics) {
+  std::int64_t count = 0;
+  const auto status =
+      cudnn.cudnnBackendGetAttribute(heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr);
+  return status == CUDNN_STATUS_SUCCESS ? static_cast<std::size_t>(std::max<std::int64_t>(count, 0))
+                                        : 0;
+}
+
 // Engine configurations that one mode of the heuristics proposes, best first; empty if it refuses.
 std::vector<Descriptor> propose(const Cudnn& cudnn, const OperationGraph& graph,
-                                cudnnBackendHeurMode_t mode, std::size_t most) {
+                                cudnnBackendHeurMode_t mode) {
   Descriptor heuristics;
   try {
     Builder builder(cudnn, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
@@ -188,6 +199,8 @@ std::vector<Descriptor> propose(const Cudnn& cudnn, const OperationGraph& graph,
   } catch (const Error&) {
     return {};  // no engine for this graph
   }
+  const std::size_t most = count_proposals(cudnn, heuristics);
+  if (most == 0) return {};
   std::vector<Descriptor> configurations;
   std::vector<cudnnBackendDescriptor_t> raw;
   for (std::size_t i = 0; i < most; ++i) {
@@ -204,8 +217,13 @@ std::vector<Descriptor> propose(const Cudnn& cudnn, const OperationGraph& graph,
   return configurations;
 }
 
-// Whether an engine computes what is asked for: the same bits every time, fp32 without TF32.
-bool is_faithful(const Cudnn& cudnn, const Descriptor& configuration, Precision precision) {
+// What an engine's numbers are like.
+struct Numerics {
+  bool is_faithful = true;  // the same bits every time, inputs and sums in the precision asked for
+  bool uses_tensor_cores = false;  // in fp32: TF32
+};
+
+Numerics numerics_of(const Cudnn& cudnn, const Descriptor& configuration) {
   const Descriptor engine = Builder(cudnn, CUDNN_BACKEND_ENGINE_DESCRIPTOR).unfinished();
   cudnnBackendDescriptor_t raw = engine.get();
   std::int64_t count = 0;
@@ -216,14 +234,17 @@ bool is_faithful(const Cudnn& cudnn, const Descriptor& configuration, Precision 
   CUDNN_CHECK(cudnn, cudnn.cudnnBackendGetAttribute(
                          raw, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                          CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes.data()));
+  Numerics numerics;
   for (std::int64_t i = 0; i < count; ++i) {
     const auto note = notes[static_cast<std::size_t>(i)];
-    if (note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) return false;
-    if (note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) return false;
-    if (note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) return false;
-    if (note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && precision == Precision::f32) return false;
+    if (note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE) numerics.uses_tensor_cores = true;
+    if (note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC ||
+        note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
+        note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) {
+      numerics.is_faithful = false;
+    }
   }
-  return true;
+  return numerics;
 }
 
 class PlanLayer : public PreparedLayer {
@@ -277,14 +298,16 @@ std::vector<NamedLayer> cudnn_graph_layers(const CudnnProblem& problem,
   try {
     const OperationGraph graph(cudnn, problem, handle);
     for (const auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-      for (const Descriptor& configuration : propose(cudnn, graph, mode, 4 * most)) {
+      for (const Descriptor& configuration : propose(cudnn, graph, mode)) {
         if (layers.size() >= most) return layers;
         try {
-          if (!is_faithful(cudnn, configuration, problem.precision)) continue;
+          const Numerics numerics = numerics_of(cudnn, configuration);
+          const bool is_tf32 = numerics.uses_tensor_cores && problem.precision == Precision::f32;
+          if (!numerics.is_faithful || (is_tf32 && !problem.use_tf32)) continue;
           auto layer = std::make_shared<PlanLayer>(cudnn, handle, configuration, parameters);
           if (layer->workspace_bytes() > kMaxCudnnWorkspace) continue;
           layers.push_back({"cudnn graph " + to_string(problem.layout) + " " +
-                                to_string(problem.precision) + " plan " +
+                                math_name(problem.precision, is_tf32) + " plan " +
                                 std::to_string(layers.size()),
                             std::move(layer)});
         } catch (const Error&) {

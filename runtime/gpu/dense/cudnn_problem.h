@@ -23,12 +23,13 @@ inline constexpr cudnnDataType_t data_type(Precision precision) {
   return precision == Precision::f32 ? CUDNN_DATA_FLOAT : CUDNN_DATA_HALF;
 }
 
-// The algorithms of the older interface.
+// The algorithms of the older interface, in exact fp32 or, with `use_tf32`, as TF32 permits.
 std::vector<NamedLayer> cudnn_algorithm_layers(const CudnnProblem& problem,
                                                std::shared_ptr<const CudnnParameters> parameters,
                                                GpuContext& gpu);
 
-// The plans of the graph interface; at most `most`.
+// The plans of the graph interface; at most `most`. With `use_tf32` those of exact fp32 are among
+// them.
 std::vector<NamedLayer> cudnn_graph_layers(const CudnnProblem& problem,
                                            std::shared_ptr<const CudnnParameters> parameters,
                                            GpuContext& gpu, std::size_t most);

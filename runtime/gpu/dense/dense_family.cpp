@@ -10,8 +10,6 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kMostMatmuls = 8;
-
 // A linear layer on [.., in] -> [.., out]: all leading dimensions are rows.
 LinearProblem linear_problem(const LayerProblem& problem, const Linear& linear) {
   const std::int64_t elements = element_count(problem.program.values[problem.step.inputs[0]].shape);
@@ -19,7 +17,9 @@ LinearProblem linear_problem(const LayerProblem& problem, const Linear& linear) 
           .in = linear.in_features,
           .out = linear.out_features,
           .has_relu = problem.step.has_relu,
-          .precision = problem.options.precision};
+          .precision = problem.options.precision,
+          .use_tf32 = problem.options.use_tf32,
+          .all_plans = problem.options.all_plans};
 }
 
 void append(std::vector<Candidate>& candidates, std::vector<NamedLayer> layers, std::size_t reads,
@@ -38,8 +38,8 @@ struct ConvFormats {
   ActivationFormat in, out;
 };
 
-// fp16 on tensor cores wants channels last and in multiples of 8, if need be by channels of zeros;
-// where there are few channels the other layouts may do better.
+// Tensor cores want channels last and in multiples of 8, if need be by channels of zeros; where
+// there are few channels the other layouts may do better.
 std::vector<ConvFormats> conv_formats(const LayerProblem& problem, const Conv& conv) {
   const Precision precision = problem.options.precision;
   const auto format = [&](Layout layout, std::int64_t channels) {
@@ -48,10 +48,10 @@ std::vector<ConvFormats> conv_formats(const LayerProblem& problem, const Conv& c
         .layout = layout, .precision = precision, .channel_padding = static_cast<int>(padding)};
   };
   std::vector<ConvFormats> formats;
-  if (precision == Precision::f16 && conv.groups == 1) {
+  const bool is_even = conv.in_channels % 8 == 0 && conv.out_channels % 8 == 0;
+  if (has_padded_channels(problem.options) && conv.groups == 1 && !is_even) {
     formats.push_back(
         {format(Layout::nhwc, conv.in_channels), format(Layout::nhwc, conv.out_channels)});
-    if (conv.in_channels % 8 == 0 && conv.out_channels % 8 == 0) return formats;
   }
   for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
     formats.push_back({format(layout, 0), format(layout, 0)});
@@ -72,7 +72,9 @@ void append_conv(std::vector<Candidate>& found, const LayerProblem& problem, con
                                                  .layout = formats.in.layout,
                                                  .precision = problem.options.precision,
                                                  .in_padding = formats.in.channel_padding,
-                                                 .out_padding = formats.out.channel_padding},
+                                                 .out_padding = formats.out.channel_padding,
+                                                 .use_tf32 = problem.options.use_tf32,
+                                                 .all_plans = problem.options.all_plans},
                                                 weight, bias, gpu);
   if (formats.in.channel_padding > 0 || formats.out.channel_padding > 0) {
     for (NamedLayer& layer : layers) layer.name += " padded";
@@ -104,7 +106,7 @@ class DenseFamily : public Family {
       const ActivationFormat format = row_major(problem.options.precision);
       append(found,
              cublaslt_layers(linear_problem(problem, *linear), dense_floats(weights.weight),
-                             bias_or_zeros(weights.bias, linear->out_features), gpu, kMostMatmuls),
+                             bias_or_zeros(weights.bias, linear->out_features), gpu),
              format_index(problem.input_formats[0], format),
              format_index(problem.output_formats, format));
     }

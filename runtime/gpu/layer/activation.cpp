@@ -6,6 +6,10 @@ std::string to_string(Precision precision) {
   return precision == Precision::f32 ? "f32" : "f16";
 }
 
+std::string math_name(Precision precision, bool use_tf32) {
+  return precision == Precision::f32 && use_tf32 ? "tf32" : to_string(precision);
+}
+
 std::int64_t size_of(Precision precision) {
   return precision == Precision::f32 ? 4 : 2;
 }

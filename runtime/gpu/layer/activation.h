@@ -37,6 +37,10 @@ struct ActivationFormat {
 // "nchw f16", "nchw halo 1x1 f32", "chwn8 halo 1x1 f16", "nhwc padded 5 f16"
 std::string to_string(const ActivationFormat& format);
 std::string to_string(Precision precision);
+
+// The precision as kernels' names have it: "f16", "f32", or "tf32" where fp32 inputs may be
+// rounded to TF32.
+std::string math_name(Precision precision, bool use_tf32);
 std::int64_t size_of(Precision precision);
 
 // Distances in elements. Requires a format with memory.

@@ -27,6 +27,9 @@ void check_options(const SessionOptions& options) {
       sub_batch == 0 || sub_batch == 1 || sub_batch == 2 || sub_batch == 4 || sub_batch == 8;
   if (!is_known) fail(ErrorCode::usage, "sub_batch is ", sub_batch, ", expected 1, 2, 4 or 8");
   if (!options.family.empty()) family_named(options.family);
+  if (options.use_tf32 && options.precision != Precision::f32) {
+    fail(ErrorCode::usage, "TF32 is for precision f32, got ", to_string(options.precision));
+  }
 }
 
 // Rows of the table that reads the network's input as token numbers, if one does.

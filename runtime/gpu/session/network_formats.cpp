@@ -88,7 +88,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
     }
     format = {.layout = Layout::nhwc, .precision = options.precision};
     add_new(formats[v], format);
-    if (options.precision != Precision::f16) continue;
+    if (!has_padded_channels(options)) continue;
     format.channel_padding = static_cast<int>(-program.values[v].shape[1] & 7);
     add_new(formats[v], format);
   }

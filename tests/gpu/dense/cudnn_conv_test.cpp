@@ -60,6 +60,12 @@ void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool ha
   CHECK(ran > 0);
 }
 
+int count_named(const std::vector<NamedLayer>& layers, const std::string& part) {
+  int count = 0;
+  for (const NamedLayer& layer : layers) count += layer.name.find(part) != std::string::npos;
+  return count;
+}
+
 }  // namespace
 
 TEST_CASE("cuDNN's convolutions equal the reference") {
@@ -95,6 +101,32 @@ TEST_CASE("cuDNN's convolutions equal the reference") {
     check_conv(first, 2, 12, true, padded, gpu);
     check_conv(ragged, 3, 5, false, padded, gpu);
   }
+}
+
+TEST_CASE("cuDNN's kernels that may use TF32 come on request only, and more plans too") {
+  if (lacks_gpu()) return;
+  GpuContext gpu(0);
+  if (const std::string reason = cudnn_missing_reason(gpu); !reason.empty()) {
+    std::printf("skipped: %s\n", reason.c_str());
+    return;
+  }
+  const Conv conv{.in_channels = 16, .out_channels = 24, .kernel = {3, 3}, .padding = {1, 1}};
+  RandomValues random(18);
+  const std::vector<float> weight = random.reals(24 * 16 * 9), bias = random.reals(24);
+  CudnnProblem problem{.conv = conv,
+                       .has_relu = true,
+                       .in = {.images = 8, .channels = 16, .height = 16, .width = 16},
+                       .out = {.images = 8, .channels = 24, .height = 16, .width = 16},
+                       .precision = Precision::f32};
+  const std::vector<NamedLayer> exact = cudnn_layers(problem, weight, bias, gpu);
+  CHECK(count_named(exact, " tf32 ") == 0);
+  CHECK(count_named(exact, "cudnn graph nhwc f32 plan ") > 0);
+  problem.use_tf32 = true;
+  const std::vector<NamedLayer> rounded = cudnn_layers(problem, weight, bias, gpu);
+  CHECK(count_named(rounded, "cudnn nhwc tf32 algo ") > 0);
+  CHECK(count_named(rounded, "cudnn nhwc f32 algo ") == count_named(exact, "cudnn nhwc f32 algo "));
+  problem.all_plans = true;
+  CHECK(cudnn_layers(problem, weight, bias, gpu).size() >= rounded.size());
 }
 
 }  // namespace winnow

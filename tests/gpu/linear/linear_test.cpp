@@ -86,7 +86,7 @@ void check_gather(const Layer& layer, int vector, double density, Precision prec
   CHECK(relative_error(out.values(), expected.values) <= tolerance(precision));
 }
 
-void check_dense(const Layer& layer, Precision precision, RandomValues& random) {
+void check_dense(const Layer& layer, Precision precision, bool use_tf32, RandomValues& random) {
   const auto weights = random.reals(static_cast<std::size_t>(layer.in * layer.out));
   const std::vector<float> bias = random.reals(static_cast<std::size_t>(layer.out));
   const reference::Array input = random.array({layer.batch, layer.in});
@@ -95,11 +95,12 @@ void check_dense(const Layer& layer, Precision precision, RandomValues& random) 
   GpuContext gpu(0);
   const DeviceTensor in({.precision = precision}, input);
   const std::vector<NamedLayer> layers = cublaslt_layers(
-      {layer.batch, layer.in, layer.out, has_relu, precision}, weights, bias, gpu, 8);
+      {layer.batch, layer.in, layer.out, has_relu, precision, use_tf32, true}, weights, bias, gpu);
   CAPTURE(layer.batch);
   CAPTURE(layer.in);
   CAPTURE(layer.out);
   CHECK(!layers.empty());
+  bool has_tf32 = false;
   for (const NamedLayer& named : layers) {
     const DeviceBuffer<std::byte> workspace(named.layer->workspace_bytes());
     const DeviceTensor out({.precision = precision}, expected.shape);
@@ -107,8 +108,13 @@ void check_dense(const Layer& layer, Precision precision, RandomValues& random) 
     named.layer->launch(std::span(&view, 1), out.view(), {workspace.get(), workspace.bytes()},
                         gpu.stream());
     CAPTURE(named.name);
-    CHECK(relative_error(out.values(), expected.values) <= tolerance(precision));
+    const bool is_tf32 = named.name.starts_with("cublaslt tf32 algo ");
+    CHECK((use_tf32 || !is_tf32));
+    has_tf32 |= is_tf32;
+    CHECK(relative_error(out.values(), expected.values) <=
+          tolerance(is_tf32 ? Precision::f16 : precision));
   }
+  CHECK(has_tf32 == use_tf32);
 }
 
 }  // namespace
@@ -182,8 +188,9 @@ TEST_CASE("cuBLASLt's linear layers equal the reference") {
   }
   RandomValues random(14);
   for (const Precision precision : {Precision::f32, Precision::f16}) {
-    for (const Layer& layer : kLayers) check_dense(layer, precision, random);
+    for (const Layer& layer : kLayers) check_dense(layer, precision, false, random);
   }
+  for (const Layer& layer : kLayers) check_dense(layer, Precision::f32, true, random);
 }
 
 }  // namespace winnow

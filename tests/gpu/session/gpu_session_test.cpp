@@ -311,12 +311,35 @@ TEST_CASE("a GPU session times the network and its layers") {
   }
 }
 
+TEST_CASE("a GPU session may round dense layers to TF32, near the reference, and says so") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 1, 51);
+  const SessionOptions options{
+      .batch = 8, .choice = KernelChoice::dense, .use_tf32 = true, .all_plans = true};
+  if (!can_run(options)) return;
+  RandomValues random(52);
+  const std::vector<float> input = input_for(model.graph, 8, random);
+  std::vector<float> expected(80), found(80);
+  make_reference_session(model, {.batch = 8})->run(input, expected);
+  make_gpu_session(model, options)->run(input, found);
+  CHECK(relative_error(found, expected) <= 1e-2);
+  const auto measured = make_gpu_session(model, {.batch = 8, .use_tf32 = true});
+  int tf32 = 0;
+  for (const LayerPlan& layer : measured->layers()) {
+    for (const CandidateTiming& candidate : layer.candidates) {
+      tf32 += candidate.kernel.find(" tf32 ") != std::string::npos ? 1 : 0;
+    }
+  }
+  CHECK(tf32 > 0);
+}
+
 TEST_CASE("a GPU session refuses what it cannot do") {
   if (lacks_gpu()) return;
   const DeployedModel model = model_of(chain_graph(), 1, 50);
   const auto refusal = [&](const SessionOptions& options) {
     return error_of([&] { make_gpu_session(model, options); });
   };
+  CHECK(refusal({.precision = Precision::f16, .use_tf32 = true}) == ErrorCode::usage);
   CHECK(refusal({.family = "dierct"}) == ErrorCode::usage);
   CHECK(refusal({.family = "sparse_linear"}) == ErrorCode::usage);  // it has convolutions
   CHECK(refusal({.family = "linear_stack"}) == ErrorCode::usage);

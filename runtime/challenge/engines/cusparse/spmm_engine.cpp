@@ -1,5 +1,6 @@
 // The engine `cusparse-spmm`.
 #include <algorithm>
+#include <map>
 
 #include "runtime/challenge/engines/cusparse/dense_columns.h"
 #include "runtime/challenge/engines/cusparse/live_rows.h"
@@ -34,9 +35,12 @@ class SpmmEngine : public GpuEngine {
 
  private:
   void upload(const SparseImages& images) override;
+  void tune() override;
   Categories infer() override;
   Categories infer_batch(std::uint32_t first, std::uint32_t last);
-  std::uint32_t run_layer(const Layer& layer, std::uint32_t columns);
+  void load_batch(std::uint32_t first, std::uint32_t last);
+  std::uint32_t finish_layer(const Layer& layer, std::uint32_t columns);
+  std::string algorithms() const;
   DenseView view(int buffer, std::uint32_t rows, std::uint32_t columns) const;
   std::uint32_t read_live_count() const;
   std::uint32_t lit_images(std::uint32_t first, std::uint32_t last) const;
@@ -66,9 +70,23 @@ SpmmEngine::SpmmEngine(const Network& network, const EngineOptions& options)
 }
 
 std::string SpmmEngine::kernel() const {
-  return cusparse_name(handle_.get()) +
-         " SpMM, activations dense fp32 [neuron][image], weights CSR fp32, dead rows dropped" +
+  return cusparse_name(handle_.get()) + " SpMM, fastest algorithm of each layer" + algorithms() +
+         ", activations dense fp32 [neuron][image], weights CSR fp32, dead rows dropped" +
          in_batches(batch_);
+}
+
+// " (CSR_ALG1 of 20, CSR_ALG2 of 100)"
+std::string SpmmEngine::algorithms() const {
+  std::map<std::string, int> layers_of;
+  for (const Layer& layer : weights_) {
+    const std::string algorithm = layer.weights.algorithm();
+    if (!algorithm.empty()) ++layers_of[algorithm];
+  }
+  std::string text;
+  for (const auto& [algorithm, count] : layers_of) {
+    text += (text.empty() ? " (" : ", ") + algorithm + " of " + std::to_string(count);
+  }
+  return text.empty() ? "" : text + ")";
 }
 
 void SpmmEngine::upload(const SparseImages& images) {
@@ -86,9 +104,19 @@ void SpmmEngine::upload(const SparseImages& images) {
     y = DeviceBuffer<float>(std::size_t{width_} * stride_of(batch_));
   }
   live_ = LiveRows(batch_);
-  for (Layer& layer : weights_) {
-    layer.weights.prepare(handle_.get(), view(0, layer.inputs, batch_),
-                          view(1, layer.outputs, batch_));
+}
+
+// Runs the first batch with all algorithms of each layer; a layer that no image reaches keeps what
+// it has.
+void SpmmEngine::tune() {
+  std::uint32_t columns = std::min(batch_, images());
+  if (columns == 0) return;
+  load_batch(0, columns);
+  for (std::uint32_t l = 0; l < layers() && columns > 0; ++l) {
+    Layer& layer = weights_[l];
+    layer.weights.choose(handle_.get(), view(0, layer.inputs, columns),
+                         view(1, layer.outputs, columns));
+    columns = finish_layer(layer, columns);
   }
 }
 
@@ -105,22 +133,32 @@ Categories SpmmEngine::infer() {
 
 Categories SpmmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
   std::uint32_t columns = last - first;
-  live_.reset(first, columns, stream());
-  expand_images(images_on_device_, first, last, {.per_image = 1, .per_neuron = stride_of(columns)},
-                y_[0].get(), stream());
+  load_batch(first, last);
   live_counts_[0] += lit_images(first, last);
   for (std::uint32_t l = 0; l < layers(); ++l) {
-    if (columns > 0) columns = run_layer(weights_[l], columns);
+    if (columns > 0) {
+      Layer& layer = weights_[l];
+      layer.weights.multiply(handle_.get(), view(0, layer.inputs, columns),
+                             view(1, layer.outputs, columns));
+      columns = finish_layer(layer, columns);
+    }
     live_counts_[l + 1] += columns;
     report_layers(l + 1, first, last);
   }
   return live_.download(stream());
 }
 
-// From y_[0] to y_[0]; returns how many columns are left.
-std::uint32_t SpmmEngine::run_layer(const Layer& layer, std::uint32_t columns) {
+// Fills y_[0].
+void SpmmEngine::load_batch(std::uint32_t first, std::uint32_t last) {
+  const std::uint32_t columns = last - first;
+  live_.reset(first, columns, stream());
+  expand_images(images_on_device_, first, last, {.per_image = 1, .per_neuron = stride_of(columns)},
+                y_[0].get(), stream());
+}
+
+// From the sums in y_[1] to y_[0] without dead columns; returns how many are left.
+std::uint32_t SpmmEngine::finish_layer(const Layer& layer, std::uint32_t columns) {
   const DenseView z = view(1, layer.outputs, columns);
-  layer.weights.multiply(handle_.get(), view(0, layer.inputs, columns), z);
   activate_columns(z, layer.bias.get(), live_.alive(), stream());
   live_.keep(stream());
   const std::uint32_t left = read_live_count();

@@ -52,6 +52,7 @@ void GpuEngine::set_images(const SparseImages& images) {
   has_images_ = false;
   images_ = images.images();
   upload_ms_ = timed([&] { upload(images); });
+  timed([&] { tune(); });
   has_images_ = true;
 }
 

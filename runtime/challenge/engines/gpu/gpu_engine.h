@@ -24,6 +24,9 @@ class GpuEngine : public Engine {
   // Copies the images to the device; they fit the network, and images() is their number.
   virtual void upload(const SparseImages& images) = 0;
 
+  // Finds out by trying how to run best over these images; not timed.
+  virtual void tune() {}
+
   // Runs all layers; the time that this takes is what counts.
   virtual Categories infer() = 0;
 

@@ -16,7 +16,8 @@ namespace winnow::challenge {
 //   cusparse-buffer   the same with one workspace that is kept
 //   cusparse-filter   the same, dead rows dropped before every product (all three: Wang et al.,
 //                     "Performance of Training Sparse Deep Neural Networks on GPUs", HPEC 2019)
-//   cusparse-spmm     sparse x dense by cuSPARSE, dead rows dropped
+//   cusparse-spmm     sparse x dense by cuSPARSE, its fastest algorithm of each layer, dead rows
+//                     dropped
 //   fused             ours, for any connections and weights: several layers a launch
 //   grouped           ours, for outputs that read the same inputs: found at load time, computed on
 //                     tensor cores

@@ -115,6 +115,19 @@ TEST_CASE("every GPU engine gives the same in parts of images and with half floa
   });
 }
 
+TEST_CASE("cusparse-spmm names the algorithms that it found fastest, a layer each") {
+  if (lacks_gpu()) return;
+  const MemoryNetwork network = random_network({.widths = {64, 50, 40}});
+  const auto engine = make_gpu_engine("cusparse-spmm", network, exact_options());
+  engine->set_images(random_images(64, 40, 2));
+  const std::string kernel = engine->kernel();
+  CAPTURE(kernel);
+  const bool one_for_both = kernel.find(" of 2)") != std::string::npos;
+  const bool one_each = kernel.find(" of 1, CSR_ALG") != std::string::npos;
+  CHECK((one_for_both || one_each));
+  CHECK(kernel.find(" (CSR_ALG") != std::string::npos);
+}
+
 TEST_CASE("every GPU engine survives the death of all images, and then runs others") {
   if (lacks_gpu()) return;
   const MemoryNetwork network =

@@ -1,0 +1,182 @@
+"""graph-challenge.md, from the JSON lines of `runtime challenge run`."""
+from printers.common import by_size, pivot, read_lines, table, three_digits
+
+SURVIVORS = {1024: 1812, 4096: 1801, 16384: 1918, 65536: 1994}  # as published
+NETWORKS = {  # what the folder of a network is called after, and the options that make it
+    "published": "",
+    "shuffled-positive": "--shuffle --weights positive",
+    "shuffled-random": "--shuffle --weights random",
+    "classes-random": "--weights random",
+}
+LOAD_COLUMNS = ["1024x120", "1024x1920", "4096x480", "16384x120", "65536x120", "65536x1920"]
+LOAD_ROWS = {
+    "`grouped`: groups found, chained, ordered and packed": ("grouped", "prepare_ms"),
+    "`grouped`: to load, all in all": ("grouped", "load_ms"),
+    "`fused`: lanes ordered": ("fused", "prepare_ms"),
+    "`fused`: to load, all in all": ("fused", "load_ms"),
+}
+
+
+OLD_NAMES = {"shared": "grouped"}  # of engines, in results measured before they were renamed
+
+
+def runs():
+    found = read_lines("graph-challenge/runs.jsonl")
+    for run in found:
+        for result in (run, run.get("baseline") or {}):
+            if "engine" in result:
+                result["engine"] = OLD_NAMES.get(result["engine"], result["engine"])
+    return found
+
+
+def gpu_runs():
+    return [run for run in runs() if run["device"].startswith("cuda")]
+
+
+def network(run):
+    return next((name for name in NETWORKS if name in run["network"]), "published")
+
+
+def column(run):
+    return f"{run['neurons']}x{run['last_layer']}"
+
+
+def row(run):
+    name, options = f"`{run['engine']}`", run["options"]
+    if options.get("fold"):
+        name += " `--fold`"
+    if not options.get("half", True):
+        name += " `--no-half`"
+    if options.get("weight_bytes"):
+        name += f" `--weight-memory` {options['weight_bytes'] // 10**6} MB"
+    if len(options["gpus"]) > 1:
+        name += f" on {len(options['gpus'])} GPUs"
+    return name
+
+
+def is_wrong(run):
+    truth = run["truth"]
+    if truth is not None and not truth["equal"]:
+        return True
+    return network(run) == "published" and run["survivors"] != SURVIVORS[run["neurons"]]
+
+
+def cell(run):
+    text = f"{three_digits(run['tera_edges_per_second'])} ({run['inference_ms']['median']:.3g})"
+    return text + " (!)" if is_wrong(run) else text
+
+
+def rates(kind):
+    def text():
+        cells, columns = {}, set()
+        for run in gpu_runs():
+            if network(run) != kind:
+                continue
+            cells.setdefault(row(run), {})[column(run)] = cell(run)
+            columns.add(column(run))
+        order = sorted(cells.items(), key=lambda item: ("fold" in item[0], "GPUs" in item[0]))
+        return pivot(dict(order), by_size(columns), "engine")
+    return text
+
+
+def baselines():
+    rows = []
+    for run in gpu_runs():
+        other = run.get("baseline")
+        if other is None:
+            continue
+        name = " ".join(filter(None, [column(run), f"`{NETWORKS[network(run)]}`".strip("`") and
+                                      f"`{NETWORKS[network(run)]}`"]))
+        rows.append([name, row(run), f"{run['inference_ms']['median']:.3g}", f"`{other['engine']}`",
+                     f"{other['inference_ms']['median']:.3g}", f"{other['speed_up']:.1f}",
+                     "equal" if other["equal_categories"] else "**differ**"])
+    return table(["network", "engine", "ms", "baseline", "ms", "times as fast", "categories"], rows)
+
+
+def load_times():
+    plain = {(run["engine"], column(run)): run for run in gpu_runs()
+             if network(run) == "published" and row(run) == f"`{run['engine']}`"}
+    rows = [[name, *(f"{plain[engine, c][field]:,.0f}" if (engine, c) in plain else "" for c in LOAD_COLUMNS)]
+            for name, (engine, field) in LOAD_ROWS.items()]
+    return table(["ms", *LOAD_COLUMNS], rows)
+
+
+def spmm_algorithms():
+    """Which algorithms the engine cusparse-spmm ran with, as its kernel's name says."""
+    named, fixed = [], []
+    for run in gpu_runs():
+        for engine in (run, run.get("baseline") or {}):
+            if engine.get("engine") != "cusparse-spmm":
+                continue
+            where = f"{column(run)} {NETWORKS[network(run)]}".strip()
+            choice = engine["kernel"].partition("fastest algorithm of each layer (")[2].partition(")")[0]
+            (named if choice else fixed).append(f"{where}: {choice}" if choice else where)
+    parts = []
+    if named:
+        parts.append("layers that ran each algorithm, by network: " + "; ".join(dict.fromkeys(named)))
+    if fixed:
+        parts.append("with CSR_ALG2 alone, before the others were tried: " + ", ".join(dict.fromkeys(fixed)))
+    return ". ".join(part[0].upper() + part[1:] for part in parts) + "."
+
+
+def older():
+    """Runs that were made with an older state of the engine than the others, marked by hand when it changed."""
+    names = [f"{row(run)} at {column(run)} {NETWORKS[network(run)] and f'`{NETWORKS[network(run)]}`'}".strip()
+             for run in gpu_runs() if run.get("older_state")]
+    return f"{'; '.join(names)} (`older_state` in the raw results)" if names else "none"
+
+
+def spread(run):
+    times = run["inference_ms"]
+    return 100 * (times["max"] - times["min"]) / times["median"]
+
+
+def spreads():
+    wide = [f"{row(run)} at {column(run)} {spread(run):.0f} %" for run in gpu_runs() if spread(run) >= 4.5]
+    rest = max(spread(run) for run in gpu_runs() if spread(run) < 4.5)
+    return f"at most {rest:.0f} % of the median, but {' and '.join(wide)}"
+
+
+def on_more_gpus(engine):
+    def text():
+        found = {len(run["options"]["gpus"]): run["inference_ms"]["median"] for run in gpu_runs()
+                 if run["engine"] == engine and column(run) == "16384x480"}
+        return f"{found[1] / found[2]:.2f}"
+    return text
+
+
+def live_images(kind):
+    """How many images enter each of the first layers, as an engine counted that drops dead ones layer by layer."""
+    def text():
+        run = next(run for run in gpu_runs() if network(run) == kind and run["live"] and column(run) == "1024x120")
+        numbers = ", ".join(f"{n:,}" for n in run["live"][:8])
+        return f"{numbers} images enter the first eight layers, {run['survivors']:,} live at the end"
+    return text
+
+
+def cpu():
+    rows = []
+    for run in runs():
+        if not run["device"].startswith("cuda"):
+            times = run["inference_ms"]
+            rows.append([f"`{run['engine']}`", run["device"], column(run),
+                         f"{run['tera_edges_per_second']:.3g}",
+                         f"{times['median']:.4g} ({times['min']:.4g} to {times['max']:.4g}, {run['repeats']} runs)",
+                         "equal" if run["truth"] and run["truth"]["equal"] else "not compared"])
+    if not rows:
+        return "(No run on a CPU is kept.)"
+    return table(["engine", "device", "network", "TeraEdges/s", "ms", "published categories"], rows)
+
+
+BLOCKS = {
+    "challenge.baselines": baselines,
+    "challenge.load": load_times,
+    "challenge.spmm-algorithms": spmm_algorithms,
+    "challenge.older": older,
+    "challenge.spreads": spreads,
+    "challenge.cpu": cpu,
+    "challenge.two-gpus.shared": on_more_gpus("grouped"),
+    "challenge.two-gpus.fused": on_more_gpus("fused"),
+    **{f"challenge.{kind}": rates(kind) for kind in NETWORKS},
+    **{f"challenge.live.{kind}": live_images(kind) for kind in NETWORKS},
+}

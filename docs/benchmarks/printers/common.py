@@ -1,0 +1,37 @@
+"""Raw results in, Markdown out."""
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent  # docs/benchmarks
+
+
+def read(path):
+    return json.loads((ROOT / path).read_text(encoding="utf-8"))
+
+
+def read_lines(path):
+    return [json.loads(line) for line in (ROOT / path).read_text(encoding="utf-8").splitlines() if line]
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def pivot(cells, columns, title):
+    """cells: {row name: {column: text}}, rows in their order."""
+    return table([title, *columns], [[name, *(row.get(c, "") for c in columns)] for name, row in cells.items()])
+
+
+def percent(fraction):
+    return f"{100 * fraction:.2f}"
+
+
+def three_digits(x):
+    return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def by_size(names):
+    """1024x120, 1024x1920, 4096x120, ..."""
+    return sorted(names, key=lambda name: [int(part) for part in name.split("x")])

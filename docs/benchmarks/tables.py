@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Prints the tables and numbers of the pages from the raw results beside this file.
+
+  tables.py            rewrites the marked blocks of README.md, docs/results.md and docs/benchmarks/*.md
+  tables.py --check    changes nothing; exit status 1 if a page differs from its raw results
+
+A block stands between  <!-- table: NAME -->  and  <!-- end -->  and is replaced as a whole; within a line it is
+<!-- value: NAME -->TEXT<!-- end -->. Tables of these pages may stand in blocks only.
+"""
+import difflib
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+from printers import challenge, conv, cpu, demo, peers, stack, trainings, vgg16  # noqa: E402
+from printers.common import ROOT  # noqa: E402
+
+BLOCKS = {}
+for module in (challenge, conv, cpu, demo, peers, stack, trainings, vgg16):
+    BLOCKS.update(module.BLOCKS)
+PROJECT = ROOT.parent.parent
+README = PROJECT / "README.md"
+PAGES = [README, PROJECT / "docs" / "results.md", *sorted(ROOT.glob("*.md"))]
+BLOCK = re.compile(r"<!-- (table|value): ([\w.-]+) -->(.*?)<!-- end -->", re.DOTALL)
+
+
+class PageError(Exception):
+    pass
+
+
+def fill(match):
+    kind, name = match.group(1), match.group(2)
+    if name not in BLOCKS:
+        raise PageError(f"nothing prints the block '{name}'")
+    text = BLOCKS[name]()
+    if kind == "value" and "\n" in text:
+        raise PageError(f"the block '{name}' has several lines, its mark must be 'table'")
+    inner = f"\n{text}\n" if kind == "table" else text
+    return f"<!-- {kind}: {name} -->{inner}<!-- end -->"
+
+
+def check_marks(page, text):
+    """Marks that no block has, and tables of results outside of blocks."""
+    rest = BLOCK.sub("", text)
+    if "<!-- table:" in rest or "<!-- value:" in rest or "<!-- end -->" in rest:
+        raise PageError("a mark has no end, or an end no mark")
+    if re.search(r"^\s*<!-- value:", text, re.MULTILINE):
+        raise PageError("a value begins a line, where Markdown takes its mark for a block")
+    if page != README and re.search(r"^\|", rest, re.MULTILINE):
+        raise PageError("a table stands outside of a block")
+
+
+def printed(page):
+    text = page.read_text(encoding="utf-8")
+    try:
+        check_marks(page, text)
+        return text, BLOCK.sub(fill, text)
+    except PageError as error:
+        sys.exit(f"{page.relative_to(PROJECT)}: {error}")
+
+
+def main():
+    is_check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not is_check:
+        sys.exit(__doc__)
+    differing = []
+    for page in PAGES:
+        old, new = printed(page)
+        if old == new:
+            continue
+        name = str(page.relative_to(PROJECT))
+        differing.append(name)
+        if is_check:
+            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "raw results"))
+        else:
+            page.write_text(new, encoding="utf-8")
+            print(f"{name}: rewritten")
+    if is_check and differing:
+        sys.exit(f"{', '.join(differing)}: other than the raw results; run docs/benchmarks/tables.py")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/bench/compare.h"
+
+namespace winnow {
+namespace {
+
+PlanTiming timing(double ms) {
+  LayerPlan layer;
+  layer.name = "conv1";
+  layer.op = "conv2d";
+  layer.candidates = {{"dense", "b", 0.5}, {"dense", "a", 0.75}, {"direct", "c", 1}};
+  layer.kernel = layer.candidates[0].kernel;
+  PlanTiming plan;
+  plan.layers = {layer};
+  plan.layer_ms = {statistics_of({ms})};
+  plan.network_ms = statistics_of({ms, 2 * ms, 3 * ms});
+  return plan;
+}
+
+Comparison comparison() {
+  Comparison result;
+  result.device = "cpu";
+  result.batch = 4;
+  result.dense = timing(2);
+  result.sparse.error = "no kernel";
+  result.chosen = timing(1.0000004);
+  return result;
+}
+
+TEST_CASE("a comparison as JSON has percentiles in nanoseconds, and no samples") {
+  CompareOptions options;
+  options.session.use_tf32 = true;
+  const auto json = nlohmann::json::parse(comparison_json(comparison(), options));
+  CHECK(json["tf32"] == true);
+  CHECK(json["all_plans"] == false);
+  CHECK(json["sparse"]["error"] == "no kernel");
+  CHECK(json["dense"]["samples_per_second"] == 1000);
+  const auto& ms = json["chosen"]["network_ms"];
+  CHECK(ms["count"] == 3);
+  CHECK(ms["min"] == 1.0);
+  CHECK(ms["median"] == 2.000001);
+  CHECK(ms["max"] == 3.000001);
+  CHECK(ms["p10"] == 1.2);
+  CHECK(ms["p90"] == 2.800001);
+  CHECK(ms.size() == 6);
+}
+
+TEST_CASE("a comparison as JSON names the fastest kernel of each family, or all") {
+  CompareOptions options;
+  const auto kernels = [&] {
+    const auto json = nlohmann::json::parse(comparison_json(comparison(), options));
+    const auto& layer = json["chosen"]["layers"][0];
+    CHECK(layer["kernels_timed"] == 3);
+    std::string names;
+    for (const auto& candidate : layer["candidates"]) {
+      names += candidate["kernel"].get<std::string>();
+    }
+    return names;
+  };
+  CHECK(kernels() == "bc");
+  options.all_candidates = true;
+  CHECK(kernels() == "bac");
+}
+
+}  // namespace
+}  // namespace winnow

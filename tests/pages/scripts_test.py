@@ -1,0 +1,126 @@
+"""Tests of docs/benchmarks/tables.py and condense.py; the folder is the argument."""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCHMARKS = pathlib.Path(sys.argv.pop(1)).resolve()
+PROJECT = BENCHMARKS.parent.parent
+
+
+class Copy:
+    """The pages and their raw results in a folder of their own."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name)
+        shutil.copytree(BENCHMARKS, self.root / "docs" / "benchmarks")
+        shutil.copy(PROJECT / "README.md", self.root)
+        shutil.copy(PROJECT / "docs" / "results.md", self.root / "docs")
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+    def edit(self, name, old, new):
+        path = self.root / name
+        text = path.read_text(encoding="utf-8")
+        assert old in text, (name, old)
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def tables(self, *arguments):
+        return subprocess.run([sys.executable, "-B", self.root / "docs/benchmarks/tables.py", *arguments],
+                              capture_output=True, text=True)
+
+
+class Tables(unittest.TestCase):
+    def test_a_changed_page_is_found_and_printed_anew(self):
+        with Copy() as copy:
+            page = copy.root / "docs/benchmarks/cpu-conv.md"
+            before = page.read_text(encoding="utf-8")
+            copy.edit("docs/benchmarks/cpu-conv.md", "1.6 (1.5 to 1.7)", "9.9 (1.5 to 1.7)")
+            check = copy.tables("--check")
+            self.assertEqual(check.returncode, 1)
+            self.assertIn("-| batch 1, 64 -> 64, 32 x 32 | 9.9", check.stdout)
+            self.assertIn("docs/benchmarks/cpu-conv.md: other than the raw results", check.stderr)
+            self.assertEqual(copy.tables().returncode, 0)
+            self.assertEqual(page.read_text(encoding="utf-8"), before)
+
+    def test_a_changed_raw_result_is_found_in_readme_too(self):
+        with Copy() as copy:
+            path = copy.root / "docs/benchmarks/graph-challenge/runs.jsonl"
+            lines = path.read_text(encoding="utf-8").splitlines()
+            run = json.loads(lines[0])
+            run["tera_edges_per_second"] = 777.0
+            path.write_text("\n".join([json.dumps(run), *lines[1:]]) + "\n", encoding="utf-8")
+            check = copy.tables("--check")
+            self.assertEqual(check.returncode, 1)
+            self.assertIn("README.md, docs/benchmarks/graph-challenge.md", check.stderr)
+            self.assertIn("777", check.stdout)
+
+    def test_marks_that_nothing_prints_and_tables_without_marks_are_refused(self):
+        page = "docs/benchmarks/cpu-conv.md"
+        for old, new, message in [
+                ("table: cpu.gains", "table: cpu.gain", "nothing prints the block 'cpu.gain'"),
+                ("`make bench`", "See <!-- value: cpu.gains -->?<!-- end -->", "its mark must be 'table'"),
+                ("`make bench`", "<!-- value: cpu.machine -->?<!-- end -->", "a value begins a line"),
+                ("table: cpu.gains", "table cpu.gains", "an end no mark"),
+                ("`make bench`", "\n| by | hand |\n\n`make bench`", "a table stands outside of a block")]:
+            with Copy() as copy:
+                copy.edit(page, old, new)
+                check = copy.tables("--check")
+                self.assertEqual(check.returncode, 1)
+                self.assertIn(f"{page}: ", check.stderr)
+                self.assertIn(message, check.stderr)
+
+
+class Condense(unittest.TestCase):
+    def condensed(self, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / name
+            path.write_text(text, encoding="utf-8")
+            for _ in range(2):  # the second time changes nothing
+                subprocess.run([sys.executable, "-B", BENCHMARKS / "condense.py", path], check=True)
+                first = path.read_text(encoding="utf-8")
+            self.assertEqual(first, path.read_text(encoding="utf-8"))
+            return first
+
+    def test_a_comparison_keeps_percentiles_and_the_fastest_of_each_family(self):
+        times = {"min": 1.0, "mean": 2.5, "median": 2.00000000004, "p90": 3.0, "p95": 3.5, "p99": 4.0, "max": 4.0}
+        candidates = [{"family": "dense", "kernel": "slow", "ms": 3.0}, {"family": "direct", "kernel": "d", "ms": 2.0},
+                      {"family": "dense", "kernel": "fast", "ms": 1.0}]
+        layer = {"name": "conv1", "ms": dict(times), "candidates": candidates}
+        plan = {"network_ms": times, "layers": [layer, {"name": "pool"}]}
+        text = self.condensed("bench.json", json.dumps(
+            [{"batch": 1, "repeats": 100, "dense": plan, "sparse": {"error": "none"}, "chosen": plan}]))
+        result = json.loads(text)[0]
+        self.assertEqual(result["dense"]["network_ms"],
+                         {"min": 1.0, "median": 2.0, "p90": 3.0, "max": 4.0, "count": 100})
+        kept = result["chosen"]["layers"][0]
+        self.assertEqual([c["kernel"] for c in kept["candidates"]], ["fast", "d"])
+        self.assertEqual(kept["kernels_timed"], 3)
+        self.assertEqual(len([line for line in text.splitlines() if '"pool"' in line]), 2)
+
+    def test_kernels_of_one_case_become_the_fastest_and_their_number(self):
+        lines = [{"gpu": "H200"}] + [
+            {"layer": "a", "batch": 1, "precision": "f16", "family": "dense", "kernel": k, "ms": ms}
+            for k, ms in (("x", 3.0), ("y", 1.0), ("z", 2.0))]
+        text = self.condensed("conv.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        found = [json.loads(line) for line in text.splitlines()]
+        self.assertEqual(found[0], {"gpu": "H200"})
+        self.assertEqual([(line["kernel"], line["kernels"]) for line in found[1:]], [("y", 3)])
+
+    def test_a_challenge_run_keeps_no_single_runs(self):
+        run = {"inference_ms": {"median": 1.0}, "runs": [{"inference_ms": 1.0}], "live": list(range(100)),
+               "baseline": {"runs": [1], "speed_up": 2.0}}
+        found = json.loads(self.condensed("runs.jsonl", json.dumps(run) + "\n"))
+        self.assertNotIn("runs", found)
+        self.assertNotIn("runs", found["baseline"])
+        self.assertEqual(found["live"], list(range(24)))
+
+
+if __name__ == "__main__":
+    unittest.main()
