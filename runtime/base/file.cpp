@@ -44,11 +44,25 @@ class Descriptor {
   int number_;
 };
 
-int open_for_reading(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(path, "cannot open");
-  return descriptor;
-}
+// A regular file, open for reading. A pipe without a writer would be waited for.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (descriptor_.get() < 0) refuse(path, "cannot open");
+    struct stat status {};
+    if (::fstat(descriptor_.get(), &status) != 0) refuse(path, "cannot read");
+    if (!S_ISREG(status.st_mode)) fail(ErrorCode::bad_file, path, ": not a regular file");
+    size_ = static_cast<std::size_t>(status.st_size);
+  }
+
+  int get() const { return descriptor_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  Descriptor descriptor_;
+  std::size_t size_ = 0;
+};
 
 // The file that `path` stands for: a link is followed, so that it stays a link.
 // Throws if something other than a regular file is there, which a rename would destroy.
@@ -80,13 +94,10 @@ void sync_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-  const Descriptor descriptor(open_for_reading(path));
-  struct stat status {};
-  if (::fstat(descriptor.get(), &status) != 0) refuse(path, "cannot read");
-  if (!S_ISREG(status.st_mode)) fail(ErrorCode::bad_file, path, ": not a regular file");
-  if (status.st_size == 0) return;  // an empty mapping is an error to the system
-  size_ = static_cast<std::size_t>(status.st_size);
-  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
+  const InputFile file(path);
+  if (file.size() == 0) return;  // an empty mapping is an error to the system
+  size_ = file.size();
+  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) refuse(path, "cannot map");
   data_ = static_cast<const std::byte*>(data);
 }
@@ -156,11 +167,11 @@ void write_file_atomically(const std::string& path, std::string_view text) {
 }
 
 std::string read_text_file(const std::string& path, std::size_t limit_bytes) {
-  const Descriptor descriptor(open_for_reading(path));
+  const InputFile file(path);
   std::string text;
   std::string piece(std::size_t{1} << 16, '\0');
-  while (true) {  // by pieces, because a pipe has no size
-    const ssize_t count = ::read(descriptor.get(), piece.data(), piece.size());
+  while (true) {  // by pieces, because files of the system's own (/proc) have no size
+    const ssize_t count = ::read(file.get(), piece.data(), piece.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) refuse(path, "cannot read");
     if (count == 0) return text;

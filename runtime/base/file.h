@@ -12,7 +12,8 @@ namespace winnow {
 // A read-only view of a whole file in memory. Move-only.
 class MappedFile {
  public:
-  // Throws Error{bad_file} with the path and the system's reason.
+  // Throws Error{bad_file} with the path and the system's reason, also if `path` is no regular
+  // file: pipes are refused, not waited for.
   explicit MappedFile(const std::string& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -51,7 +52,8 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// The whole file as text. Throws Error{bad_file} if it cannot be read or exceeds `limit_bytes`.
+// The whole file as text. Throws Error{bad_file} if it cannot be read, is no regular file or
+// exceeds `limit_bytes`.
 std::string read_text_file(const std::string& path, std::size_t limit_bytes = 1 << 20);
 
 }  // namespace winnow

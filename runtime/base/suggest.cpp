@@ -28,6 +28,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+std::string escaped(unsigned char byte) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  return {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
@@ -57,17 +62,29 @@ std::string suggestion(std::string_view name, std::span<const std::string> candi
 }
 
 std::string in_quotes(std::string_view name) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string text = "'";
   for (const char c : name.substr(0, kLongestQuoted)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      text += c;
-    } else {
-      text += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
+    text += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : escaped(byte);
   }
   return text + (name.size() > kLongestQuoted ? "...'" : "'");
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009f are control characters too; UTF-8 begins them with this byte.
+    const bool begins_control =
+        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (byte < 0x20 || byte == 0x7f || begins_control) {
+      line += escaped(byte);
+      if (begins_control) line += escaped(static_cast<unsigned char>(text[++i]));
+    } else {
+      line += text[i];
+    }
+  }
+  return line;
 }
 
 }  // namespace winnow

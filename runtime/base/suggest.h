@@ -1,4 +1,4 @@
-// "did you mean": the nearest of the known names.
+// Words in messages: the nearest of the known names, and names that are fit to print.
 #pragma once
 
 #include <span>
@@ -17,5 +17,9 @@ std::string suggestion(std::string_view name, std::span<const std::string> candi
 // 'name' in single quotes, fit for a one-line message whatever bytes it has: what is not printable
 // ASCII stands as \xNN, and a long name is cut.
 std::string in_quotes(std::string_view name);
+
+// The text fit for one line of a terminal: control characters stand as \xNN, and nothing is cut.
+// Letters beyond ASCII stay as they are.
+std::string one_line(std::string_view text);
 
 }  // namespace winnow

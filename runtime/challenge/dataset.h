@@ -24,7 +24,8 @@ namespace winnow::challenge {
 std::string network_file_name(std::uint32_t neurons);                      // neuron1024.wsn
 std::string layer_file_name(std::uint32_t neurons, std::uint32_t number);  // n1024-l1.tsv
 std::string layer_folder_name(std::uint32_t neurons);                      // neuron1024
-std::string images_file_name(std::uint32_t neurons, bool is_binary);       // sparse-images-1024.wsi
+std::string unfinished_file_name();  // lies beside text layers until all are written
+std::string images_file_name(std::uint32_t neurons, bool is_binary);  // sparse-images-1024.wsi
 std::string categories_file_name(std::uint32_t neurons,
                                  std::uint32_t layers);  // neuron1024-l120-categories.tsv
 

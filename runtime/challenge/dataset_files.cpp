@@ -114,9 +114,18 @@ std::uint32_t last_layer(const std::vector<std::string>& folders, std::uint32_t 
   return last;
 }
 
+// The first layers of a network would pass for a network of fewer layers.
+void require_finished(const std::string& folder) {
+  const std::string mark = folder + "/" + unfinished_file_name();
+  if (!is_file(mark)) return;
+  fail(ErrorCode::bad_file, mark,
+       ": the layers beside it were not all written; remove the folder and write it again");
+}
+
 std::vector<std::string> find_layers(const std::string& folder, std::uint32_t neurons,
                                      std::uint32_t layers) {
   const std::vector<std::string> folders = places(folder, neurons);
+  for (const std::string& place : folders) require_finished(place);
   const std::uint32_t last = std::max(layers > 0 ? layers : last_layer(folders, neurons), 1u);
   std::vector<std::string> files;
   for (std::uint32_t number = 1; number <= last; ++number) {
@@ -144,6 +153,10 @@ std::string layer_file_name(std::uint32_t neurons, std::uint32_t number) {
 
 std::string layer_folder_name(std::uint32_t neurons) {
   return "neuron" + std::to_string(neurons);
+}
+
+std::string unfinished_file_name() {
+  return "unfinished";
 }
 
 std::string images_file_name(std::uint32_t neurons, bool is_binary) {

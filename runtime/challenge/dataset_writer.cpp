@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/challenge/images_file.h"
@@ -43,6 +45,25 @@ class Done {
   std::mutex mutex_;
   std::uint32_t done_ = 0;
   std::uint64_t connections_ = 0;
+};
+
+// A file that says that the layers beside it are not all there yet. It stays if the writing ends
+// early, in whatever way.
+class UnfinishedMark {
+ public:
+  explicit UnfinishedMark(const std::string& folder)
+      : path_(folder + "/" + unfinished_file_name()) {
+    write_file_atomically(path_, std::string_view("The layers here are not all written.\n"));
+  }
+
+  void remove() const {
+    std::error_code error;
+    std::filesystem::remove(path_, error);
+    if (error) fail(ErrorCode::bad_file, path_, ": cannot remove: ", error.message());
+  }
+
+ private:
+  std::string path_;
 };
 
 // Text has no place for what this refuses.
@@ -98,6 +119,7 @@ WrittenNetwork DatasetWriter::write_text(const Network& network,
                                          const ReadProgress& progress) const {
   const std::uint32_t neurons = network.neurons();
   make_folder(network_path(neurons));
+  const UnfinishedMark mark(network_path(neurons));
   const float bias = network.layer(0).bias.front();
   Done done(progress, network.layers());
   for_each_in_parallel(network.layers(), [&](std::size_t i) {
@@ -108,6 +130,7 @@ WrittenNetwork DatasetWriter::write_text(const Network& network,
                     layer);
     done.count(layer);
   });
+  mark.remove();
   WrittenNetwork written{.connections = done.connections(), .bias_to_give = {}};
   if (published_bias(neurons) != bias) written.bias_to_give = bias;
   return written;

@@ -38,7 +38,7 @@ class DatasetWriter {
 
   // Layers are asked for on all cores, no more of them at once than there are cores. Throws
   // Error{usage} if a network whose biases differ or whose layers are not square is to become text;
-  // some of its files may then be there.
+  // some of its files may then be there, and beside them a mark that keeps readers off.
   WrittenNetwork write(const Network& network, const ReadProgress& progress = nullptr) const;
 
   void write(const SparseImages& images) const;

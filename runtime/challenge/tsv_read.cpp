@@ -94,6 +94,19 @@ template <typename Lines>
   fail(ErrorCode::bad_file, path, ": changed while it was read");
 }
 
+// Takes out entries of value 0, if there are values.
+void drop_zeros(SparseRows& rows) {
+  if (rows.value.empty()) return;
+  std::uint64_t kept = 0, at = 0;
+  for (std::size_t r = 0; r + 1 < rows.begin.size(); ++r) {
+    for (const std::uint64_t end = rows.begin[r + 1]; at < end; ++at) {
+      if (rows.value[at] != 0) rows.column[kept++] = rows.column[at];
+    }
+    rows.begin[r + 1] = kept;
+  }
+  rows.column.resize(kept);
+}
+
 void reserve(SparseEntries& entries, std::size_t count) {
   entries.row.reserve(count);
   entries.column.reserve(count);
@@ -143,7 +156,9 @@ SparseImages read_images_tsv(const std::string& path, std::uint32_t neurons) {
   std::uint32_t images = 0;
   for_each_entry(path, text, lines, [&](const Entry& entry) {
     images = std::max(images, entry.row + 1);
-    if (entry.value == 0) return;
+    // Values are kept from the first 0 on, which few files have; all before are 1.
+    if (entry.value == 0) entries.value.resize(entries.row.size(), 1.0f);
+    if (entry.value == 0 || !entries.value.empty()) entries.value.push_back(entry.value);
     entries.row.push_back(entry.row);
     entries.column.push_back(entry.column);
   });
@@ -152,6 +167,7 @@ SparseImages read_images_tsv(const std::string& path, std::uint32_t neurons) {
   SparseRows rows = into_rows(std::move(entries), images, [&](auto image, auto neuron) {
     refuse_twice(path, lines, image, neuron);
   });
+  drop_zeros(rows);
   return {.neurons = neurons, .row_begin = std::move(rows.begin), .neuron = std::move(rows.column)};
 }
 

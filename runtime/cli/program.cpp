@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
+#include "runtime/cli/standard_output.h"
 
 namespace winnow {
 namespace {
@@ -30,6 +31,23 @@ std::vector<std::string> known_words(const CLI::App& app) {
   return words;
 }
 
+// CLI11 takes -1 for the largest number there is.
+void refuse_negative_counts(CLI::App& app) {
+  const CLI::Validator validator(
+      [](std::string& text) {
+        return text.starts_with('-') ? "found " + text + ", expected a number from 0"
+                                     : std::string();
+      },
+      "");
+  for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
+    if (option->get_type_name().find("UINT") == std::string::npos) continue;
+    option->transform(validator);  // before other transformations
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_negative_counts(*command);
+  }
+}
+
 std::string hint_for(const CLI::App& app, int argc, const char* const* argv) {
   const std::vector<std::string> words = known_words(app);
   for (int i = 1; i < argc; ++i) {
@@ -45,13 +63,17 @@ std::string hint_for(const CLI::App& app, int argc, const char* const* argv) {
 }  // namespace
 
 int run_program(const std::string& name, const std::function<int()>& body) {
+  prepare_standard_streams();
   try {
-    return body();
+    const int status = body();
+    flush_standard_output();
+    return status;
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), one_line(error.what()).c_str());
     return static_cast<int>(error.code());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "%s: out of memory\n", name.c_str());
+    return static_cast<int>(ErrorCode::device);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: internal error: %s\n", name.c_str(), error.what());
   }
@@ -65,6 +87,7 @@ void leave(int status) {
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
+  refuse_negative_counts(app);
   try {
     app.parse(argc, argv);
     return std::nullopt;
@@ -72,8 +95,8 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     const CLI::App& command = innermost(app);
-    std::cerr << app.get_name() << ": " << error.what() << hint_for(command, argc, argv)
-              << "\nRun with --help for the options.\n";
+    const std::string message = error.what() + hint_for(command, argc, argv) + "; see --help";
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), one_line(message).c_str());
     return kUsageStatus;
   }
 }
@@ -91,7 +114,8 @@ std::string version_text() {
 void write_json_output(const std::string& path, const std::string& text) {
   if (path.empty()) return;
   if (path == "-") {
-    std::cout << text << '\n' << std::flush;
+    std::cout << text << '\n';
+    flush_standard_output();
   } else {
     write_file_atomically(path, text + "\n");
   }

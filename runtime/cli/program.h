@@ -9,8 +9,9 @@
 namespace winnow {
 
 // Runs `body` and returns its status. What it throws becomes one line on stderr
-// ("prune: configs/a.yaml:3:1: ...") and the exit status of its ErrorCode; anything that is not an
-// Error is status 1.
+// ("prune: configs/a.yaml:3:1: ...") and the exit status of its ErrorCode: want of memory is that
+// of a device, anything else that is not an Error is status 1. Output that could not be written is
+// status 3 (standard_output.h).
 int run_program(const std::string& name, const std::function<int()>& body);
 
 // Flushes output and ends the process at once, without static destructors: with the CUDA build of
@@ -27,7 +28,8 @@ void add_version_flag(CLI::App& app, const std::string& extra = "");
 
 std::string version_text();  // "0.1.0"
 
-// Writes `text` to `path`, or to stdout if it is "-". Nothing if `path` is empty.
+// Writes `text` to `path`, or to stdout if it is "-". Nothing if `path` is empty. Throws
+// Error{bad_file} if it cannot be written.
 void write_json_output(const std::string& path, const std::string& text);
 
 }  // namespace winnow

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace winnow {
 namespace {
@@ -32,6 +35,15 @@ std::string format_duration(double seconds) {
                   total % 60);
   }
   return text;
+}
+
+std::function<void(std::size_t, std::size_t)> progress_callback(std::string label, bool is_quiet) {
+  auto shown = std::make_shared<std::optional<Progress>>();
+  return [shown, label = std::move(label), is_quiet](std::size_t done, std::size_t total) {
+    if (!*shown) shown->emplace(label, static_cast<std::int64_t>(total), is_quiet);
+    (*shown)->update(static_cast<std::int64_t>(done));
+    if (done == total) shown->reset();
+  };
 }
 
 Progress::Progress(std::string label, std::int64_t total, bool is_quiet)

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace winnow {
@@ -35,6 +37,11 @@ class Progress {
   Clock::time_point start_ = Clock::now();
   Clock::time_point printed_;
 };
+
+// A progress that begins with the first call and ends with the last one, done == total, for work
+// that tells `done` and `total` by itself.
+std::function<void(std::size_t done, std::size_t total)> progress_callback(std::string label,
+                                                                           bool is_quiet);
 
 // "1:02:03", "2:03" or "4.2 s".
 std::string format_duration(double seconds);

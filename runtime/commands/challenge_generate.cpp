@@ -58,7 +58,11 @@ void refuse_existing(const GenerateOptions& options) {
   if (options.wants_network()) {
     const std::string layer = challenge::layer_file_name(neurons, 1);
     const std::string inner = challenge::layer_folder_name(neurons) + "/";
-    names = {challenge::network_file_name(neurons), inner + layer, inner + layer + ".gz", layer,
+    names = {challenge::network_file_name(neurons),
+             inner + challenge::unfinished_file_name(),
+             inner + layer,
+             inner + layer + ".gz",
+             layer,
              layer + ".gz"};
   }
   if (options.wants_images()) {

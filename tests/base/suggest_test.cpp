@@ -59,4 +59,12 @@ TEST_CASE("in_quotes makes any bytes fit for one line") {
   CHECK(in_quotes(std::string(100, 'x')) == "'" + std::string(64, 'x') + "...'");
 }
 
+TEST_CASE("one_line escapes control characters and keeps letters") {
+  CHECK(one_line("a.wnw: is bad") == "a.wnw: is bad");
+  CHECK(one_line("a\n\x1b[2J\x7f") == "a\\x0a\\x1b[2J\\x7f");
+  CHECK(one_line("gr\u00fc\u00df") == "gr\u00fc\u00df");
+  CHECK(one_line("\u009b2J") == "\\xc2\\x9b2J");  // a terminal's other way to say ESC [
+  CHECK(one_line(std::string(500, 'x')) == std::string(500, 'x'));
+}
+
 }  // namespace winnow

@@ -45,7 +45,39 @@ Conversion convert(const std::string& from, FileForm form, const std::string& to
   return convert_dataset(find_dataset(from, 0, 0), bias, form, to);
 }
 
+// A network that fails while its layers are written, as at Ctrl-C.
+class BrokenNetwork : public MemoryNetwork {
+ public:
+  using MemoryNetwork::MemoryNetwork;
+
+  SparseLayer layer(std::uint32_t l) const override {
+    if (l == 5) fail(ErrorCode::interrupted, "interrupted");
+    return MemoryNetwork::layer(l);
+  }
+};
+
 }  // namespace
+
+TEST_CASE("text layers that were not all written are refused, not taken for a short network") {
+  const TemporaryDirectory directory;
+  std::vector<SparseLayer> layers;
+  for (std::uint32_t l = 0; l < kLayers; ++l) layers.push_back(layer(l));
+  const DatasetWriter writer(directory.path(), FileForm::tsv);
+  const auto write_broken = [&] { writer.write(BrokenNetwork("broken", layers)); };
+  CHECK(error_of(write_broken) == ErrorCode::interrupted);
+  const auto find = [&](std::uint32_t count) {
+    return message_of([&] { find_dataset(directory.path(), kNeurons, count); });
+  };
+  const std::string refusal = directory / "neuron16/unfinished" +
+                              ": the layers beside it were not all written; remove the folder and "
+                              "write it again";
+  CHECK(find(0) == refusal);
+  CHECK(find(1) == refusal);
+
+  writer.write(MemoryNetwork("whole", layers));
+  CHECK(find(0) == "");
+  CHECK(find_dataset(directory.path(), kNeurons, 0).layers == kLayers);
+}
 
 TEST_CASE("data comes back from text, plain and packed, byte for byte") {
   const TemporaryDirectory directory;

@@ -254,6 +254,18 @@ TEST_CASE("malformed lines of TSV images are named") {
   CHECK(message("") == path + ":1: found no line" + form);
   CHECK(message("2\t2\t1\n1\t2\t1\n2\t2\t1\n") ==
         path + ":3: found '2<TAB>2<TAB>1', expected no second line for what line 1 says");
+  // A 0 says something about its place too.
+  CHECK(message("1\t1\t0\n1\t1\t1\n") ==
+        path + ":2: found '1<TAB>1<TAB>1', expected no second line for what line 1 says");
+  CHECK(message("1\t2\t1\n1\t1\t1\n1\t2\t0\n") ==
+        path + ":3: found '1<TAB>2<TAB>0', expected no second line for what line 1 says");
+}
+
+TEST_CASE("entries of value 0 leave no trace but the number of images") {
+  const TemporaryDirectory directory;
+  write_text(directory / "i.tsv", "3\t9\t1\n1\t2\t0\n1\t3\t1\n3\t1\t1\n4\t7\t0\n2\t5\t0\n");
+  CHECK(read_images_tsv(directory / "i.tsv", 9) ==
+        SparseImages{.neurons = 9, .row_begin = {0, 1, 1, 3, 3}, .neuron = {2, 0, 8}});
 }
 
 TEST_CASE("images in any order and with any way to write 1 are read") {

@@ -140,6 +140,21 @@ TEST_CASE("challenge generate writes over nothing") {
   CHECK(find_dataset(place.folder(), 0, 0).network.empty());
 }
 
+TEST_CASE("layers of a broken-off generation are neither read nor mixed with others") {
+  const Place place;
+  const std::string options = "--published --layers 3 --only network --form tsv";
+  REQUIRE(place.generate(options).status == 0);
+  const std::string layers = place.folder() + "/neuron1024/";
+  CHECK(!std::filesystem::exists(layers + unfinished_file_name()));
+  // As if a signal had come when layers 2 and 3 were there.
+  write_file_atomically(layers + unfinished_file_name(), std::string_view("x"));
+  std::filesystem::remove(layers + "n1024-l1.tsv");
+  check_refusal(place.generate(options), 2, "neuron1024/unfinished: is there already");
+  check_refusal(shell(program("runtime") + " challenge convert " + place.folder() + " -o " +
+                      place.folder() + "/other"),
+                3, "neuron1024/unfinished: the layers beside it were not all written");
+}
+
 TEST_CASE("challenge generate refuses what it cannot do and writes nothing") {
   const Place place;
   check_refusal(place.generate("--only network"), 2, "expected --published");
