@@ -9,17 +9,10 @@
 
 #include "runtime/model/csr.h"
 #include "runtime/model/graph.h"
+#include "runtime/model/preprocessing.h"
 #include "runtime/model/tensor.h"
 
 namespace winnow {
-
-// How a sample of bytes becomes the network's input: x = (byte / 255 - mean[c]) / std[c].
-struct Preprocessing {
-  std::vector<float> mean;       // [C]; empty means 0
-  std::vector<float> deviation;  // [C]; empty means 1
-
-  friend bool operator==(const Preprocessing&, const Preprocessing&) = default;
-};
 
 // What prune and quantize write: parameters by name, readable from Python as they are.
 //
