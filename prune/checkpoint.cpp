@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kStateKey[] = "winnow.checkpoint";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr char kIntegers[] = "evolution.integers";
 constexpr char kNumbers[] = "evolution.numbers";
 
@@ -59,6 +59,8 @@ Json header(const RunCheckpoint& checkpoint, std::size_t snapshots) {
   return {{"version", kVersion},
           {"phase", checkpoint.phase == RunPhase::dense ? "dense" : "evolution"},
           {"batch", checkpoint.batch},
+          {"epoch", checkpoint.epoch},
+          {"epoch_loss", checkpoint.epoch_loss},
           {"metrics_bytes", checkpoint.metrics_bytes},
           {"dense_seconds", checkpoint.dense_seconds},
           {"prune_seconds", checkpoint.prune_seconds},
@@ -74,11 +76,13 @@ RunCheckpoint from_header(const std::string& text, const std::string& path,
     const Json json = Json::parse(text);
     if (json.at("version") != kVersion) {
       fail(ErrorCode::bad_file, path, ": checkpoint version ", json.at("version").dump(),
-           ", this program reads ", kVersion);
+           ", this program reads ", kVersion, "; begin anew with --overwrite");
     }
     RunCheckpoint checkpoint;
     checkpoint.phase = json.at("phase") == "dense" ? RunPhase::dense : RunPhase::evolution;
     json.at("batch").get_to(checkpoint.batch);
+    json.at("epoch").get_to(checkpoint.epoch);
+    json.at("epoch_loss").get_to(checkpoint.epoch_loss);
     json.at("metrics_bytes").get_to(checkpoint.metrics_bytes);
     json.at("dense_seconds").get_to(checkpoint.dense_seconds);
     json.at("prune_seconds").get_to(checkpoint.prune_seconds);

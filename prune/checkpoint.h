@@ -15,7 +15,9 @@ enum class RunPhase { dense, evolution };
 struct RunCheckpoint {
   std::string config;  // the resolved configuration, without what may differ (comparable_config)
   RunPhase phase = RunPhase::dense;
-  std::int64_t batch = 0;  // dense: the next one
+  std::int64_t batch = 0;   // dense: the next one
+  std::int64_t epoch = 0;   // dense: epochs whose line of the metrics is written
+  double epoch_loss = 0.0;  // dense: sum of the losses of the batches of the epoch after them
   std::int64_t metrics_bytes = 0;
   double dense_seconds = 0.0;
   double prune_seconds = 0.0;

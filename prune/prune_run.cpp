@@ -1,6 +1,7 @@
 #include "prune/prune_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -43,6 +44,12 @@ std::string first_difference(const std::string& before, const std::string& now) 
     if (line_a != line_b) return "'" + line_a + "' there, '" + line_b + "' now";
   }
   return "their lengths";
+}
+
+void require_converging(const EpochRecord& record) {
+  if (std::isfinite(record.loss)) return;
+  fail(ErrorCode::usage, "train: the loss of epoch ", record.epoch, " is ", record.loss,
+       ": training diverged; lower train.learning_rate or set train.clip_norm");
 }
 
 }  // namespace
@@ -110,7 +117,10 @@ double PruneRun::lap_seconds() {
 }
 
 void PruneRun::save_checkpoint() {
-  if (state_.phase == RunPhase::dense) state_.current = trainee_.snapshot();
+  if (state_.phase == RunPhase::dense) {
+    state_.current = trainee_.snapshot();
+    state_.dense_seconds += lap_seconds();
+  }
   if (evolution_) state_.evolution = evolution_->state();
   state_.metrics_bytes = folder_.metrics_bytes();
   write_checkpoint(folder_.checkpoint(), state_, trainee_);
@@ -140,42 +150,48 @@ void PruneRun::train_dense() {
     trainee_.begin(dense_stage());
     lap_seconds();
     Progress progress("dense: epoch", config_.train.epochs, options_.is_quiet);
-    const std::int64_t per_epoch = trainee_.batches_per_epoch();
-    for (std::int64_t epoch = state_.batch / per_epoch; epoch < config_.train.epochs; ++epoch) {
-      progress.update(epoch, pending_);
-      train_epoch(epoch);
+    while (state_.epoch < config_.train.epochs) {
+      progress.update(state_.epoch, note_);
+      train_epoch();
+      finish_epoch();
     }
-    progress.update(config_.train.epochs, pending_);
+    progress.update(config_.train.epochs, note_);
   }
   finish_dense();
 }
 
-void PruneRun::train_epoch(std::int64_t epoch) {
-  const std::int64_t per_epoch = trainee_.batches_per_epoch();
-  const std::int64_t end = (epoch + 1) * per_epoch;
-  double loss = 0.0;
-  std::int64_t trained = 0;
+// Trains what is left of the epoch: nothing if the run was stopped behind its last batch.
+void PruneRun::train_epoch() {
+  const std::int64_t end = (state_.epoch + 1) * trainee_.batches_per_epoch();
   while (state_.batch < end) {
     const std::int64_t count = std::min(kChunk, end - state_.batch);
-    loss += trainee_.train_batches(state_.batch, count) * static_cast<double>(count);
-    trained += count;
+    trainee_.train_on(state_.batch, count, state_.epoch_loss);
     save_checkpoint_if_due();
   }
+}
+
+// No checkpoint may come between the line and the count of lines that follows it.
+void PruneRun::finish_epoch() {
+  const auto per_epoch = static_cast<double>(trainee_.batches_per_epoch());
+  const auto epochs = static_cast<double>(config_.train.epochs);
+  const std::int64_t epoch = state_.epoch + 1;
   state_.dense_seconds += lap_seconds();
-  const double last = static_cast<double>(end) - 0.5;
   EpochRecord record = {
-      .epoch = epoch + 1,
-      .batches = end,
-      .learning_rate = rate_at(config_.train.rate, last / static_cast<double>(per_epoch),
-                               static_cast<double>(config_.train.epochs)),
-      .loss = loss / static_cast<double>(std::max<std::int64_t>(trained, 1)),
+      .epoch = epoch,
+      .batches = state_.batch,
+      .learning_rate = rate_at(config_.train.rate,
+                               (static_cast<double>(state_.batch) - 0.5) / per_epoch, epochs),
+      .loss = state_.epoch_loss / per_epoch,
       .accuracy = {},
       .seconds = state_.dense_seconds};
-  if ((epoch + 1) % config_.train.validate_every == 0 || epoch + 1 == config_.train.epochs) {
+  require_converging(record);
+  if (epoch % config_.train.validate_every == 0 || epoch == config_.train.epochs) {
     record.accuracy = trainee_.measure_accuracy();
-    pending_ = "validation accuracy " + percent(*record.accuracy);
+    note_ = "validation accuracy " + percent(*record.accuracy);
   }
   folder_.append_metrics(to_json(record));
+  state_.epoch = epoch;
+  state_.epoch_loss = 0.0;
 }
 
 void PruneRun::finish_dense() {

@@ -28,7 +28,8 @@ class PruneRun {
   void read_checkpoint_if_any();
 
   void train_dense();
-  void train_epoch(std::int64_t epoch);
+  void train_epoch();
+  void finish_epoch();
   void finish_dense();
   void evolve();
   void begin_evolution();
@@ -36,7 +37,6 @@ class PruneRun {
 
   // The trainee's network with all that a model file says of it.
   Model current_model() const;
-  PruneSummary summarize(const Model& model, const EvolutionResult& result);
 
   void save_checkpoint();
   void save_checkpoint_if_due();
@@ -50,7 +50,7 @@ class PruneRun {
   TorchTrainee trainee_;
   RunCheckpoint state_;  // kept up to date; evolution state aside, which lies in the Evolution
   std::unique_ptr<Evolution> evolution_;
-  std::string pending_;  // what the batch callback shows
+  std::string note_;  // of the last measurement, for the line of progress
   Clock::time_point lap_ = Clock::now();
   Clock::time_point saved_ = Clock::now();
 };

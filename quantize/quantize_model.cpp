@@ -8,6 +8,7 @@
 #include "quantize/fixed_point.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/model/checked_values.h"
 #include "runtime/model/fold_batch_norm.h"
 #include "runtime/model/model_state_json.h"
 #include "runtime/model/weight_parts.h"
@@ -31,20 +32,18 @@ struct Codes {
   double scale_gain = 0;
 };
 
-double max_magnitude(std::span<const float> values, const std::string& name) {
+double max_magnitude(std::span<const float> values) {
   double largest = 0;
-  for (const float value : values) {
-    if (!std::isfinite(value)) fail(ErrorCode::bad_file, name, ": a weight is not finite");
+  for (const float value : values)
     largest = std::max(largest, std::abs(static_cast<double>(value)));
-  }
   return largest;
 }
 
 template <typename Code>
-Codes fixed_point_codes(const Tensor& weight, const std::string& name) {
+Codes fixed_point_codes(const Tensor& weight) {
   const auto values = weight.values<float>();
   const int bits = 8 * static_cast<int>(sizeof(Code));
-  FixedPoint format = format_for_range(max_magnitude(values, name), bits);
+  FixedPoint format = format_for_range(max_magnitude(values), bits);
   format.frac_bits = std::min(format.frac_bits, kMaxFractionalBits);
   Codes result{Tensor(data_type_of<Code>(), weight.shape()), {}, 0, format.frac_bits};
   const auto codes = result.codes.template values<Code>();
@@ -86,13 +85,13 @@ Codes codebook_codes(const Tensor& weight, std::span<const std::uint8_t> kept, C
   return result;
 }
 
-Codes make_codes(const Tensor& weight, std::span<const std::uint8_t> kept, const std::string& name,
-                 WeightForm form, const WeightQuantization& options) {
+Codes make_codes(const Tensor& weight, std::span<const std::uint8_t> kept, WeightForm form,
+                 const WeightQuantization& options) {
   switch (form) {
     case WeightForm::fixed16:
-      return fixed_point_codes<std::int16_t>(weight, name);
+      return fixed_point_codes<std::int16_t>(weight);
     case WeightForm::fixed8:
-      return fixed_point_codes<std::int8_t>(weight, name);
+      return fixed_point_codes<std::int8_t>(weight);
     case WeightForm::codebook8:
       return codebook_codes(weight, kept, options.channel_scale, {256, options.refine});
     case WeightForm::codebook4:
@@ -178,7 +177,12 @@ LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form
   if (form == WeightForm::f32 || layer.kept <= parts.shape[0]) return layer;
 
   const Tensor weight = *parts.dense;
-  Codes codes = make_codes(weight, kept, parts.name, form, options);
+  if (form == WeightForm::codebook8 || form == WeightForm::codebook4) {
+    require_half_range(weight.values<float>(), parts.name,
+                       options.place.empty() ? model.graph.name : options.place,
+                       "the forms 16b, 8b and 32b hold such weights");
+  }
+  Codes codes = make_codes(weight, kept, form, options);
   layer.form = form;
   layer.frac_bits = codes.frac_bits;
   layer.saturated = codes.saturated;

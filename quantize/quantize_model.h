@@ -41,6 +41,7 @@ struct WeightQuantization {
   bool refine = true;                            // see ClusteringOptions
   ChannelScale channel_scale = ChannelScale::automatic;
   std::function<void(const std::string& layer)> on_layer = {};  // told before each layer
+  std::string place = {};  // begins messages about weights; empty: the graph's name
 };
 
 // Folds batch norms (fold_batch_norm.h), since the error that counts is that of the weights as they
@@ -59,8 +60,9 @@ struct WeightQuantization {
 // which one codebook has too few entries.
 //
 // Masks do not change; a masked weight has code 0. activation_bits and activation_frac are cleared.
-// Throws Error{bad_file} for a model that does not pass check_model, Error{usage} if a node is
-// quantized already.
+// Throws Error{bad_file} for a model that does not pass check_model and for weights (batch norms
+// folded) beyond fp16 where they would take a codebook, whose entries are fp16; Error{usage} if a
+// node is quantized already.
 QuantizedModel quantize_weights(const Model& model, const WeightQuantization& options = {});
 
 }  // namespace winnow

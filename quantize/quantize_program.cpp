@@ -63,7 +63,7 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   std::int64_t done = 0;
   return quantize_weights(
       model, {options.scheme.weights, options.first_layer, options.refine, options.channel_scale,
-              [&](const std::string& layer) { progress.update(done++, layer); }});
+              [&](const std::string& layer) { progress.update(done++, layer); }, options.in});
 }
 
 // Measures before, between and after, and gives the model its activation formats.

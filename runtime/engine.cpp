@@ -62,12 +62,10 @@ void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
     fail(ErrorCode::usage, "preprocess: ", bytes.size(), " bytes for ", out.size(),
          " inputs of samples of ", channels * plane);
   }
-  const auto& [mean, deviation] = model.preprocessing;
+  const std::vector<float> values = input_values(model.preprocessing, channels);
   for (std::size_t first = 0, c = 0; first < bytes.size(); first += plane, c = (c + 1) % channels) {
-    const float scale = deviation.empty() ? 1.0f : 1.0f / deviation[c];
-    const float shift = mean.empty() ? 0.0f : mean[c];
     for (std::int64_t i = 0; i < plane; ++i) {
-      out[first + i] = (static_cast<float>(bytes[first + i]) / 255.0f - shift) * scale;
+      out[first + i] = values[256 * c + bytes[first + i]];
     }
   }
 }

@@ -30,7 +30,7 @@ Device resolve(Device device);
 std::unique_ptr<Session> make_session(const DeployedModel& model, Device device,
                                       const SessionOptions& options);
 
-// Normalises bytes as the model's preprocessing says: x = (byte / 255 - mean[c]) / deviation[c].
+// Normalises bytes as the model's preprocessing says (input_values), with the bits of training.
 //
 //   bytes  [n, C, H, W]
 //   out    the same number of floats

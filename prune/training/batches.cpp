@@ -16,17 +16,6 @@ namespace {
 constexpr std::uint64_t kOrderStreams = std::uint64_t{1} << 32;
 constexpr std::uint64_t kAugmentStreams = std::uint64_t{2} << 32;
 
-// One value a channel, shaped to meet [B, C, H, W].
-torch::Tensor per_channel(std::vector<float> values, std::int64_t channels, float fallback,
-                          torch::Device device) {
-  if (values.empty()) values.assign(static_cast<std::size_t>(channels), fallback);
-  if (static_cast<std::int64_t>(values.size()) != channels) {
-    fail(ErrorCode::usage, "preprocessing: found ", values.size(), " channels, expected ",
-         channels);
-  }
-  return torch::tensor(values).view({1, channels, 1, 1}).to(device);
-}
-
 // A copy on `device`: from_blob alone would keep pointing into `values`.
 template <typename T>
 torch::Tensor copied(const std::vector<T>& values, torch::IntArrayRef shape, torch::Dtype dtype,
@@ -94,14 +83,12 @@ ResidentImages::ResidentImages(const ImageSet& images, const Preprocessing& prep
   bytes_ = copied(images.pixels, {images.count, images.channels, images.height, images.width},
                   torch::kUInt8, device);
   labels_ = copied(images.labels, {images.count}, torch::kInt32, device).to(torch::kInt64);
-  largest_ = torch::full({1, 1, 1, 1}, 255.0f).to(device);
-  mean_ = per_channel(preprocessing.mean, images.channels, 0.0f, device);
-  deviation_ = per_channel(preprocessing.deviation, images.channels, 1.0f, device);
+  values_ = torch::tensor(input_values(preprocessing, images.channels)).to(device);
+  rows_ = (torch::arange(images.channels, torch::kInt64) * 256).view({1, -1, 1, 1}).to(device);
 }
 
 torch::Tensor ResidentImages::normalised(const torch::Tensor& bytes) const {
-  // A divisor on the device: by a number on the host, CUDA would multiply with its reciprocal.
-  return bytes.to(torch::kFloat32).div_(largest_).sub_(mean_).div_(deviation_);
+  return values_.take(bytes.to(torch::kInt64).add_(rows_));
 }
 
 TrainingBatches::TrainingBatches(ResidentImages images, const BatchOptions& options)

@@ -39,15 +39,14 @@ class ResidentImages {
   torch::Tensor bytes() const { return bytes_; }    // [N, C, H, W] uint8
   torch::Tensor labels() const { return labels_; }  // [N] int64
 
-  // (byte / 255 - mean[c]) / deviation[c] in float, with the same bits on every device.
+  // Bytes [B, C, H, W] as the network's input: input_values of preprocessing.h, looked up.
   torch::Tensor normalised(const torch::Tensor& bytes) const;
 
  private:
-  torch::Tensor bytes_;      // [N, C, H, W] uint8
-  torch::Tensor labels_;     // [N] int64
-  torch::Tensor largest_;    // [1, 1, 1, 1] 255
-  torch::Tensor mean_;       // [1, C, 1, 1]
-  torch::Tensor deviation_;  // [1, C, 1, 1]
+  torch::Tensor bytes_;   // [N, C, H, W] uint8
+  torch::Tensor labels_;  // [N] int64
+  torch::Tensor values_;  // [C * 256] the input for every byte of every channel
+  torch::Tensor rows_;    // [1, C, 1, 1] int64, where the values of a channel begin
 };
 
 // Where training stands: `sample` images of `epoch` were given out.

@@ -92,6 +92,13 @@ void require_fit(const Model& model, const DataSet& data) {
     fail(ErrorCode::usage, model.graph.name, ": the network's output is ", to_string(shapes.back()),
          ", ", train.classes.size(), " classes need ", to_string(outputs));
   }
+LossSum::LossSum(const torch::Device& device, double start)
+    : sum_(torch::full({}, start, torch::TensorOptions().dtype(torch::kDouble).device(device))) {}
+
+double LossSum::value() const {
+  return sum_.item<double>();
+}
+
 }
 
 const Model& checked(const Model& model, const DataSet& data) {
@@ -154,15 +161,12 @@ torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const
   return loss.detach();
 }
 
-double Learner::train(const Stage& stage, std::int64_t first, std::int64_t count,
-                      const Hooks& hooks) {
-  torch::Tensor sum = torch::zeros(
-      {}, torch::TensorOptions().dtype(torch::kDouble).device(network_.options().device));
+void Learner::train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks,
+                    LossSum& losses) {
   for (std::int64_t i = 0; i < count; ++i) {
-    sum += train_batch(stage, first + i, hooks);
+    losses.add(train_batch(stage, first + i, hooks));
     if (hooks.after_update) hooks.after_update();
   }
-  return count > 0 ? sum.item<double>() / static_cast<double>(count) : 0.0;
 }
 
 double Learner::measure_accuracy() {

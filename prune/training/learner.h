@@ -18,6 +18,18 @@ namespace winnow {
 // bf16 if asked for, or if left open and `device` is a GPU.
 bool uses_bf16(TrainingPrecision precision, const torch::Device& device);
 
+// A sum of losses, kept on the device so that adding does not wait for it.
+class LossSum {
+ public:
+  LossSum(const torch::Device& device, double start);
+
+  void add(const torch::Tensor& loss) { sum_ += loss; }
+  double value() const;  // waits for the device
+
+ private:
+  torch::Tensor sum_;  // one double
+};
+
 class Learner {
  public:
   struct Hooks {
@@ -28,9 +40,10 @@ class Learner {
   Learner(const Model& model, const DataSet& data, const torch::Device& device,
           const TrainConfig& config, const AugmentConfig& augment, std::uint64_t seed);
 
-  // Trains batches first .. first + count - 1 of `stage`; each is fixed by its number alone.
-  // Returns the mean loss.
-  double train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks);
+  // Trains batches first .. first + count - 1 of `stage`; each is fixed by its number alone. Adds
+  // the loss of each finished batch to `losses`.
+  void train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks,
+             LossSum& losses);
 
   // Fraction of the validation images classified right.
   double measure_accuracy();

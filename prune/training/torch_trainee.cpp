@@ -77,7 +77,24 @@ class TorchTrainee::Impl {
       model.tensors[name] = to_host(layer.unit_mask);
       model.mask_vector[layer.node] = static_cast<int>(layer.vector);
     }
+  void train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
+    LossSum losses(device_, loss_sum);
+    try {
+      train(first, count, losses);
+    } catch (const Error&) {  // interrupted between two batches
+      loss_sum = losses.value();
+      throw;
+    }
+    loss_sum = losses.value();
   }
+
+  }
+    double sum = 0.0;
+    train_on(first, count, sum);
+    return count > 0 ? sum / static_cast<double>(count) : 0.0;
+  }
+
+  void train(std::int64_t first, std::int64_t count, LossSum& losses) {
 
   double train_batches(std::int64_t first, std::int64_t count) {
     Learner::Hooks hooks;
@@ -95,7 +112,7 @@ class TorchTrainee::Impl {
         fail(ErrorCode::interrupted, "training was interrupted");
       }
     };
-    return learner_.train(stage_, first, count, hooks);
+    learner_.train(stage_, first, count, hooks, losses);
   }
 
   std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) {
@@ -259,6 +276,10 @@ void TorchTrainee::reset_momentum() {
   impl_->reset_momentum();
 }
 void TorchTrainee::store(Model& model) const {
+void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
+  impl_->train_on(first, count, loss_sum);
+}
+
   impl_->store(model);
 }
 

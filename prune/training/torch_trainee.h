@@ -56,6 +56,11 @@ class TorchTrainee : public Trainee {
   // Puts weights, running statistics and masks (of layers that lack a weight) into `model`.
   void store(Model& model) const;
 
+  // Trains like train_batches, but adds the loss of each batch to `loss_sum`, in the batches'
+  // order. It has those of all finished batches, also if this throws: a sum that is taken up again
+  // later has the same bits as one that never stopped.
+  void train_on(std::int64_t first, std::int64_t count, double& loss_sum);
+
   std::int64_t batches_per_epoch() const;
   std::string device() const;  // for people: "cuda:0 (NVIDIA H200)"
 

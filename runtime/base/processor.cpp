@@ -1,5 +1,7 @@
 #include "runtime/base/processor.h"
 
+#include <unistd.h>
+
 #include <fstream>
 
 namespace winnow {
@@ -40,6 +42,11 @@ std::string cpu_model_name() {
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown processor";
+}
+
+std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 std::string cpu_device_name(int threads, std::string_view more) {

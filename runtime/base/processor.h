@@ -1,6 +1,7 @@
 // What this machine's processor is and can do.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,8 @@ std::string cpu_model_name();
 
 // "cpu (Intel(R) Xeon(R) Processor, 2 threads)"; `more` is put before the bracket.
 std::string cpu_device_name(int threads, std::string_view more = "");
+
+// Bytes of RAM in this machine.
+std::uint64_t physical_memory();
 
 }  // namespace winnow

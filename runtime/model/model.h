@@ -9,17 +9,10 @@
 
 #include "runtime/model/csr.h"
 #include "runtime/model/graph.h"
+#include "runtime/model/preprocessing.h"
 #include "runtime/model/tensor.h"
 
 namespace winnow {
-
-// How a sample of bytes becomes the network's input: x = (byte / 255 - mean[c]) / std[c].
-struct Preprocessing {
-  std::vector<float> mean;       // [C]; empty means 0
-  std::vector<float> deviation;  // [C]; empty means 1
-
-  friend bool operator==(const Preprocessing&, const Preprocessing&) = default;
-};
 
 // What prune and quantize write: parameters by name, readable from Python as they are.
 //
@@ -54,8 +47,8 @@ Tensor weight_of(const Model& model, const std::string& name);
 // Fraction of weights (conv and linear, biases aside) that are masked, over the whole model.
 double sparsity(const Model& model);
 
-// Throws Error{bad_file} unless every parameter is there with its shape, masks fit and masked
-// weights are 0. `place` begins the message.
+// Throws Error{bad_file} unless every parameter is there with its shape, all numbers are finite,
+// masks fit and masked weights are 0. `place` begins the message.
 void check_model(const Model& model, const std::string& place);
 
 // A dense parameter of a deployed model.

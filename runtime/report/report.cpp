@@ -62,7 +62,7 @@ std::vector<Row> summary_rows(const RunFacts& facts) {
 std::string training_charts(const RunFacts& facts) {
   Series loss{"loss", {}}, accuracy{"validation accuracy %", {}};
   for (const EpochPoint& point : facts.epochs) {
-    loss.points.emplace_back(point.epoch, point.loss);
+    if (point.loss) loss.points.emplace_back(point.epoch, *point.loss);
     if (point.accuracy) accuracy.points.emplace_back(point.epoch, 100 * *point.accuracy);
   }
   return line_chart({"Dense training: loss", "epoch", "loss"}, {loss}) +
@@ -77,7 +77,7 @@ std::string evolution_charts(const RunFacts& facts) {
     accuracy.points.emplace_back(at, 100 * point.accuracy);
     best.points.emplace_back(at, 100 * point.pool_best);
     sparsity.points.emplace_back(at, 100 * point.sparsity);
-    loss.points.emplace_back(at, point.loss);
+    if (point.loss) loss.points.emplace_back(at, *point.loss);
     alpha.points.emplace_back(at, point.alpha);
     migration.points.emplace_back(at, point.migration);
   }
@@ -96,11 +96,15 @@ std::string action_counts(const RunFacts& facts) {
     if (found == counts.end()) found = counts.insert(counts.end(), {point.action, 0});
     ++found->second;
   }
+  if (counts.empty()) return "";
   std::string text;
   for (const auto& [action, count] : counts) {
     text += (text.empty() ? "" : ", ") + action + " " + std::to_string(count);
   }
-  return text.empty() ? "" : "<p>Iterations by outcome: " + escape_html(text) + ".</p>\n";
+  const auto accepted = std::count_if(facts.iterations.begin(), facts.iterations.end(),
+                                      [](const auto& point) { return point.is_accepted; });
+  return "<p>Iterations accepted: " + std::to_string(accepted) + " of " +
+         std::to_string(facts.iterations.size()) + "; by outcome: " + escape_html(text) + ".</p>\n";
 }
 
 std::string layer_charts(const RunFacts& facts) {

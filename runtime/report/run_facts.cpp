@@ -116,16 +116,17 @@ void add_bench(RunFacts& facts, const Json& json) {
 
 void add_metrics_line(RunFacts& facts, const Json& line) {
   if (text(line, "stage") == "dense") {
-    facts.epochs.push_back({number_or_zero(line, "epoch"), number_or_zero(line, "loss"),
-                            number_or_zero(line, "learning_rate"), number(line, "accuracy")});
+    facts.epochs.push_back({number_or_zero(line, "epoch"), number_or_zero(line, "learning_rate"),
+                            number(line, "loss"), number(line, "accuracy")});
     return;
   }
   IterationPoint point;
   point.iteration = number_or_zero(line, "iteration");
-  point.loss = number_or_zero(line, "loss");
+  point.loss = number(line, "loss");
   point.accuracy = number_or_zero(line, "accuracy");
   point.sparsity = number_or_zero(line, "weight_sparsity");
   point.alpha = number_or_zero(line, "alpha");
+  point.is_accepted = line.value("accepted", false);
   point.action = text(line, "action");
   if (line.contains("migration")) point.migration = number_or_zero(line.at("migration"), "rate");
   if (line.contains("pool")) point.pool_best = number_or_zero(line.at("pool"), "best_accuracy");
@@ -134,7 +135,8 @@ void add_metrics_line(RunFacts& facts, const Json& line) {
 
 bool add_metrics(RunFacts& facts, const std::string& path) {
   if (!std::filesystem::exists(path)) return false;
-  std::istringstream lines(read_text_file(path, kLimitBytes));
+  const std::string content = read_text_file(path, kLimitBytes);
+  std::istringstream lines(content.substr(0, content.rfind('\n') + 1));
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     try {

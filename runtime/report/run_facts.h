@@ -35,14 +35,16 @@ struct BatchFacts {
   std::vector<LayerTime> layers;
 };
 
-// A point of metrics.jsonl.
+// A point of metrics.jsonl. A loss that is not finite is missing.
 struct EpochPoint {
-  double epoch = 0, loss = 0, learning_rate = 0;
-  std::optional<double> accuracy;  // fraction
+  double epoch = 0, learning_rate = 0;
+  std::optional<double> loss, accuracy;  // accuracy as a fraction
 };
 struct IterationPoint {
-  double iteration = 0, loss = 0, accuracy = 0, sparsity = 0, alpha = 0, migration = 0;
+  double iteration = 0, accuracy = 0, sparsity = 0, alpha = 0, migration = 0;
   double pool_best = 0;
+  std::optional<double> loss;
+  bool is_accepted = false;
   std::string action;
 };
 
@@ -60,7 +62,8 @@ struct RunFacts {
 };
 
 // Reads prune.json, quantize.json, export.json, run.json, bench.json, metrics.jsonl and config.yaml
-// of `folder`; missing files leave their facts empty.
+// of `folder`; missing files leave their facts empty. A run may go on meanwhile: a last line of the
+// metrics that is not ended is left out.
 // Throws Error{bad_file} if a file is there and damaged, or none of them is there.
 RunFacts read_run_facts(const std::string& folder);
 

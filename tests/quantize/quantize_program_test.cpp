@@ -147,6 +147,42 @@ TEST_CASE("images are found by option, by the run's configuration, by the checkp
   CHECK(by_checkpoint.data.format == "idx");
   CHECK(by_checkpoint.data.path == shop.folder());
 
+// Replaces one weight in the file, which save_model might refuse to write.
+void put_weight(const std::string& path, const std::string& name, float value) {
+  SafetensorsFile file = read_safetensors(path);
+  file.tensors.at(name).values<float>()[7] = value;
+  write_safetensors(path, file);
+}
+
+TEST_CASE("weights that are no numbers are refused by file and tensor, whatever the scheme") {
+  for (const char* scheme : {"4b/16b", "8b-codebook/16b", "16b/16b", "8b/8b", "32b/32b"}) {
+    for (const float value : {NAN, INFINITY}) {
+      const Workshop shop;
+      put_weight(shop.path("pruned.safetensors"), "conv.weight", value);
+      const auto quantize = [&] { run_quantize(shop.options(scheme)); };
+      CAPTURE(scheme);
+      CHECK(error_of(quantize) == ErrorCode::bad_file);
+      CHECK(message_of(quantize).find(shop.path("pruned.safetensors") +
+                                      ": tensor 'conv.weight': element 7 is ") == 0);
+    }
+  }
+}
+
+TEST_CASE("weights beyond fp16 are refused where they are stored as fp16, and only there") {
+  const Workshop shop;
+  put_weight(shop.path("pruned.safetensors"), "conv.weight", 1e6f);
+  QuantizeOptions options = shop.options("4b/16b");
+  options.first_layer = WeightForm::codebook4;
+  const auto quantize = [&] { run_quantize(options); };
+  CHECK(error_of(quantize) == ErrorCode::bad_file);
+  CHECK(message_of(quantize).find(shop.path("pruned.safetensors") +
+                                  ": tensor 'conv.weight': element 7 is ") == 0);
+  CHECK(message_of(quantize).find("65504") != std::string::npos);
+  CHECK(!shop.has("quantized.safetensors"));
+  run_quantize(shop.options("16b/16b"));
+  CHECK(shop.has("quantized.safetensors"));
+}
+
   std::ofstream(shop.path("config.yaml"))
       << "name: a\nseed: 7\ndata: {format: idx, path: gone/since, limit: 40, validation: 6}\n"
       << "model: {architecture: lenet5}\n";

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/report/svg.h"
+
 namespace winnow {
 namespace {
 
@@ -25,6 +27,36 @@ TEST_CASE("a line chart draws one line per series that has points") {
   CHECK(count_of(svg, "<polyline") == 2);
   CHECK(count_of(svg, "</svg>") == 1);
   CHECK(svg.find("nan") == std::string::npos);
+}
+
+TEST_CASE("every point of every series lies where the labels of the axes say") {
+  const std::vector<Series> series = {{"a", {{1, 0.5}, {2, 0.25}, {4, 0.125}, {10, 0}}},
+                                      {"b", {{3, 0.9}}},
+                                      {"c", {{1, 0}, {10, 0.7}}}};
+  const std::vector<Points> lines = lines_in(line_chart({"loss", "epoch", ""}, series));
+  REQUIRE(lines.size() == series.size());
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    REQUIRE(lines[s].size() == series[s].points.size());
+    for (std::size_t i = 0; i < lines[s].size(); ++i) {
+      CHECK(lines[s][i].first == doctest::Approx(series[s].points[i].first).epsilon(0.002));
+      CHECK(lines[s][i].second ==
+            doctest::Approx(series[s].points[i].second).epsilon(0.001).scale(1));
+    }
+  }
+}
+
+TEST_CASE("every bar is as high as its value, and named with it") {
+  const Bars bars{{"conv1", "conv2"}, {"dense", "sparse"}, {{10, 40}, {5, 2.5}}, false};
+  const std::vector<std::pair<std::string, double>> expected = {{"conv1: dense 10", 10},
+                                                                {"conv1: sparse 5", 5},
+                                                                {"conv2: dense 40", 40},
+                                                                {"conv2: sparse 2.5", 2.5}};
+  const auto drawn = bars_in(bar_chart({"time", "", "ms"}, bars));
+  REQUIRE(drawn.size() == expected.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    CHECK(drawn[i].first == expected[i].first);
+    CHECK(drawn[i].second == doctest::Approx(expected[i].second).epsilon(0.01));
+  }
 }
 
 TEST_CASE("a chart of nothing is nothing") {

@@ -9,6 +9,7 @@
 
 #include "prune/training/device.h"
 #include "runtime/base/random.h"
+#include "runtime/engine.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -209,6 +210,38 @@ TEST_CASE("evaluation gives the images in their order, the rest last") {
   }
   CHECK(image == 11);
   CHECK(error_of([&] { batches.at(3); }) == ErrorCode::usage);
+}
+
+// Every byte under many means and deviations: a division and a multiplication with the reciprocal
+// differ in some.
+TEST_CASE("training and the deployed engine feed a network the same bits") {
+  ImageSet set;
+  set.count = 1;
+  set.channels = 3;
+  set.height = set.width = 16;
+  set.labels = {0};
+  for (int i = 0; i < 3 * 256; ++i) set.pixels.push_back(static_cast<std::uint8_t>(i));
+  DeployedModel model;
+  model.graph.nodes.push_back({"image", Input{{3, 16, 16}}, {}});
+  Random random(4);
+  for (int draw = 0; draw < 20; ++draw) {
+    const auto three = [&](double low, double high) {
+      std::vector<float> values(3);
+      for (float& value : values) value = static_cast<float>(random.uniform(low, high));
+      return values;
+    };
+    model.preprocessing = {three(0, 1), three(0.05, 1)};
+    std::vector<float> deployed(set.pixels.size());
+    preprocess(model, set.pixels, deployed);
+    const ResidentImages images(set, model.preprocessing, torch::kCPU);
+    CHECK(image_at(EvaluationBatches(images, 1).at(0), 0) == deployed);
+    CHECK(deployed[255] == (1.0f - model.preprocessing.mean[0]) / model.preprocessing.deviation[0]);
+  }
+}
+
+TEST_CASE("preprocessing of another number of channels is refused") {
+  CHECK(error_of([] { input_values({{0.5f}, {}}, 3); }) == ErrorCode::usage);
+  CHECK(error_of([] { input_values({{}, {1, 1}}, 3); }) == ErrorCode::usage);
 }
 
 TEST_CASE("preprocessing without numbers leaves byte / 255") {

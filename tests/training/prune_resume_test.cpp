@@ -1,0 +1,75 @@
+// Runs that are stopped or killed and go on.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tests/training/run_bench.h"
+
+namespace winnow {
+namespace {
+
+TEST_CASE("a run that is interrupted again and again ends with the same bits") {
+  const Bench bench;
+  run_prune(bench.config("whole"), {.is_quiet = true});
+  // 16 batches of the baseline, 40 of the evolution: stops in both, amid epochs and iterations.
+  bool is_done = bench.run_until("parts", 5, FolderUse::fresh);
+  int parts = 1;
+  for (; !is_done && parts < 20; ++parts) is_done = bench.run_until("parts", 9, FolderUse::resume);
+  CHECK(is_done);
+  CHECK(parts >= 5);
+  CHECK((bench.pruned("parts").tensors == bench.pruned("whole").tensors));
+  CHECK((bench.pruned("parts").mask_vector == bench.pruned("whole").mask_vector));
+  CHECK(bench.metrics("parts") == bench.metrics("whole"));
+}
+
+// 16 batches of the baseline: all stops in and at the ends of its epochs; then 40 of the evolution.
+TEST_CASE("a run that is stopped anywhere and resumed writes the same metrics") {
+  const Bench bench;
+  run_prune(bench.config("whole"), {.is_quiet = true});
+  const std::vector<std::string> whole = bench.metrics("whole");
+  REQUIRE(whole.size() == 2 + 8);
+  for (const std::int64_t stop : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 21, 25, 44}) {
+    CAPTURE(stop);
+    const std::string run = "stop" + std::to_string(stop);
+    REQUIRE_FALSE(bench.run_until(run, stop, FolderUse::fresh));
+    CHECK(bench.metrics(run).size() < whole.size());
+    bench.resume(run);
+    CHECK(bench.metrics(run) == whole);
+  }
+}
+
+TEST_CASE("a run that is killed anywhere and resumed writes the same metrics") {
+  const Bench bench;
+  run_prune(bench.config("whole"), {.is_quiet = true});
+  const std::vector<std::string> whole = bench.metrics("whole");
+  // At 9 and 17 the last checkpoint is the one behind an epoch's last batch, before its line.
+  for (const std::int64_t kill : {1, 8, 9, 12, 17, 18, 23, 50}) {
+    CAPTURE(kill);
+    const std::string run = "kill" + std::to_string(kill);
+    bench.run_until_killed(run, kill);
+    CHECK(bench.metrics(run).size() < whole.size());
+    bench.resume(run);
+    CHECK(bench.metrics(run) == whole);
+    CHECK((bench.pruned(run).tensors == bench.pruned("whole").tensors));
+  }
+}
+
+TEST_CASE("resuming refuses what would not continue the run") {
+  const Bench bench;
+  CHECK(error_of([&] { run_prune(bench.config("none"), {.use = FolderUse::resume}); }) ==
+        ErrorCode::usage);
+  bench.run_until("run", 20, FolderUse::fresh);
+  RunConfig other = bench.config("run");
+  other.train.epochs = 3;
+  const auto resume = [&] {
+    run_prune(other, {.use = FolderUse::resume, .is_quiet = true, .should_stop = {}});
+  };
+  CHECK(message_of(resume).find("epochs: 2") != std::string::npos);
+
+  std::filesystem::resize_file(bench.folder("run") + "/checkpoint.safetensors", 1000);
+  other = bench.config("run");
+  CHECK(error_of(resume) == ErrorCode::bad_file);
+}
+
+}  // namespace
+}  // namespace winnow
