@@ -17,6 +17,12 @@ KINDS = {
 }
 
 
+def has_removed_options(run):
+    """Whether a run was measured with options that `runtime challenge run` no longer has."""
+    options = run["options"]
+    return options.get("fold", False) or (run["engine"] == "shared" and not options["half"])
+
+
 def kind(run):
     """What the folder of the network is called after."""
     return next((k for k in KINDS if k in run["network"]), "published")
@@ -29,8 +35,6 @@ def column(run):
 def row(run):
     name = f"`{run['engine']}`"
     options = run["options"]
-    if options["fold"]:
-        name += " `--fold`"
     if not options["half"]:
         name += " `--no-half`"
     if options.get("weight_bytes"):
@@ -61,7 +65,7 @@ def print_table(title, runs):
     print(f"{title}:\n")
     print("| engine | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
-    for name, cells in sorted(table.items(), key=lambda item: ("fold" in item[0], "GPUs" in item[0])):
+    for name, cells in sorted(table.items(), key=lambda item: "GPUs" in item[0]):
         print(f"| {name} | " + " | ".join(cells.get(c, "") for c in columns) + " |")
     print()
 
@@ -100,6 +104,7 @@ def print_load(runs):
 
 def main():
     runs = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+    runs = [run for run in runs if not has_removed_options(run)]
     for run in runs:
         run["engine"] = OLD_NAMES.get(run["engine"], run["engine"])
     for name, title in KINDS.items():

@@ -73,8 +73,8 @@ class TorchTrainee::Impl {
       const std::string name = layer.node + ".weight.mask";
       model.tensors.erase(name);
       model.mask_vector.erase(layer.node);
-      if (layer.unit_mask.all().item<bool>()) continue;
-      model.tensors[name] = to_host(layer.unit_mask);
+      if (layer.block_mask.all().item<bool>()) continue;
+      model.tensors[name] = to_host(layer.block_mask);
       model.mask_vector[layer.node] = static_cast<int>(layer.vector);
     }
   }
@@ -106,9 +106,9 @@ class TorchTrainee::Impl {
     Tensors counts;
     for (std::size_t i = 0; i < masked_.size(); ++i) {
       MaskedLayer& layer = masked_[i];
-      const torch::Tensor before = layer.unit_mask;
-      layer.set_mask(top_units(
-          unit_importance(layer.weight, layer.gradient_sum, layer.vector, alpha), sparsities[i]));
+      const torch::Tensor before = layer.block_mask;
+      layer.set_mask(top_blocks(
+          block_importance(layer.weight, layer.gradient_sum, layer.vector, alpha), sparsities[i]));
       counts.push_back(layer.migration_from(before));
     }
     return to_migrations(counts);
@@ -128,7 +128,7 @@ class TorchTrainee::Impl {
     }
     for (const MaskedLayer& layer : masked_) {
       all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
-      all.emplace_back(layer.node + ".weight.mask", layer.unit_mask);
+      all.emplace_back(layer.node + ".weight.mask", layer.block_mask);
     }
     return all;
   }
@@ -147,7 +147,7 @@ class TorchTrainee::Impl {
     }
     const torch::NoGradGuard no_grad;
     for (std::size_t i = 0; i < current.size(); ++i) current[i].second.copy_(saved->tensors[i]);
-    for (MaskedLayer& layer : masked_) layer.set_mask(layer.unit_mask);
+    for (MaskedLayer& layer : masked_) layer.set_mask(layer.block_mask);
   }
 
   std::shared_ptr<const Snapshot> read_snapshot(const std::map<std::string, Tensor>& tensors,
@@ -188,11 +188,11 @@ class TorchTrainee::Impl {
 
   void load_masks(const Model& model) {
     for (MaskedLayer& layer : masked_) {
-      torch::Tensor mask = torch::ones_like(layer.unit_mask);
+      torch::Tensor mask = torch::ones_like(layer.block_mask);
       if (const auto found = model.tensors.find(layer.node + ".weight.mask");
           found != model.tensors.end()) {
         mask = to_torch(found->second, device_);
-        if (mask.sizes() != layer.unit_mask.sizes()) {
+        if (mask.sizes() != layer.block_mask.sizes()) {
           fail(ErrorCode::usage, "layer '", layer.node, "': its mask has another granularity than ",
                layer.vector, " channels");
         }

@@ -51,7 +51,7 @@ ConvWork random_work(const LayerSize& size, std::int64_t batch, double density, 
       }
     }
   }
-  work.units = kept_units(weight, size.outputs, vector);
+  work.blocks = kept_blocks(weight, size.outputs, vector);
   return work;
 }
 

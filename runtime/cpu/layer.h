@@ -8,7 +8,7 @@
 
 #include "runtime/base/thread_pool.h"
 #include "runtime/cpu/conv_shape.h"
-#include "runtime/cpu/kept_units.h"
+#include "runtime/cpu/kept_blocks.h"
 #include "runtime/cpu/layout.h"
 #include "runtime/cpu/micro_kernels.h"
 
@@ -40,7 +40,7 @@ class CpuLayer {
 // A convolution or linear layer with its weights: what every family is made from.
 struct ConvWork {
   ConvShape shape;
-  KeptUnits units;
+  KeptBlocks blocks;
   std::vector<float> bias;  // [K]; zeros where the layer has none
   bool has_relu = false;
 };

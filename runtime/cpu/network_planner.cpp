@@ -62,8 +62,8 @@ class Planner {
     }
     const std::string name = step.name + ".weight";
     const auto* csr = std::get_if<CsrWeight>(&model_.weights.at(name));
-    work.units =
-        csr ? kept_units(*csr) : kept_units(dense_values(model_, name), work.shape.out.c, 1);
+    work.blocks =
+        csr ? kept_blocks(*csr) : kept_blocks(dense_values(model_, name), work.shape.out.c, 1);
     work.bias = dense_parameter(model_, step.name + ".bias");
     work.bias.resize(static_cast<std::size_t>(work.shape.out.c));
     work.has_relu = step.has_relu;

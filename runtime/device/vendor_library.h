@@ -1,7 +1,7 @@
 // NVIDIA's libraries as tables of function pointers that are filled at run time.
 //
-// A table is a struct with a pointer for each function that we call, named like the function. A macro
-// lists the names once:
+// A table is a struct with a pointer for each function that we call, named like the function. A
+// macro lists the names once:
 //
 //   #define MY_FUNCTIONS(apply) apply(libCreate) apply(libDestroy)
 //   struct My {

@@ -1,15 +1,15 @@
-// The pure parts: spans of the border, units, lists, tiles, shares, choice.
+// The pure parts: spans of the border, blocks, lists, tiles, shares, choice.
 #include <doctest/doctest.h>
 
 #include <numeric>
 #include <set>
 
 #include "runtime/base/random.h"
+#include "runtime/cpu/block_lists.h"
 #include "runtime/cpu/candidate_choice.h"
 #include "runtime/cpu/conv_shape.h"
-#include "runtime/cpu/kept_units.h"
+#include "runtime/cpu/kept_blocks.h"
 #include "runtime/cpu/tiles.h"
-#include "runtime/cpu/unit_lists.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -37,27 +37,27 @@ TEST_CASE("outputs that see padding only have no taps") {
   CHECK(border_spans(line(3, 1, 2), 1) == expected);
 }
 
-TEST_CASE("units without a nonzero are left out, and splitting keeps the weights") {
+TEST_CASE("blocks without a nonzero are left out, and splitting keeps the weights") {
   Random random(3);
   for (const int vector : {8, 16, 32}) {
     const std::int64_t channels = random.between(1, 70), cols = random.between(1, 30);
     std::vector<float> weight(static_cast<std::size_t>(channels * cols));
     for (float& x : weight) x = random.chance(0.05) ? static_cast<float>(random.normal()) : 0.0f;
-    const KeptUnits units = kept_units(weight, channels, vector);
-    CHECK(dense_weight(units) == weight);
+    const KeptBlocks blocks = kept_blocks(weight, channels, vector);
+    CHECK(dense_weight(blocks) == weight);
     for (const int narrow : {1, 4, 8}) {
-      const KeptUnits split = split_units(units, narrow);
+      const KeptBlocks split = split_blocks(blocks, narrow);
       CHECK(split.vector == narrow);
       CHECK(split.rows() == (channels + narrow - 1) / narrow);
       CHECK(dense_weight(split) == weight);
     }
     const auto nonzeros =
         std::count_if(weight.begin(), weight.end(), [](float x) { return x != 0; });
-    CHECK(static_cast<std::int64_t>(split_units(units, 1).column.size()) == nonzeros);
+    CHECK(static_cast<std::int64_t>(split_blocks(blocks, 1).column.size()) == nonzeros);
   }
 }
 
-TEST_CASE("unit lists hold every weight once, whatever the chunks") {
+TEST_CASE("block lists hold every weight once, whatever the chunks") {
   // Two output channels of three inputs, kernel 1 x 2: columns 0 .. 5.
   const std::vector<float> weight = {1, 0, 0, 2, 3, 0, 0, 4, 0, 0, 0, 5};
   ConvShape shape;
@@ -65,17 +65,17 @@ TEST_CASE("unit lists hold every weight once, whatever the chunks") {
   shape.out = {1, 2, 1, 7};
   shape.kernel = {1, 2};
   const OffsetRule rule = [](std::int64_t c, std::int64_t, std::int64_t s) { return 10 * c + s; };
-  const KeptUnits units = kept_units(weight, 2, 1);
-  const UnitLists whole = make_unit_lists(units, shape, rule, {all_taps(shape), 0});
+  const KeptBlocks blocks = kept_blocks(weight, 2, 1);
+  const BlockLists whole = make_block_lists(blocks, shape, rule, {all_taps(shape), 0});
   CHECK(whole.offset == std::vector<std::int32_t>{0, 11, 20, 1, 21});
   CHECK(whole.begin == std::vector<std::int64_t>{0, 3, 5});
-  const UnitLists chunked = make_unit_lists(units, shape, rule, {all_taps(shape), 2});
+  const BlockLists chunked = make_block_lists(blocks, shape, rule, {all_taps(shape), 2});
   CHECK(chunked.chunks == 2);
   CHECK(chunked.offset == std::vector<std::int32_t>{0, 11, 1, 20, 21});
   CHECK(chunked.value == std::vector<float>{1, 2, 4, 3, 5});
   CHECK(chunked.entries(0, 2) == 5);
   CHECK(chunked.entries(1, 2) == 2);
-  const UnitLists right = make_unit_lists(units, shape, rule, {{0, 1, 1, 2}, 0});
+  const BlockLists right = make_block_lists(blocks, shape, rule, {{0, 1, 1, 2}, 0});
   CHECK(right.value == std::vector<float>{2, 4, 5});
 }
 
@@ -85,9 +85,9 @@ TEST_CASE("offsets beyond 32 bits are refused") {
   const OffsetRule rule = [](std::int64_t, std::int64_t, std::int64_t) {
     return std::int64_t{1} << 31;
   };
-  const KeptUnits units = kept_units(std::vector<float>{1}, 1, 1);
+  const KeptBlocks blocks = kept_blocks(std::vector<float>{1}, 1, 1);
   CHECK(error_of([&] {
-          make_unit_lists(units, shape, rule, {all_taps(shape), 0});
+          make_block_lists(blocks, shape, rule, {all_taps(shape), 0});
         }) == ErrorCode::usage);
 }
 

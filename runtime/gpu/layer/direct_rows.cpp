@@ -9,28 +9,29 @@
 namespace winnow {
 namespace {
 
-// One row of units under construction.
-struct Unit {
+// One row of blocks under construction.
+struct Block {
   std::uint32_t column = 0;
   const float* values = nullptr;  // [count]
   int count = 0;
 };
 
-bool is_zero(const Unit& unit) {
-  return std::all_of(unit.values, unit.values + unit.count, [](float v) { return v == 0.0f; });
+bool is_zero(const Block& block) {
+  return std::all_of(block.values, block.values + block.count, [](float v) { return v == 0.0f; });
 }
 
-void append_row(DirectRows& rows, std::span<const Unit> units) {
-  for (const Unit& unit : units) {
-    if (is_zero(unit)) continue;
-    rows.column.push_back(unit.column);
-    rows.values.insert(rows.values.end(), unit.values, unit.values + unit.count);
+void append_row(DirectRows& rows, std::span<const Block> blocks) {
+  for (const Block& block : blocks) {
+    if (is_zero(block)) continue;
+    rows.column.push_back(block.column);
+    rows.values.insert(rows.values.end(), block.values, block.values + block.count);
     rows.values.resize(rows.column.size() * static_cast<std::size_t>(rows.vector), 0.0f);
   }
   while (rows.column.size() % kDirectUnroll != 0) rows.column.push_back(rows.column.back());
   rows.values.resize(rows.column.size() * static_cast<std::size_t>(rows.vector), 0.0f);
   if (rows.column.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    fail(ErrorCode::usage, "a sparse weight has ", rows.column.size(), " units, more than 31 bits");
+    fail(ErrorCode::usage, "a sparse weight has ", rows.column.size(),
+         " blocks, more than 31 bits");
   }
   rows.begin.push_back(static_cast<std::int32_t>(rows.column.size()));
 }
@@ -68,19 +69,19 @@ int dense_vector(std::int64_t channels, std::int64_t groups) {
 DirectRows direct_rows(const CsrWeight& weight, std::int64_t groups) {
   const std::vector<float> stored = decode(weight.values);
   const bool spans_groups = groups > 1 && (weight.channels / groups) % weight.vector != 0;
-  const int parts = spans_groups ? weight.vector : 1;
-  DirectRows rows = empty_rows(weight.channels, weight.vector / parts);
-  std::vector<Unit> units;
+  const int segments = spans_groups ? weight.vector : 1;
+  DirectRows rows = empty_rows(weight.channels, weight.vector / segments);
+  std::vector<Block> blocks;
   for (std::int64_t row = 0; row < weight.rows; ++row) {
-    for (int part = 0; part < parts; ++part) {
-      if (row * weight.vector + part * rows.vector >= weight.channels) break;
-      units.clear();
+    for (int segment = 0; segment < segments; ++segment) {
+      if (row * weight.vector + segment * rows.vector >= weight.channels) break;
+      blocks.clear();
       for (std::int64_t u = row * weight.row_length; u < (row + 1) * weight.row_length; ++u) {
-        units.push_back({.column = weight.column[static_cast<std::size_t>(u)],
-                         .values = stored.data() + u * weight.vector + part * rows.vector,
-                         .count = rows.vector});
+        blocks.push_back({.column = weight.column[static_cast<std::size_t>(u)],
+                          .values = stored.data() + u * weight.vector + segment * rows.vector,
+                          .count = rows.vector});
       }
-      append_row(rows, units);
+      append_row(rows, blocks);
     }
   }
   sort_by_length(rows);
@@ -91,7 +92,7 @@ DirectRows direct_rows(std::span<const float> weight, std::int64_t channels, std
   const std::int64_t cols = channels > 0 ? static_cast<std::int64_t>(weight.size()) / channels : 0;
   DirectRows rows = empty_rows(channels, dense_vector(channels, groups));
   std::vector<float> columns(static_cast<std::size_t>(cols * rows.vector));
-  std::vector<Unit> units(static_cast<std::size_t>(cols));
+  std::vector<Block> blocks(static_cast<std::size_t>(cols));
   for (std::int64_t row = 0; row < rows.rows; ++row) {
     const std::int64_t first = row * rows.vector;
     const std::int64_t count = std::min<std::int64_t>(rows.vector, channels - first);
@@ -101,23 +102,23 @@ DirectRows direct_rows(std::span<const float> weight, std::int64_t channels, std
         const auto at = static_cast<std::size_t>((first + v) * cols + c);
         values[v] = v < count ? weight[at] : 0.0f;
       }
-      units[static_cast<std::size_t>(c)] = {static_cast<std::uint32_t>(c), values, rows.vector};
+      blocks[static_cast<std::size_t>(c)] = {static_cast<std::uint32_t>(c), values, rows.vector};
     }
-    append_row(rows, units);
+    append_row(rows, blocks);
   }
   sort_by_length(rows);
   return rows;
 }
 
-std::vector<float> values_by_part(const DirectRows& rows, int thread_channels) {
+std::vector<float> values_by_segment(const DirectRows& rows, int thread_channels) {
   std::vector<float> values;
   values.reserve(rows.values.size());
   for (std::int64_t row = 0; row < rows.rows; ++row) {
     const auto r = static_cast<std::size_t>(row);
-    for (int part = 0; part < rows.vector / thread_channels; ++part) {
+    for (int segment = 0; segment < rows.vector / thread_channels; ++segment) {
       for (std::int64_t u = rows.begin[r]; u < rows.begin[r + 1]; ++u) {
-        const float* unit = rows.values.data() + u * rows.vector + part * thread_channels;
-        values.insert(values.end(), unit, unit + thread_channels);
+        const float* block = rows.values.data() + u * rows.vector + segment * thread_channels;
+        values.insert(values.end(), block, block + thread_channels);
       }
     }
   }

@@ -11,9 +11,9 @@
 
 namespace winnow {
 
-// Rows of units (model/csr.h) without the pads of the file format. Rows differ in length: a thread
+// Rows of blocks (model/csr.h) without the pads of the file format. Rows differ in length: a thread
 // block works on one row, so its threads still run equally long. Every row is filled up to a
-// multiple of kDirectUnroll units with zeros in its last column (column 0 of an empty row stays
+// multiple of kDirectUnroll blocks with zeros in its last column (column 0 of an empty row stays
 // empty), so that the kernel's loop has no remainder and reads 16 bytes at a time.
 inline constexpr int kDirectUnroll = 4;
 
@@ -21,25 +21,26 @@ struct DirectRows {
   std::int64_t channels = 0;  // K
   std::int64_t rows = 0;      // ceil(K / vector)
   int vector = 1;
-  std::vector<std::int32_t> begin;    // [rows + 1] first unit of each row, multiples of 4
-  std::vector<std::uint32_t> column;  // [units]
-  std::vector<float> values;          // [units, vector]; channels beyond the last are 0
+  std::vector<std::int32_t> begin;    // [rows + 1] first block of each row, multiples of 4
+  std::vector<std::uint32_t> column;  // [blocks]
+  std::vector<float> values;          // [blocks, vector]; channels beyond the last are 0
   std::vector<std::int32_t> order;    // [rows] rows by falling length, so that short ones come last
 };
 
-// Units whose values are all zero are dropped. Where a unit would reach over the border of two
+// Blocks whose values are all zero are dropped. Where a block would reach over the border of two
 // groups of channels (K / groups is no multiple of vector) the rows are taken apart to vector 1.
-// Throws Error{usage} if the units do not fit 31 bits.
+// Throws Error{usage} if the blocks do not fit 31 bits.
 DirectRows direct_rows(const CsrWeight& weight, std::int64_t groups);
 
 // The same for a dense weight [channels, cols]: 16 or 8 channels share a row where groups allow.
 DirectRows direct_rows(std::span<const float> weight, std::int64_t channels, std::int64_t groups);
 
-// values as [row][part][unit of the row][thread_channels]: what one thread block copies in a run.
+// values as [row][segment][block of the row][thread_channels]. A segment is the `thread_channels`
+// channels of a row that one thread computes: a thread block copies a segment at a time.
 // thread_channels divides vector.
-std::vector<float> values_by_part(const DirectRows& rows, int thread_channels);
+std::vector<float> values_by_segment(const DirectRows& rows, int thread_channels);
 
-// Pre-computed input offsets (paper 003, section 7): for every unit the distance in elements from
+// Pre-computed input offsets (paper 003, section 7): for every block the distance in elements from
 // an output's first input, (c, r, s) = (0, 0, 0) of its group.
 // Throws Error{device} if one does not fit 31 bits.
 std::vector<std::int32_t> direct_offsets(const DirectRows& rows, const Conv& conv,

@@ -144,7 +144,7 @@ class GpuSession : public Session {
     }
   }
 
-  // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the parts'
+  // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the steps'
   // times must win as a whole.
   std::unique_ptr<NetworkExecutor> fastest(const NetworkPlanner& planner) {
     const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();
@@ -181,7 +181,7 @@ class GpuSession : public Session {
     fill_noise(executor.input(), static_cast<std::int64_t>(count_of(program_.input)),
                Precision::f32, kNoiseSeed, gpu_.stream());
     return median(time_repeatedly([&](cudaStream_t stream) { executor.enqueue(stream); },
-                                     kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
+                                  kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
   }
 
   void record() {

@@ -18,7 +18,7 @@ struct NetworkPlan {
   std::vector<std::vector<ActivationFormat>> formats;  // by value; candidates index into them
   std::vector<Candidate> steps;                        // the chosen one of each
   std::vector<Conversion> conversions;                 // in execution order
-  double expected_ms = 0;                              // sum of the parts' times
+  double expected_ms = 0;                              // sum of the steps' times
 };
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,
@@ -32,14 +32,15 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
 enum class Allowed {
   as_asked,
   dense_only,
-  stacked,  // linear_stack wherever it saves launches, whose cost the parts' times leave out
+  stacked,  // linear_stack wherever it saves launches, whose cost the steps' times leave out
 };
 
 // Times every candidate of every step once, then answers questions about whole networks.
 class NetworkPlanner {
  public:
-  // Uploads the weights of all candidates and times them; what is the same is timed once. Throws Error{usage} if options.family cannot run a conv or linear layer,
-  // Error{device} if no family can or memory runs out.
+  // Uploads the weights of all candidates and times them; what is the same is timed once. Throws
+  // Error{usage} if options.family cannot run a conv or linear layer, Error{device} if no family
+  // can or memory runs out.
   NetworkPlanner(const DeployedModel& model, const Program& program, const SessionOptions& options,
                  GpuContext& gpu);
 
