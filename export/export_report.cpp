@@ -30,8 +30,8 @@ void describe(const CsrWeight& weight, LayerExport& layer) {
   layer.row_length = weight.row_length;
   double kept = 0;
   for (const std::uint32_t k : weight.kept) kept += k;
-  const auto units = static_cast<double>(weight.rows * weight.row_length);
-  layer.padding = units > 0 ? 1 - kept / units : 0;
+  const auto blocks = static_cast<double>(weight.rows * weight.row_length);
+  layer.padding = blocks > 0 ? 1 - kept / blocks : 0;
   layer.sparsity = 1 - static_cast<double>(nonzero_count(weight)) /
                            static_cast<double>(weight.channels * weight.cols);
 }

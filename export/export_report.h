@@ -18,8 +18,8 @@ struct LayerExport {
   std::int64_t channel_scales = 0;
   int vector = 1;
   double sparsity = 0;          // share of weights of `shape` that are 0
-  std::int64_t row_length = 0;  // units per row, pads included; 0 for dense
-  double padding = 0;           // share of the row's units that are pads
+  std::int64_t row_length = 0;  // blocks per row, pads included; 0 for dense
+  double padding = 0;           // share of the row's blocks that are pads
   std::int64_t index_bytes = 0;
   std::int64_t value_bytes = 0;
   std::int64_t dense_f32_bytes = 0;  // of the layer before channels were removed

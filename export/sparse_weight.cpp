@@ -79,27 +79,27 @@ DenseWeight dense_weight(const Model& model, const Node& node, const WeightParts
   return {parts.shape, encode(model, node, parts, form, {std::move(positions), 1})};
 }
 
-// The mask without units of which every value is 0, as small weights are in 8 bits: leaving them
+// The mask without blocks of which every value is 0, as small weights are in 8 bits: leaving them
 // out changes nothing and makes rows shorter.
 //
 //   values  [channels, inner] as deployed
-std::vector<std::uint8_t> nonzero_units(const WeightParts& parts,
-                                        const std::vector<float>& values) {
+std::vector<std::uint8_t> nonzero_blocks(const WeightParts& parts,
+                                         const std::vector<float>& values) {
   const auto mask = parts.mask->values<std::uint8_t>();
   const std::size_t inner = values.size() / static_cast<std::size_t>(parts.shape[0]);
-  std::vector<std::uint8_t> units(mask.size(), 0);
+  std::vector<std::uint8_t> blocks(mask.size(), 0);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t row = i / inner / static_cast<std::size_t>(parts.vector);
-    const std::size_t unit = row * inner + i % inner;
-    if (values[i] != 0) units[unit] = mask[unit];
+    const std::size_t block = row * inner + i % inner;
+    if (values[i] != 0) blocks[block] = mask[block];
   }
-  return units;
+  return blocks;
 }
 
 CsrWeight csr_weight(const Model& model, const Node& node, const WeightParts& parts, ValueForm form,
                      const std::vector<float>& values) {
   const std::int64_t channels = parts.shape[0];
-  CsrPattern pattern = build_csr_pattern(nonzero_units(parts, values), channels,
+  CsrPattern pattern = build_csr_pattern(nonzero_blocks(parts, values), channels,
                                          element_count(parts.shape) / channels, parts.vector);
   Values encoded = encode(model, node, parts, form, {dense_positions(pattern), pattern.vector});
   return csr_weight(std::move(pattern), std::move(encoded));

@@ -20,7 +20,7 @@ ValueForm value_form_from(std::string_view text);
 
 // The weight of conv or linear node `node`: CSR rows of equal length where its mask allows, in the
 // mask's granularity (paper 003, section 7), or dense where that takes fewer bytes in the file.
-// Units whose values are all 0 count as masked. Codes are carried over bit by bit, but a code that
+// Blocks whose values are all 0 count as masked. Codes are carried over bit by bit, but a code that
 // stands for 0 becomes code 0; f32 and f16 of a quantized weight hold the decoded values.
 // Throws Error{bad_file} if the weight is damaged.
 Weight deployed_weight(const Model& model, const Node& node, ValueForm form);

@@ -18,7 +18,7 @@ struct LayerLimits {
   double max_sparsity = 0.99;
 };
 
-// Sparsities are shares of pruned units in [0, 1); accuracies are fractions, so 0.01 is a point.
+// Sparsities are shares of pruned blocks in [0, 1); accuracies are fractions, so 0.01 is a point.
 struct EvolutionConfig {
   // The four of the paper.
   double acc_threshold = -0.01;  // improvement must exceed it: a loss below one point is accepted
@@ -34,7 +34,7 @@ struct EvolutionConfig {
   double max_layer_sparsity = 0.99;
   std::vector<LayerLimits> layer_limits;
   std::vector<std::string> exclude;  // layers never pruned; they do not count in the budget
-  double sparsity_step = 0.25;     // largest share of a layer's kept units pruned in one iteration
+  double sparsity_step = 0.25;     // largest share of a layer's kept blocks pruned in one iteration
   double prune_until = 0.6;        // after this fraction of iter_nr sparsity no longer rises
   double freeze_from = 0.8;        // after this fraction masks are fixed, only weights train
   std::int64_t mask_interval = 0;  // batches between mask recomputations; 0: once per iteration
@@ -59,7 +59,7 @@ struct EvolutionConfig {
   double alpha_min = 0.0;
   double alpha_max = 0.5;
   double alpha_step = 0.02;      // largest change in an iteration
-  double migration_goal = 0.02;  // share of kept units that should change places
+  double migration_goal = 0.02;  // share of kept blocks that should change places
 
   // Sensitivity and stagnation.
   double sensitivity_smoothing = 0.3;  // weight of one iteration's evidence

@@ -20,7 +20,7 @@ double share_over(double share, double mean) {
   return mean > 0.0 ? share / mean : 0.0;
 }
 
-void check_layout(const UnitLayout& layout, std::size_t weights) {
+void check_layout(const BlockLayout& layout, std::size_t weights) {
   if (layout.channels < 0 || layout.inputs < 0 || layout.vector < 1 ||
       static_cast<std::size_t>(layout.weights()) != weights) {
     fail(ErrorCode::usage, "importance: ", weights, " weights, expected [", layout.channels, ", ",
@@ -29,20 +29,21 @@ void check_layout(const UnitLayout& layout, std::size_t weights) {
 }
 
 // Channels of group g: `vector`, or what is left of them for the last group.
-std::int64_t channels_of(const UnitLayout& layout, std::int64_t g) {
+std::int64_t channels_of(const BlockLayout& layout, std::int64_t g) {
   return std::min(layout.vector, layout.channels - g * layout.vector);
 }
 
 }  // namespace
 
-std::int64_t kept_units(std::int64_t units, double sparsity) {
-  if (units <= 0) return 0;
-  const double kept = std::floor((1.0 - sparsity) * static_cast<double>(units) + 0.5);
-  return std::clamp(static_cast<std::int64_t>(kept), std::int64_t{1}, units);
+std::int64_t kept_blocks(std::int64_t blocks, double sparsity) {
+  if (blocks <= 0) return 0;
+  const double kept = std::floor((1.0 - sparsity) * static_cast<double>(blocks) + 0.5);
+  return std::clamp(static_cast<std::int64_t>(kept), std::int64_t{1}, blocks);
 }
 
-std::vector<float> unit_importance(std::span<const float> weights, std::span<const float> gradients,
-                                   const UnitLayout& layout, double alpha) {
+std::vector<float> block_importance(std::span<const float> weights,
+                                    std::span<const float> gradients, const BlockLayout& layout,
+                                    double alpha) {
   check_layout(layout, weights.size());
   if (!gradients.empty()) check_layout(layout, gradients.size());
   if (!(alpha >= 0.0 && alpha <= 1.0)) {
@@ -51,7 +52,7 @@ std::vector<float> unit_importance(std::span<const float> weights, std::span<con
   const double per_weight = share_over(1.0 - alpha, mean_magnitude(weights));
   const double per_gradient = share_over(alpha, mean_magnitude(gradients));
 
-  std::vector<float> importance(static_cast<std::size_t>(layout.units()));
+  std::vector<float> importance(static_cast<std::size_t>(layout.blocks()));
   for (std::int64_t g = 0; g < layout.groups(); ++g) {
     for (std::int64_t j = 0; j < layout.inputs; ++j) {
       double sum = 0.0;
@@ -69,14 +70,14 @@ std::vector<float> unit_importance(std::span<const float> weights, std::span<con
   return importance;
 }
 
-std::vector<std::uint8_t> top_units(std::span<const float> importance, double sparsity) {
+std::vector<std::uint8_t> top_blocks(std::span<const float> importance, double sparsity) {
   std::vector<std::int64_t> order(importance.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  const auto value = [&](std::int64_t unit) {
-    const float v = importance[static_cast<std::size_t>(unit)];
+  const auto value = [&](std::int64_t block) {
+    const float v = importance[static_cast<std::size_t>(block)];
     return std::isnan(v) ? -1.0f : v;  // importance is never negative
   };
-  const std::int64_t kept = kept_units(static_cast<std::int64_t>(importance.size()), sparsity);
+  const std::int64_t kept = kept_blocks(static_cast<std::int64_t>(importance.size()), sparsity);
   std::nth_element(order.begin(), order.begin() + kept, order.end(),
                    [&](std::int64_t a, std::int64_t b) {
                      return value(a) != value(b) ? value(a) > value(b) : a < b;
@@ -89,29 +90,30 @@ std::vector<std::uint8_t> top_units(std::span<const float> importance, double sp
   return mask;
 }
 
-std::vector<std::uint8_t> top_units_of_rows(std::span<const float> importance, std::int64_t rows,
-                                            double sparsity) {
-  const auto units = static_cast<std::int64_t>(importance.size());
-  if (rows < 1 ? units != 0 : units % rows != 0) {
-    fail(ErrorCode::usage, "importance: ", units, " units, expected a multiple of ", rows, " rows");
+std::vector<std::uint8_t> top_blocks_of_rows(std::span<const float> importance, std::int64_t rows,
+                                             double sparsity) {
+  const auto blocks = static_cast<std::int64_t>(importance.size());
+  if (rows < 1 ? blocks != 0 : blocks % rows != 0) {
+    fail(ErrorCode::usage, "importance: ", blocks, " blocks, expected a multiple of ", rows,
+         " rows");
   }
   std::vector<std::uint8_t> mask;
   for (std::int64_t row = 0; row < rows; ++row) {
-    const auto inputs = static_cast<std::size_t>(units / rows);
+    const auto inputs = static_cast<std::size_t>(blocks / rows);
     const auto kept =
-        top_units(importance.subspan(static_cast<std::size_t>(row) * inputs, inputs), sparsity);
+        top_blocks(importance.subspan(static_cast<std::size_t>(row) * inputs, inputs), sparsity);
     mask.insert(mask.end(), kept.begin(), kept.end());
   }
   return mask;
 }
 
-void apply_mask(std::span<float> weights, std::span<const std::uint8_t> unit_mask,
-                const UnitLayout& layout) {
+void apply_mask(std::span<float> weights, std::span<const std::uint8_t> block_mask,
+                const BlockLayout& layout) {
   check_layout(layout, weights.size());
   for (std::int64_t k = 0; k < layout.channels; ++k) {
     for (std::int64_t j = 0; j < layout.inputs; ++j) {
-      const std::int64_t unit = k / layout.vector * layout.inputs + j;
-      if (unit_mask[static_cast<std::size_t>(unit)] == 0) {
+      const std::int64_t block = k / layout.vector * layout.inputs + j;
+      if (block_mask[static_cast<std::size_t>(block)] == 0) {
         weights[static_cast<std::size_t>(k * layout.inputs + j)] = 0.0f;
       }
     }
@@ -119,15 +121,15 @@ void apply_mask(std::span<float> weights, std::span<const std::uint8_t> unit_mas
 }
 
 Migration count_migration(std::span<const std::uint8_t> before, std::span<const std::uint8_t> after,
-                          const UnitLayout& layout) {
+                          const BlockLayout& layout) {
   Migration migration;
-  for (std::int64_t unit = 0; unit < layout.units(); ++unit) {
-    const bool was = before[static_cast<std::size_t>(unit)] != 0;
-    const bool is = after[static_cast<std::size_t>(unit)] != 0;
+  for (std::int64_t block = 0; block < layout.blocks(); ++block) {
+    const bool was = before[static_cast<std::size_t>(block)] != 0;
+    const bool is = after[static_cast<std::size_t>(block)] != 0;
     migration.entered += is && !was ? 1 : 0;
     migration.left += was && !is ? 1 : 0;
     migration.kept += is ? 1 : 0;
-    if (is) migration.kept_weights += channels_of(layout, unit / layout.inputs);
+    if (is) migration.kept_weights += channels_of(layout, block / layout.inputs);
   }
   return migration;
 }

@@ -11,12 +11,12 @@ namespace winnow {
 namespace {
 
 void check_layer(const PrunableLayer& layer) {
-  const bool fits = layer.units > 0 && layer.weights_per_unit > 0 && layer.weights >= layer.units &&
-                    (layer.weights - 1) / layer.units < layer.weights_per_unit &&
-                    layer.macs_per_weight > 0;
+  const bool fits =
+      layer.blocks > 0 && layer.weights_per_block > 0 && layer.weights >= layer.blocks &&
+      (layer.weights - 1) / layer.blocks < layer.weights_per_block && layer.macs_per_weight > 0;
   if (fits) return;
   fail(ErrorCode::usage, "layer ", in_quotes(layer.name), ": ", layer.weights, " weights in ",
-       layer.units, " units of at most ", layer.weights_per_unit, ", ", layer.macs_per_weight,
+       layer.blocks, " blocks of at most ", layer.weights_per_block, ", ", layer.macs_per_weight,
        " multiply-accumulates per weight: these do not fit together");
 }
 
@@ -88,9 +88,10 @@ double LayerBudget::weight_density(std::span<const std::int64_t> kept_weights) c
 
 double LayerBudget::kept_cost(std::size_t i, double sparsity) const {
   const PrunableLayer& layer = layers_[i];
-  const std::int64_t kept = kept_units(layer.units, sparsity);
-  const std::int64_t most =
-      kept > layer.weights / layer.weights_per_unit ? layer.weights : kept * layer.weights_per_unit;
+  const std::int64_t kept = kept_blocks(layer.blocks, sparsity);
+  const std::int64_t most = kept > layer.weights / layer.weights_per_block
+                                ? layer.weights
+                                : kept * layer.weights_per_block;
   return cost_per_weight_[i] * static_cast<double>(most);
 }
 

@@ -34,7 +34,7 @@ class LayerBudget {
   // The same of weights alone, whatever the budget counts.
   double weight_density(std::span<const std::int64_t> kept_weights) const;
 
-  // Upper bound of density() for masks of these sparsities: every kept unit counts in full.
+  // Upper bound of density() for masks of these sparsities: every kept block counts in full.
   double planned_density(std::span<const double> sparsities) const;
 
   // Cost of what layer i keeps at most at this sparsity.

@@ -11,8 +11,8 @@ namespace winnow {
 // Sum over `migrations`; kept and kept_weights too.
 Migration total(std::span<const Migration> migrations);
 
-// Share of kept units that changed places: sum min(entered, left) / sum kept. Units that left only
-// because sparsity rose, or entered only because it fell, do not count. 0 if nothing is kept.
+// Share of kept blocks that changed places: sum min(entered, left) / sum kept. Blocks that left
+// only because sparsity rose, or entered only because it fell, do not count. 0 if nothing is kept.
 double migration_rate(std::span<const Migration> migrations);
 
 // Line 15:  alpha + alpha_step (goal - rate) / max(goal, rate), within [alpha_min, alpha_max].

@@ -10,22 +10,22 @@
 
 namespace winnow {
 
-// A layer whose weights are pruned. One unit is what a mask bit keeps or drops: one weight
+// A layer whose weights are pruned. One block is what a mask bit keeps or drops: one weight
 // (element masks) or `vector` weights of neighbouring output channels (vector masks).
 struct PrunableLayer {
   std::string name;
-  std::int64_t units = 0;
-  std::int64_t weights_per_unit = 1;  // of the largest unit; the last group of channels has less
-  std::int64_t weights = 0;           // of all units together, at most units * weights_per_unit
-  double macs_per_weight = 1.0;       // multiply-accumulates per sample that a kept weight costs
+  std::int64_t blocks = 0;
+  std::int64_t weights_per_block = 1;  // of the largest block; the last group of channels has less
+  std::int64_t weights = 0;            // of all blocks together, at most blocks * weights_per_block
+  double macs_per_weight = 1.0;        // multiply-accumulates per sample that a kept weight costs
 };
 
-// Units of one layer that changed sides when its mask was recomputed.
+// Blocks of one layer that changed sides when its mask was recomputed.
 struct Migration {
   std::int64_t entered = 0;       // were pruned, are kept now
   std::int64_t left = 0;          // were kept, are pruned now
   std::int64_t kept = 0;          // kept now, entered ones included
-  std::int64_t kept_weights = 0;  // weights of the units kept now, counted one by one
+  std::int64_t kept_weights = 0;  // weights of the blocks kept now, counted one by one
 };
 
 // Weights, batch norm statistics, optimizer state, masks and gradient statistics at one moment.
@@ -58,9 +58,9 @@ class Trainee {
   // Fraction of validation samples classified right, in [0, 1], under the current masks.
   virtual double measure_accuracy() = 0;
 
-  // Eqs 2 and 3: ranks the units of every layer by alpha |grad| + (1 - alpha) |w| (each normalised
-  // by its mean over the layer) and keeps the kept_units() best (importance.h), then applies eq 4.
-  // Pruned units can so return, with the value 0 from which training moves them. A network that
+  // Eqs 2 and 3: ranks the blocks of every layer by alpha |grad| + (1 - alpha) |w| (each normalised
+  // by its mean over the layer) and keeps the kept_blocks() best (importance.h), then applies eq 4.
+  // Pruned blocks can so return, with the value 0 from which training moves them. A network that
   // was never trained has no gradient statistics: its gradients count as 0.
   //
   //   sparsities  [layers] in [0, 1)

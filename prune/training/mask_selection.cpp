@@ -35,8 +35,8 @@ torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
 
 }  // namespace
 
-torch::Tensor unit_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
-                              std::int64_t vector, double alpha) {
+torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
+                               std::int64_t vector, double alpha) {
   const torch::Tensor size = magnitudes(weight);
   torch::Tensor sum = share_over_mean(1.0 - alpha, size) * size;
   if (gradient.defined()) {
@@ -48,28 +48,29 @@ torch::Tensor unit_importance(const torch::Tensor& weight, const torch::Tensor& 
   return group_means(sum, vector).to(torch::kFloat).view(shape);
 }
 
-torch::Tensor top_units(const torch::Tensor& importance, double sparsity) {
+torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
   const torch::Tensor values = importance.flatten().nan_to_num(-1.0);
   const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/0, true));
-  const torch::Tensor kept = order.narrow(0, 0, kept_units(values.numel(), sparsity));
+  const torch::Tensor kept = order.narrow(0, 0, kept_blocks(values.numel(), sparsity));
   torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
   mask.index_fill_(0, kept, 1);
   return mask.view(importance.sizes());
 }
 
-torch::Tensor top_units_of_rows(const torch::Tensor& importance, double sparsity) {
+torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {
   const torch::Tensor values = importance.flatten(1).nan_to_num(-1.0);
   const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/1, true));
-  const torch::Tensor kept = order.narrow(1, 0, kept_units(values.size(1), sparsity));
+  const torch::Tensor kept = order.narrow(1, 0, kept_blocks(values.size(1), sparsity));
   torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
   mask.scatter_(1, kept, 1);
   return mask.view(importance.sizes());
 }
 
-torch::Tensor weight_mask(const torch::Tensor& unit_mask, const torch::Tensor& weight,
+torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,
                           std::int64_t vector) {
   const torch::Tensor rows =
-      vector == 1 ? unit_mask : unit_mask.repeat_interleave(vector, 0).narrow(0, 0, weight.size(0));
+      vector == 1 ? block_mask
+                  : block_mask.repeat_interleave(vector, 0).narrow(0, 0, weight.size(0));
   torch::Tensor mask = torch::empty_like(weight).detach();  // keeps strides
   return mask.copy_(rows);
 }

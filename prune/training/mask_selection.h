@@ -7,24 +7,25 @@
 
 namespace winnow {
 
-// Weights are [K, ...], unit masks [ceil(K / vector), ...] as in Model. Masks are u8 and row-major.
+// Weights are [K, ...], block masks [ceil(K / vector), ...] as in Model. Masks are u8 and
+// row-major.
 
-// Eq 2: unit_importance() of importance.h, row-major. `gradient` has the weight's shape or is
+// Eq 2: block_importance() of importance.h, row-major. `gradient` has the weight's shape or is
 // undefined: it then counts as 0.
-torch::Tensor unit_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
-                              std::int64_t vector, double alpha);
+torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
+                               std::int64_t vector, double alpha);
 
-// Eq 3: top_units() of importance.h, on the device of `importance` and without waiting for it.
+// Eq 3: top_blocks() of importance.h, on the device of `importance` and without waiting for it.
 // Of equals the lower index stays.
-torch::Tensor top_units(const torch::Tensor& importance, double sparsity);
+torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity);
 
-// The same row by row: top_units_of_rows() of importance.h, a row being an index of the first
+// The same row by row: top_blocks_of_rows() of importance.h, a row being an index of the first
 // dimension.
-torch::Tensor top_units_of_rows(const torch::Tensor& importance, double sparsity);
+torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity);
 
 // The mask of single weights, 0 or 1 in the weight's type and with its strides: what eq 4
 // multiplies by.
-torch::Tensor weight_mask(const torch::Tensor& unit_mask, const torch::Tensor& weight,
+torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,
                           std::int64_t vector);
 
 }  // namespace winnow

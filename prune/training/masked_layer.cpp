@@ -15,7 +15,7 @@ MaskedLayer MaskedLayer::whole(std::string node, std::int64_t vector, const torc
       .vector = vector,
       .weight = weight,
       .momentum = momentum,
-      .unit_mask = torch::ones(shape, weight.options().dtype(torch::kByte).requires_grad(false)),
+      .block_mask = torch::ones(shape, weight.options().dtype(torch::kByte).requires_grad(false)),
       .mask = torch::ones_like(weight).detach(),
       .gradient_sum = torch::zeros_like(weight).detach()};
 }
@@ -23,23 +23,23 @@ MaskedLayer MaskedLayer::whole(std::string node, std::int64_t vector, const torc
 PrunableLayer MaskedLayer::description(std::int64_t macs) const {
   const std::int64_t weights = weight.numel();
   return {.name = node,
-          .units = unit_mask.numel(),
-          .weights_per_unit = std::min(vector, weight.size(0)),
+          .blocks = block_mask.numel(),
+          .weights_per_block = std::min(vector, weight.size(0)),
           .weights = weights,
           .macs_per_weight = static_cast<double>(macs) / static_cast<double>(weights)};
 }
 
-void MaskedLayer::set_mask(const torch::Tensor& new_unit_mask) {
+void MaskedLayer::set_mask(const torch::Tensor& new_block_mask) {
   const torch::NoGradGuard no_grad;
-  unit_mask = new_unit_mask;
-  mask.copy_(weight_mask(unit_mask, weight, vector));
+  block_mask = new_block_mask;
+  mask.copy_(weight_mask(block_mask, weight, vector));
   weight.mul_(mask);
   momentum.mul_(mask);
 }
 
-torch::Tensor MaskedLayer::migration_from(const torch::Tensor& old_unit_mask) const {
-  const torch::Tensor is = unit_mask.to(torch::kBool);
-  const torch::Tensor was = old_unit_mask.to(torch::kBool);
+torch::Tensor MaskedLayer::migration_from(const torch::Tensor& old_block_mask) const {
+  const torch::Tensor is = block_mask.to(torch::kBool);
+  const torch::Tensor was = old_block_mask.to(torch::kBool);
   return torch::stack({(is & ~was).sum(), (was & ~is).sum(), is.sum(), (mask != 0).sum()});
 }
 

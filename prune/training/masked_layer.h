@@ -15,7 +15,7 @@ struct MaskedLayer {
   std::int64_t vector = 1;
   torch::Tensor weight;        // the network's own
   torch::Tensor momentum;      // the optimizer's own
-  torch::Tensor unit_mask;     // u8, row-major, as in Model
+  torch::Tensor block_mask;    // u8, row-major, as in Model
   torch::Tensor mask;          // of single weights, 0 or 1, with the weight's type and strides
   torch::Tensor gradient_sum;  // sum of the gradients since statistics started
 
@@ -27,11 +27,11 @@ struct MaskedLayer {
   PrunableLayer description(std::int64_t macs) const;
 
   // Replaces the mask (u8, same shape) and applies it to the weight and the momentum.
-  void set_mask(const torch::Tensor& new_unit_mask);
+  void set_mask(const torch::Tensor& new_block_mask);
 
   // Counts of Migration from the mask before to the one now, on the device: [4] int64 in the order
   // of its members.
-  torch::Tensor migration_from(const torch::Tensor& old_unit_mask) const;
+  torch::Tensor migration_from(const torch::Tensor& old_block_mask) const;
 };
 
 }  // namespace winnow

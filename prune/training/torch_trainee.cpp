@@ -73,29 +73,27 @@ class TorchTrainee::Impl {
       const std::string name = layer.node + ".weight.mask";
       model.tensors.erase(name);
       model.mask_vector.erase(layer.node);
-      if (layer.unit_mask.all().item<bool>()) continue;
-      model.tensors[name] = to_host(layer.unit_mask);
+      if (layer.block_mask.all().item<bool>()) continue;
+      model.tensors[name] = to_host(layer.block_mask);
       model.mask_vector[layer.node] = static_cast<int>(layer.vector);
     }
-  void train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
-    LossSum losses(device_, loss_sum);
-    try {
-      train(first, count, losses);
-    } catch (const Error&) {  // interrupted between two batches
+    void train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
+      LossSum losses(device_, loss_sum);
+      try {
+        train(first, count, losses);
+      } catch (const Error&) {  // interrupted between two batches
+        loss_sum = losses.value();
+        throw;
+      }
       loss_sum = losses.value();
-      throw;
     }
-    loss_sum = losses.value();
   }
-
-  }
-    double sum = 0.0;
-    train_on(first, count, sum);
-    return count > 0 ? sum / static_cast<double>(count) : 0.0;
-  }
+  double sum = 0.0;
+  train_on(first, count, sum);
+  return count > 0 ? sum / static_cast<double>(count) : 0.0;
+}
 
   void train(std::int64_t first, std::int64_t count, LossSum& losses) {
-
   double train_batches(std::int64_t first, std::int64_t count) {
     Learner::Hooks hooks;
     if (stage_.is_pruning) {
@@ -123,11 +121,11 @@ class TorchTrainee::Impl {
     Tensors counts;
     for (std::size_t i = 0; i < masked_.size(); ++i) {
       MaskedLayer& layer = masked_[i];
-      const torch::Tensor before = layer.unit_mask;
+      const torch::Tensor before = layer.block_mask;
       const torch::Tensor importance =
-          unit_importance(layer.weight, layer.gradient_sum, layer.vector, alpha);
-      layer.set_mask(options_.row_balance ? top_units_of_rows(importance, sparsities[i])
-                                          : top_units(importance, sparsities[i]));
+          block_importance(layer.weight, layer.gradient_sum, layer.vector, alpha);
+      layer.set_mask(options_.row_balance ? top_blocks_of_rows(importance, sparsities[i])
+                                          : top_blocks(importance, sparsities[i]));
       counts.push_back(layer.migration_from(before));
     }
     return to_migrations(counts);
@@ -147,7 +145,7 @@ class TorchTrainee::Impl {
     }
     for (const MaskedLayer& layer : masked_) {
       all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
-      all.emplace_back(layer.node + ".weight.mask", layer.unit_mask);
+      all.emplace_back(layer.node + ".weight.mask", layer.block_mask);
     }
     return all;
   }
@@ -166,7 +164,7 @@ class TorchTrainee::Impl {
     }
     const torch::NoGradGuard no_grad;
     for (std::size_t i = 0; i < current.size(); ++i) current[i].second.copy_(saved->tensors[i]);
-    for (MaskedLayer& layer : masked_) layer.set_mask(layer.unit_mask);
+    for (MaskedLayer& layer : masked_) layer.set_mask(layer.block_mask);
   }
 
   std::shared_ptr<const Snapshot> read_snapshot(const std::map<std::string, Tensor>& tensors,
@@ -187,9 +185,15 @@ class TorchTrainee::Impl {
     return copy;
   }
 
-  Learner& learner() { return learner_; }
-  const torch::Device& device() const { return device_; }
-  const std::vector<PrunableLayer>& layers() const { return layers_; }
+  Learner& learner() {
+    return learner_;
+  }
+  const torch::Device& device() const {
+    return device_;
+  }
+  const std::vector<PrunableLayer>& layers() const {
+    return layers_;
+  }
 
  private:
   void find_layers() {
@@ -207,11 +211,11 @@ class TorchTrainee::Impl {
 
   void load_masks(const Model& model) {
     for (MaskedLayer& layer : masked_) {
-      torch::Tensor mask = torch::ones_like(layer.unit_mask);
+      torch::Tensor mask = torch::ones_like(layer.block_mask);
       if (const auto found = model.tensors.find(layer.node + ".weight.mask");
           found != model.tensors.end()) {
         mask = to_torch(found->second, device_);
-        if (mask.sizes() != layer.unit_mask.sizes()) {
+        if (mask.sizes() != layer.block_mask.sizes()) {
           fail(ErrorCode::usage, "layer '", layer.node, "': its mask has another granularity than ",
                layer.vector, " channels");
         }
@@ -276,9 +280,9 @@ void TorchTrainee::reset_momentum() {
   impl_->reset_momentum();
 }
 void TorchTrainee::store(Model& model) const {
-void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
-  impl_->train_on(first, count, loss_sum);
-}
+  void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
+    impl_->train_on(first, count, loss_sum);
+  }
 
   impl_->store(model);
 }

@@ -51,7 +51,7 @@ ConvWork random_work(const LayerSize& size, std::int64_t batch, double density, 
       }
     }
   }
-  work.weight = block_csr(weight, size.outputs, vector);
+  work.blocks = block_csr(weight, size.outputs, vector);
   return work;
 }
 

@@ -13,7 +13,7 @@ struct WeightSize {
   int vector = 1;  // neighbouring channels that share a mask bit
 };
 
-// Keeps each unit with probability 1 - sparsity; values from -1 to 1.
+// Keeps each block with probability 1 - sparsity; values from -1 to 1.
 CsrWeight random_weight(const WeightSize& size, double sparsity, std::uint64_t seed);
 
 }  // namespace winnow

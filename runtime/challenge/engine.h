@@ -20,9 +20,8 @@ struct EngineOptions {
   std::vector<int> gpus = {};        // GPU engines: images split over these; empty: `gpu` alone
   std::uint32_t images_at_once = 0;  // GPU engines; 0: as many as memory holds
   std::size_t weight_bytes = 0;      // `fused`: GPU memory for weights; 0: what is free
-  bool fold = false;                 // compute outputs that are equal as a whole once
-  bool use_half = true;            // `fused`, `grouped`: activations as fp16 after the fp32 prefix
-  int full_precision_layers = -1;  // the fp32 prefix before that; -1: by the number of neurons
+  bool use_half = true;              // `fused`: activations as fp16 after the fp32 prefix
+  int full_precision_layers = -1;    // `fused`, `grouped`: before fp16 activations; -1: by neurons
   // Called between layers or blocks of layers with (layers done, layers in all). May throw to stop.
   std::function<void(std::uint32_t, std::uint32_t)> progress;
 };

@@ -1,4 +1,4 @@
-// The networks of the Sparse DNN Graph Challenge: stacks of sparse linear layers.
+// The networks of the Sparse DNN Graph Challenge: sequences of sparse linear layers.
 //
 //   Y' = min(32, max(0, Z + b where Z != 0)),  Z = Y W        (Y is [images, neurons])
 //

@@ -88,7 +88,6 @@ Json options_json(const challenge::EngineOptions& options) {
           {"gpus", options.gpus.empty() ? std::vector<int>{options.gpu} : options.gpus},
           {"images_at_once", options.images_at_once},
           {"weight_bytes", options.weight_bytes},
-          {"fold", options.fold},
           {"half", options.use_half},
           {"full_precision_layers", options.full_precision_layers}};
 }

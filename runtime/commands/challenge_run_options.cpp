@@ -51,11 +51,11 @@ void add_engine_options(CLI::App& app, ChallengeRunOptions& options) {
          "host memory (default: what is free)")
       ->transform(CLI::AsSizeValue(false));
   app.add_flag("--no-half", options.has_no_half, "fused: no fp16 activations");
-  app.add_option("--full-precision-layers", engine.full_precision_layers,
-                 "fused: layers before activations become fp16; -1: by the number of neurons")
+  app.add_option(
+         "--full-precision-layers", engine.full_precision_layers,
+         "fused, grouped: layers before activations become fp16; -1: by the number of neurons")
       ->check(CLI::Range(-1, 1 << 30))
       ->capture_default_str();
-  app.add_flag("--fold", engine.fold, "Compute outputs that are equal as a whole once");
 }
 
 void add_result_options(CLI::App& app, ChallengeRunOptions& options) {

@@ -16,7 +16,7 @@ struct WeightFacts {
   std::size_t channel_scales = 0;
   Shape shape;
   double density = 1;
-  double padding = 0;  // pads per stored unit
+  double padding = 0;  // pads per stored block
 };
 
 WeightFacts facts_of(const DenseWeight& weight) {

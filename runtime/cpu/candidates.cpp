@@ -12,7 +12,7 @@ namespace {
 
 using Layers = std::vector<std::shared_ptr<CpuLayer>>;
 
-// The widest set whose lanes divide the units, for kernels with channels in their lanes.
+// The widest set whose lanes divide the blocks, for kernels with channels in their lanes.
 const MicroKernels* channel_kernels(const ConvWork& work, Isa widest) {
   const std::vector<Isa> isas = available_isas();
   for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
@@ -36,7 +36,7 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Layers& l
   const std::int64_t images = work.shape.in.n;
   const MicroKernels& kernels = micro_kernels(options.isa);
   const MicroKernels* by_channels =
-      work.weight.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
+      work.blocks.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
   if (images >= kManyImages && options.can_interleave) {
     layers.push_back(make_image_conv(work, image_kernels(images, options.isa), options.threads));
   }

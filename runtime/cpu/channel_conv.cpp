@@ -18,13 +18,13 @@ class ChannelConv final : public CpuLayer {
         has_relu_(work.has_relu),
         packed_(work.shape),
         is_packed_(shape_.kernel != Pair{1, 1} || shape_.is_padded()) {
-    const bool pairs = work.weight.vector % (2 * kernels.lanes) == 0;
+    const bool pairs = work.blocks.vector % (2 * kernels.lanes) == 0;
     table_ = pairs ? kernels.channel_pairs : kernels.channels;
     const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
       return is_packed_ ? packed_.offset(c, r, s) : c;
     };
-    plan_.lists.push_back(make_unit_lists(work.weight, shape_, rule, {all_taps(shape_), 0}));
-    bias_ = padded_bias(work.bias, work.weight.rows(), work.weight.vector);
+    plan_.lists.push_back(make_block_lists(work.blocks, shape_, rule, {all_taps(shape_), 0}));
+    bias_ = padded_bias(work.bias, work.blocks.rows(), work.blocks.vector);
     // With images enough each thread packs one at a time, which stays in its cache.
     by_image_ = shape_.in.n >= 2 * threads;
     plan_tiles(threads);
@@ -32,7 +32,7 @@ class ChannelConv final : public CpuLayer {
     family = "direct";
     input_layout = simplest(Layout::nhwc, shape_.in);
     output_layout = simplest(Layout::nhwc, shape_.out);
-    kernel = "direct channels x" + std::to_string(work.weight.vector) + " " +
+    kernel = "direct channels x" + std::to_string(work.blocks.vector) + " " +
              std::string(to_string(kernels.isa));
   }
 
@@ -68,7 +68,7 @@ class ChannelConv final : public CpuLayer {
     const TileLimits limits{kPowers, points, points};
     for (const Tile& tile : cut_tiles(images * out.h * across, in_line ? out.w : 1, limits)) {
       plan_.items.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
-                             tile.cols, 0, plan_.lists[0].units});
+                             tile.cols, 0, plan_.lists[0].blocks});
       for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
         add_address(row / (out.h * across), row / across % out.h, tile.col + row % across);
       }
@@ -99,8 +99,8 @@ class ChannelConv final : public CpuLayer {
   }
 
   void run_one(const TileItem& item, const float* input, float* output) const {
-    const UnitLists& lists = plan_.lists[0];
-    const std::int64_t channel = item.first_unit * lists.vector;
+    const BlockLists& lists = plan_.lists[0];
+    const std::int64_t channel = item.first_block * lists.vector;
     const float* in[kMaxRows];
     float* out[kMaxRows];
     for (int r = 0; r < item.rows; ++r) {
@@ -110,10 +110,10 @@ class ChannelConv final : public CpuLayer {
     ChannelArgs args{};
     args.in = in;
     args.out = out;
-    args.begin = lists.begin.data() + item.first_unit;
+    args.begin = lists.begin.data() + item.first_block;
     args.offset = lists.offset.data();
     args.value = lists.value.data();
-    args.units = item.last_unit - item.first_unit;
+    args.blocks = item.last_block - item.first_block;
     args.vector = lists.vector;
     args.channels = shape_.out.c - channel;
     args.out_step = shape_.out.c;
@@ -136,7 +136,7 @@ class ChannelConv final : public CpuLayer {
 }  // namespace
 
 bool channel_conv_fits(const ConvWork& work, const MicroKernels& kernels) {
-  const int vector = work.weight.vector;
+  const int vector = work.blocks.vector;
   return vector % kernels.lanes == 0 &&
          (work.shape.groups == 1 || work.shape.group_outputs() % vector == 0);
 }

@@ -9,7 +9,7 @@ namespace winnow {
 
 // Pixels in and out (planar for linear layers, which is the same). One input times a vector of
 // weights, so even the smallest plane of one image fills all lanes. Family "direct".
-// Requires units whose vector is a multiple of the kernels' lanes and does not straddle groups.
+// Requires blocks whose vector is a multiple of the kernels' lanes and does not straddle groups.
 std::unique_ptr<CpuLayer> make_channel_conv(const ConvWork& work, const MicroKernels& kernels,
                                             int threads);
 

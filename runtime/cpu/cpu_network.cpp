@@ -25,7 +25,7 @@ PointwiseStep pointwise_step(const Program& program, const Step& step,
 
 CpuNetwork::CpuNetwork(const Program& program, const CpuPlan& plan,
                        const std::vector<std::vector<float>>& tables) {
-  std::vector<ScheduledStep> steps;
+  std::vector<ChosenStep> steps;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const CpuStepPlan& step = plan.steps[i];
     steps.push_back({step.reads, step.writes});
@@ -35,9 +35,9 @@ CpuNetwork::CpuNetwork(const Program& program, const CpuPlan& plan,
                                 pointwise_step(program, program.steps[i], tables[i]), step.layout));
   }
   // Layouts of equal memory have one name (`simplest`), so no two formats share theirs.
-  schedule_ = make_schedule(program, steps, plan.conversions,
-                            [](std::size_t, std::size_t, std::size_t) { return false; });
-  for (const PlannedBuffer& buffer : schedule_.buffers) {
+  execution_ = make_execution_plan(program, steps, plan.conversions,
+                                   [](std::size_t, std::size_t, std::size_t) { return false; });
+  for (const PlannedBuffer& buffer : execution_.buffers) {
     extents_.push_back(extents_of(program.values[buffer.value].shape));
     layouts_.push_back(plan.layouts[buffer.value][buffer.format]);
   }
@@ -45,15 +45,15 @@ CpuNetwork::CpuNetwork(const Program& program, const CpuPlan& plan,
 }
 
 void CpuNetwork::place_buffers() {
-  const std::size_t end = schedule_.operations.size();
+  const std::size_t end = execution_.operations.size();
   std::vector<Lifetime> lives;
-  for (std::size_t i = 0; i < schedule_.buffers.size(); ++i) {
-    const PlannedBuffer& buffer = schedule_.buffers[i];
+  for (std::size_t i = 0; i < execution_.buffers.size(); ++i) {
+    const PlannedBuffer& buffer = execution_.buffers[i];
     lives.push_back({planes_of(layouts_[i], extents_[i]).count() * kFloatBytes,
                      buffer.first_operation, buffer.last_operation});
   }
-  lives[schedule_.input].first_step = 0;  // kept from run to run
-  lives[schedule_.input].last_step = end;
+  lives[execution_.input].first_step = 0;  // kept from run to run
+  lives[execution_.input].last_step = end;
   std::int64_t scratch = 0;
   for (const LayerPointer& layer : layers_) scratch = std::max(scratch, layer->scratch_floats());
   lives.push_back({scratch * kFloatBytes, 0, end});
@@ -68,19 +68,19 @@ std::span<float> CpuNetwork::planar_buffer(std::size_t index) {
 }
 
 std::span<float> CpuNetwork::input() {
-  return planar_buffer(schedule_.input);
+  return planar_buffer(execution_.input);
 }
 
 std::span<float> CpuNetwork::output() {
-  return planar_buffer(schedule_.output);
+  return planar_buffer(execution_.output);
 }
 
 void CpuNetwork::run(ThreadPool& pool) {
-  for (const PlannedOperation& operation : schedule_.operations) run_operation(operation, pool);
+  for (const PlannedOperation& operation : execution_.operations) run_operation(operation, pool);
 }
 
 void CpuNetwork::run_step(std::size_t step, ThreadPool& pool) {
-  for (const PlannedOperation& operation : schedule_.operations) {
+  for (const PlannedOperation& operation : execution_.operations) {
     if (operation.step == step) run_operation(operation, pool);
   }
 }
@@ -97,7 +97,7 @@ void CpuNetwork::run_operation(const PlannedOperation& operation, ThreadPool& po
 }
 
 std::vector<float> CpuNetwork::step_output(std::size_t step, ThreadPool& pool) {
-  const std::size_t index = schedule_.step_outputs[step];
+  const std::size_t index = execution_.step_outputs[step];
   std::vector<float> values(static_cast<std::size_t>(extents_[index].count()));
   convert({extents_[index], layouts_[index], Layout{}}, buffer(index), values.data(), pool);
   return values;

@@ -8,8 +8,8 @@
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/cpu_plan.h"
 #include "runtime/cpu/pointwise_layer.h"
+#include "runtime/plan/execution_plan.h"
 #include "runtime/plan/program.h"
-#include "runtime/plan/schedule.h"
 
 namespace winnow {
 
@@ -42,7 +42,7 @@ class CpuNetwork {
   std::span<float> planar_buffer(std::size_t index);
 
   std::vector<LayerPointer> layers_;
-  Schedule schedule_;
+  ExecutionPlan execution_;
   std::vector<Extents> extents_;       // by buffer
   std::vector<Layout> layouts_;        // by buffer
   std::vector<std::int64_t> offsets_;  // by buffer, in floats

@@ -12,12 +12,12 @@ class GatherLinear final : public CpuLayer {
  public:
   GatherLinear(const ConvWork& work, const MicroKernels& kernels, int threads)
       : kernels_(kernels), shape_(work.shape), has_relu_(work.has_relu) {
-    const BlockCsr rows = split_blocks(work.weight, 1);
-    blocks_ = (rows.rows() + kernels.lanes - 1) / kernels.lanes;
+    const BlockCsr rows = split_blocks(work.blocks, 1);
+    row_groups_ = (rows.rows() + kernels.lanes - 1) / kernels.lanes;
     interleave(rows);
-    bias_ = padded_bias(work.bias, blocks_, kernels.lanes);
+    bias_ = padded_bias(work.bias, row_groups_, kernels.lanes);
     std::vector<std::int64_t> costs;
-    for (std::int64_t b = 0; b < blocks_; ++b) costs.push_back(begin_[b + 1] - begin_[b] + 1);
+    for (std::int64_t b = 0; b < row_groups_; ++b) costs.push_back(begin_[b + 1] - begin_[b] + 1);
     constexpr std::int64_t kSmallWork = 4000;  // gathers: as long as waking a thread
     const bool is_small = begin_.back() * work.shape.in.n < kSmallWork;
     shares_ = balanced_shares(costs, is_small ? 1 : threads);
@@ -45,12 +45,12 @@ class GatherLinear final : public CpuLayer {
     }
   }
 
-  // Rows of a block take turns; a shorter row ends in zeros times its block's first input.
+  // Rows of a group take turns; a shorter row ends in zeros times its group's first input.
   void interleave(const BlockCsr& rows) {
     const int lanes = kernels_.lanes;
     begin_.push_back(0);
-    for (std::int64_t block = 0; block < blocks_; ++block) {
-      const std::int64_t first = block * lanes, last = std::min(first + lanes, rows.rows());
+    for (std::int64_t row_group = 0; row_group < row_groups_; ++row_group) {
+      const std::int64_t first = row_group * lanes, last = std::min(first + lanes, rows.rows());
       std::int64_t longest = 0;
       for (std::int64_t row = first; row < last; ++row) {
         longest = std::max(longest, rows.begin[row + 1] - rows.begin[row]);
@@ -84,7 +84,7 @@ class GatherLinear final : public CpuLayer {
     args.begin = begin_.data() + first;
     args.offset = offset_.data();
     args.value = value_.data();
-    args.blocks = last - first;
+    args.row_groups = last - first;
     args.channels = shape_.out.c - channel;
     args.bias = bias_.data() + channel;
     args.has_relu = has_relu_;
@@ -94,7 +94,7 @@ class GatherLinear final : public CpuLayer {
   const MicroKernels& kernels_;
   ConvShape shape_;
   bool has_relu_;
-  std::int64_t blocks_ = 0;
+  std::int64_t row_groups_ = 0;
   std::vector<std::int64_t> begin_;
   std::vector<std::int32_t> offset_;
   std::vector<float> value_;

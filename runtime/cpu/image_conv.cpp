@@ -17,22 +17,23 @@ class Planner {
  public:
   Planner(const ConvWork& work, const MicroKernels& kernels, PositionPlan& plan)
       : shape_(work.shape), lanes_(kernels.lanes), plan_(plan) {
-    const int vector = work.weight.vector % kernels.unit_channels == 0 ? kernels.unit_channels : 1;
-    weight_ = fitting_blocks(work.weight, shape_, vector);
-    limits_ = position_limits(kernels, weight_.vector);
+    const int vector =
+        work.blocks.vector % kernels.block_channels == 0 ? kernels.block_channels : 1;
+    blocks_ = fitting_blocks(work.blocks, shape_, vector);
+    limits_ = position_limits(kernels, blocks_.vector);
   }
 
-  int vector() const { return weight_.vector; }
+  int vector() const { return blocks_.vector; }
 
   void add(const BorderSpan& vertical, const BorderSpan& horizontal) {
-    const std::int64_t blocks = (shape_.in.n + lanes_ - 1) / lanes_;
+    const std::int64_t image_groups = (shape_.in.n + lanes_ - 1) / lanes_;
     const std::int64_t height = vertical.end - vertical.begin;
     const std::int64_t width = horizontal.end - horizontal.begin;
     // Neighbouring outputs are neighbouring inputs at stride 1 only; else each is a row.
     const bool in_line = shape_.stride[1] == 1;
     const std::int64_t across = in_line ? 1 : width;
     const std::vector<Tile> tiles =
-        cut_tiles(blocks * height * across, in_line ? width : 1, limits_);
+        cut_tiles(image_groups * height * across, in_line ? width : 1, limits_);
     plan_.lists.push_back(lists_for(vertical, horizontal, tiles.front()));
     for (const Tile& tile : tiles) {
       TileItem item{static_cast<std::int64_t>(plan_.in_address.size()),
@@ -40,7 +41,7 @@ class Planner {
                     tile.rows,
                     tile.cols,
                     0,
-                    weight_.rows()};
+                    blocks_.rows()};
       plan_.items.push_back(item);
       for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
         add_address(row / (height * across), vertical.begin + row / across % height,
@@ -50,8 +51,8 @@ class Planner {
   }
 
  private:
-  void add_address(std::int64_t block, std::int64_t y, std::int64_t x, const BorderSpan& vertical,
-                   const BorderSpan& horizontal) {
+  void add_address(std::int64_t image_group, std::int64_t y, std::int64_t x,
+                   const BorderSpan& vertical, const BorderSpan& horizontal) {
     const Extents& in = shape_.in;
     const Extents& out = shape_.out;
     const std::int64_t top =
@@ -62,12 +63,12 @@ class Planner {
     const std::int64_t corner = is_empty ? 0 : top * in.w + left;
     const std::int64_t in_plane = image_plane_stride(in.h, in.w);
     const std::int64_t out_plane = image_plane_stride(out.h, out.w);
-    plan_.in_address.push_back((block * in.c * in_plane + corner) * lanes_);
-    plan_.out_address.push_back((block * out.c * out_plane + y * out.w + x) * lanes_);
+    plan_.in_address.push_back((image_group * in.c * in_plane + corner) * lanes_);
+    plan_.out_address.push_back((image_group * out.c * out_plane + y * out.w + x) * lanes_);
   }
 
-  UnitLists lists_for(const BorderSpan& vertical, const BorderSpan& horizontal,
-                      const Tile& tile) const {
+  BlockLists lists_for(const BorderSpan& vertical, const BorderSpan& horizontal,
+                       const Tile& tile) const {
     const Extents& in = shape_.in;
     const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
       const std::int64_t down = (r - vertical.first) * shape_.dilation[0];
@@ -78,14 +79,14 @@ class Planner {
     const std::int64_t seen_rows = vertical.last - vertical.first;
     const std::int64_t seen_cols = tile.cols + horizontal.last - horizontal.first - 1;
     const std::int64_t bytes = tile.rows * seen_rows * seen_cols * lanes_ * 4;
-    return make_unit_lists(weight_, shape_, rule,
-                           {taps, chunk_channels(weight_, shape_, bytes, kChunkBytes)});
+    return make_block_lists(blocks_, shape_, rule,
+                            {taps, chunk_channels(blocks_, shape_, bytes, kChunkBytes)});
   }
 
   const ConvShape& shape_;
   const std::int64_t lanes_;
   PositionPlan& plan_;
-  BlockCsr weight_;
+  BlockCsr blocks_;
   TileLimits limits_;
 };
 
@@ -100,8 +101,8 @@ class ImageConv final : public CpuLayer {
       }
     }
     finish_plan(plan_, threads);
-    const std::int64_t units = plan_.lists.front().units;
-    bias_ = padded_bias(work.bias, units, planner.vector());
+    const std::int64_t blocks = plan_.lists.front().blocks;
+    bias_ = padded_bias(work.bias, blocks, planner.vector());
     family = "direct";
     input_layout = output_layout = {Order::chwn, kernels.lanes};
     kernel = "direct " + to_string(input_layout) + " x" + std::to_string(planner.vector()) + " " +
@@ -115,7 +116,7 @@ class ImageConv final : public CpuLayer {
  private:
   void run_one(const TileItem& item, const LayerCall& call) const {
     const std::int64_t stride = image_plane_stride(out_.h, out_.w) * kernels_.lanes;
-    const std::int64_t first = item.first_unit * plan_.lists[item.lists].vector * stride;
+    const std::int64_t first = item.first_block * plan_.lists[item.lists].vector * stride;
     float* out[kMaxRows];
     for (int r = 0; r < item.rows; ++r) {
       out[r] = call.output + plan_.out_address[item.first_address + r] + first;

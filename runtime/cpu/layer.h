@@ -40,7 +40,7 @@ class CpuLayer {
 // A convolution or linear layer with its weights: what every family is made from.
 struct ConvWork {
   ConvShape shape;
-  BlockCsr weight;
+  BlockCsr blocks;
   std::vector<float> bias;  // [K]; zeros where the layer has none
   bool has_relu = false;
 };

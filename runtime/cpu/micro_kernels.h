@@ -16,13 +16,13 @@ namespace winnow {
 struct PositionArgs {
   const float* const* in;      // [rows] where a row's first point reads at offset 0
   float* const* out;           // [rows] where it is written for the first channel
-  const std::int64_t* begin;   // [units + 1] into offset
+  const std::int64_t* begin;   // [blocks + 1] into offset
   const std::int32_t* offset;  // of every entry, in floats
-  const float* value;          // [entries][channels of a unit]
-  std::int64_t units;
-  std::int64_t channels;        // valid ones in all units; the last unit may be cut
+  const float* value;          // [entries][channels of a block]
+  std::int64_t blocks;
+  std::int64_t channels;        // valid ones in all blocks; the last block may be cut
   std::int64_t channel_stride;  // floats between an output point's channels
-  const float* bias;            // [units * channels of a unit]; null adds to what `out` holds
+  const float* bias;            // [blocks * channels of a block]; null adds to what `out` holds
   bool has_relu;
 };
 using PositionKernel = void (*)(const PositionArgs&);
@@ -34,11 +34,11 @@ struct ChannelArgs {
   const std::int64_t* begin;
   const std::int32_t* offset;
   const float* value;  // [entries][vector]
-  std::int64_t units;
-  std::int64_t vector;  // channels of a unit, a multiple of the lanes
+  std::int64_t blocks;
+  std::int64_t vector;  // channels of a block, a multiple of the lanes
   std::int64_t channels;
   std::int64_t out_step;  // floats between the points of a row
-  const float* bias;      // [units * vector]
+  const float* bias;      // [blocks * vector]
   bool has_relu;
 };
 using ChannelKernel = void (*)(const ChannelArgs&);
@@ -47,12 +47,12 @@ using ChannelKernel = void (*)(const ChannelArgs&);
 struct GatherArgs {
   const float* const* in;      // [images]
   float* const* out;           // [images]
-  const std::int64_t* begin;   // [blocks + 1] of `lanes` rows each
+  const std::int64_t* begin;   // [row_groups + 1] of `lanes` rows each
   const std::int32_t* offset;  // [entries][lanes]
   const float* value;          // [entries][lanes]
-  std::int64_t blocks;
+  std::int64_t row_groups;
   std::int64_t channels;
-  const float* bias;  // [blocks * lanes]
+  const float* bias;  // [row_groups * lanes]
   bool has_relu;
 };
 using GatherKernel = void (*)(const GatherArgs&);
@@ -67,9 +67,9 @@ inline constexpr int kGatherImages = 4;
 struct MicroKernels {
   Isa isa;
   int lanes;
-  int unit_channels;                                        // of `blocked`
-  PositionKernel single[kMaxRows + 1][kMaxCols + 1];        // units of one channel
-  PositionKernel blocked[kMaxRows + 1][kMaxCols + 1];       // units of unit_channels
+  int block_channels;                                       // of `blocked`
+  PositionKernel single[kMaxRows + 1][kMaxCols + 1];        // blocks of one channel
+  PositionKernel blocked[kMaxRows + 1][kMaxCols + 1];       // blocks of block_channels
   ChannelKernel channels[kMaxRows + 1][kMaxCols + 1];       // one vector of lanes at a time
   ChannelKernel channel_pairs[kMaxRows + 1][kMaxCols + 1];  // two; vector % (2 lanes) == 0
   GatherKernel gather[kGatherImages + 1];                   // by images: 1, 2, 4

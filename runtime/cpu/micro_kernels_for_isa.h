@@ -39,7 +39,7 @@ inline void store_some(float* to, Vector value, std::int64_t count) {
 #define WINNOW_UNROLL _Pragma("GCC unroll 64")
 
 // Small tiles of single channels: `kParts` sums that take turns hide the latency of an addition.
-// Leaves their total in sum[0] and returns how many entries of the unit it has done.
+// Leaves their total in sum[0] and returns how many entries of the block it has done.
 template <int kParts, int kRows, int kCols>
 inline std::int64_t add_in_turns(const PositionArgs& args, std::int64_t first, std::int64_t end,
                                  Vector (&sum)[kRows][kCols]) {
@@ -63,15 +63,15 @@ inline std::int64_t add_in_turns(const PositionArgs& args, std::int64_t first, s
   return i - first;
 }
 
-template <int kUnit, int kRows, int kCols>
+template <int kBlockRows, int kRows, int kCols>
 void run_positions(const PositionArgs& args) {
-  for (std::int64_t unit = 0; unit < args.units; ++unit) {
-    const std::int64_t first = args.begin[unit], end = args.begin[unit + 1];
-    const std::int64_t channel = unit * kUnit;
+  for (std::int64_t block = 0; block < args.blocks; ++block) {
+    const std::int64_t first = args.begin[block], end = args.begin[block + 1];
+    const std::int64_t channel = block * kBlockRows;
     const std::int64_t valid = args.channels - channel;
     if (!args.bias && first == end && !args.has_relu) continue;
-    Vector sum[kUnit][kRows][kCols];
-    WINNOW_UNROLL for (int u = 0; u < kUnit; ++u) {
+    Vector sum[kBlockRows][kRows][kCols];
+    WINNOW_UNROLL for (int u = 0; u < kBlockRows; ++u) {
       WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
         WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
           if (args.bias) {
@@ -87,13 +87,13 @@ void run_positions(const PositionArgs& args) {
     WINNOW_UNROLL for (int r = 0; r < kRows; ++r) in[r] = args.in[r];
     constexpr int kPoints = kRows * kCols;
     std::int64_t i = first;
-    if constexpr (kUnit == 1 && kPoints <= 4) {
+    if constexpr (kBlockRows == 1 && kPoints <= 4) {
       i += add_in_turns < kPoints <= 2 ? 4 : 2, kRows, kCols > (args, first, end, sum[0]);
     }
     for (; i < end; ++i) {
       const std::int64_t offset = args.offset[i];
-      const float* weight = args.value + i * kUnit;
-      if constexpr (kUnit == 1) {
+      const float* weight = args.value + i * kBlockRows;
+      if constexpr (kBlockRows == 1) {
         const Vector w = splat(*weight);
         WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
           WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
@@ -105,7 +105,7 @@ void run_positions(const PositionArgs& args) {
         WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
           WINNOW_UNROLL for (int c = 0; c < kCols; ++c) x[r][c] = load(in[r] + offset + c * kLanes);
         }
-        WINNOW_UNROLL for (int u = 0; u < kUnit; ++u) {
+        WINNOW_UNROLL for (int u = 0; u < kBlockRows; ++u) {
           const Vector w = splat(weight[u]);
           WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
             WINNOW_UNROLL for (int c = 0; c < kCols; ++c) sum[u][r][c] += w * x[r][c];
@@ -113,7 +113,7 @@ void run_positions(const PositionArgs& args) {
         }
       }
     }
-    WINNOW_UNROLL for (int u = 0; u < kUnit; ++u) {
+    WINNOW_UNROLL for (int u = 0; u < kBlockRows; ++u) {
       if (u >= valid) break;
       WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
         WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
@@ -125,10 +125,10 @@ void run_positions(const PositionArgs& args) {
   }
 }
 
-// kVectors neighbouring vectors of channels from `channel` on, for one unit.
+// kVectors neighbouring vectors of channels from `channel` on, for one block.
 template <int kVectors, int kRows, int kCols>
-inline void run_channel_vectors(const ChannelArgs& args, std::int64_t unit, std::int64_t lane) {
-  const std::int64_t channel = unit * args.vector + lane;
+inline void run_channel_vectors(const ChannelArgs& args, std::int64_t block, std::int64_t lane) {
+  const std::int64_t channel = block * args.vector + lane;
   Vector sum[kVectors][kRows][kCols];
   WINNOW_UNROLL for (int v = 0; v < kVectors; ++v) {
     const Vector bias = load(args.bias + channel + v * kLanes);
@@ -138,8 +138,8 @@ inline void run_channel_vectors(const ChannelArgs& args, std::int64_t unit, std:
   }
   const float* in[kRows];
   WINNOW_UNROLL for (int r = 0; r < kRows; ++r) in[r] = args.in[r];
-  const std::int64_t end = args.begin[unit + 1];
-  for (std::int64_t i = args.begin[unit]; i < end; ++i) {
+  const std::int64_t end = args.begin[block + 1];
+  for (std::int64_t i = args.begin[block]; i < end; ++i) {
     const std::int64_t offset = args.offset[i];
     const float* weight = args.value + i * args.vector + lane;
     Vector w[kVectors];
@@ -165,9 +165,9 @@ inline void run_channel_vectors(const ChannelArgs& args, std::int64_t unit, std:
 
 template <int kVectors, int kRows, int kCols>
 void run_channels(const ChannelArgs& args) {
-  for (std::int64_t unit = 0; unit < args.units; ++unit) {
+  for (std::int64_t block = 0; block < args.blocks; ++block) {
     for (std::int64_t lane = 0; lane < args.vector; lane += kVectors * kLanes) {
-      run_channel_vectors<kVectors, kRows, kCols>(args, unit, lane);
+      run_channel_vectors<kVectors, kRows, kCols>(args, block, lane);
     }
   }
 }
@@ -175,14 +175,14 @@ void run_channels(const ChannelArgs& args) {
 // Two partial sums per image hide the latency of gathers.
 template <int kImages>
 void run_gather(const GatherArgs& args) {
-  for (std::int64_t block = 0; block < args.blocks; ++block) {
+  for (std::int64_t row_group = 0; row_group < args.row_groups; ++row_group) {
     Vector even[kImages], odd[kImages];
     WINNOW_UNROLL for (int n = 0; n < kImages; ++n) {
-      even[n] = load(args.bias + block * kLanes);
+      even[n] = load(args.bias + row_group * kLanes);
       odd[n] = Vector{};
     }
-    const std::int64_t end = args.begin[block + 1];
-    std::int64_t i = args.begin[block];
+    const std::int64_t end = args.begin[row_group + 1];
+    std::int64_t i = args.begin[row_group];
     for (; i + 1 < end; i += 2) {
       const Vector w0 = load(args.value + i * kLanes), w1 = load(args.value + (i + 1) * kLanes);
       WINNOW_UNROLL for (int n = 0; n < kImages; ++n) {
@@ -198,7 +198,7 @@ void run_gather(const GatherArgs& args) {
     }
     WINNOW_UNROLL for (int n = 0; n < kImages; ++n) {
       const Vector sum = activated(even[n] + odd[n], args.has_relu);
-      store_some(args.out[n] + block * kLanes, sum, args.channels - block * kLanes);
+      store_some(args.out[n] + row_group * kLanes, sum, args.channels - row_group * kLanes);
     }
   }
 }
@@ -208,7 +208,7 @@ void run_gather(const GatherArgs& args) {
 // --------------------------------------------------------------------------------- the tables
 
 constexpr int kSinglePoints = kWideRegisters ? 16 : 12;
-constexpr int kUnitChannels = kWideRegisters ? 8 : 4;  // with 3 points: 24 of 32, 12 of 16 sums
+constexpr int kBlockChannels = kWideRegisters ? 8 : 4;  // with 3 points: 24 of 32, 12 of 16 sums
 constexpr int kBlockedPoints = 3;
 constexpr int kPairPoints = kWideRegisters ? 12 : 6;
 
@@ -224,7 +224,7 @@ void fill_tile(MicroKernels& table) {
     table.channel_pairs[kRows][kCols] = run_channels<2, kRows, kCols>;
   }
   if constexpr (kPoints <= kBlockedPoints) {
-    table.blocked[kRows][kCols] = run_positions<kUnitChannels, kRows, kCols>;
+    table.blocked[kRows][kCols] = run_positions<kBlockChannels, kRows, kCols>;
   }
 }
 
@@ -238,7 +238,7 @@ MicroKernels make_table(Isa isa) {
   MicroKernels table = {};
   table.isa = isa;
   table.lanes = kLanes;
-  table.unit_channels = kUnitChannels;
+  table.block_channels = kBlockChannels;
   fill_row<1, 1>(table);
   fill_row<2, 1>(table);
   fill_row<3, 1>(table);

@@ -51,7 +51,7 @@ class Planner {
     const StepWeights weights = weights_of(model_, step);
     ConvWork work;
     work.shape = work_shape(step);
-    work.weight = weights.sparse() ? block_csr(*weights.sparse())
+    work.blocks = weights.sparse() ? block_csr(*weights.sparse())
                                    : block_csr(dense_floats(weights.weight), work.shape.out.c, 1);
     work.bias = dense_floats(weights.bias);
     work.bias.resize(static_cast<std::size_t>(work.shape.out.c));

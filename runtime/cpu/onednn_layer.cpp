@@ -90,7 +90,7 @@ class OneDnnLayer final : public CpuLayer {
   }
 
   void set_weights(const ConvWork& work, DenseAlgorithm algorithm) {
-    std::vector<float> dense = dense_weight(work.weight);
+    std::vector<float> dense = dense_weight(work.blocks);
     memory row_major(dense_weights(work, algorithm), engine_, dense.data());
     weights_ = memory(slices_[0].primitive.weights, engine_);
     dnnl::stream stream(engine_);

@@ -8,21 +8,21 @@ namespace {
 
 constexpr int kVector = 16;  // a multiple of the lanes of every instruction set
 
-// Units of every column, zeros included: a dense layer's time must not depend on its zeros.
+// Blocks of every column, zeros included: a dense layer's time must not depend on its zeros.
 BlockCsr all_blocks(const ConvWork& work, int vector) {
-  const std::int64_t channels = work.weight.channels, cols = work.weight.cols;
-  const std::vector<float> dense = dense_weight(work.weight);
-  BlockCsr weight{channels, cols, vector, {0}, {}, {}};
+  const std::int64_t channels = work.blocks.channels, cols = work.blocks.cols;
+  const std::vector<float> dense = dense_weight(work.blocks);
+  BlockCsr blocks{channels, cols, vector, {0}, {}, {}};
   for (std::int64_t first = 0; first < channels; first += vector) {
     for (std::int64_t col = 0; col < cols; ++col) {
-      weight.column.push_back(static_cast<std::uint32_t>(col));
+      blocks.column.push_back(static_cast<std::uint32_t>(col));
       for (std::int64_t k = first; k < first + vector; ++k) {
-        weight.value.push_back(k < channels ? dense[k * cols + col] : 0.0f);
+        blocks.value.push_back(k < channels ? dense[k * cols + col] : 0.0f);
       }
     }
-    weight.begin.push_back(static_cast<std::int64_t>(weight.column.size()));
+    blocks.begin.push_back(static_cast<std::int64_t>(blocks.column.size()));
   }
-  return weight;
+  return blocks;
 }
 
 }  // namespace
@@ -30,9 +30,9 @@ BlockCsr all_blocks(const ConvWork& work, int vector) {
 std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernels& kernels,
                                          int threads) {
   ConvWork dense{work.shape, {}, work.bias, work.has_relu};
-  dense.weight.vector = kVector;
+  dense.blocks.vector = kVector;
   const bool has_lanes = channel_conv_fits(dense, kernels);
-  dense.weight = all_blocks(work, has_lanes ? kVector : 1);
+  dense.blocks = all_blocks(work, has_lanes ? kVector : 1);
   auto layer = has_lanes ? make_channel_conv(dense, kernels, threads)
                          : make_planar_conv(dense, kernels, threads);
   layer->family = "dense";

@@ -16,21 +16,21 @@ class PlanarConv final : public CpuLayer {
  public:
   PlanarConv(const ConvWork& work, const MicroKernels& kernels, int threads)
       : kernels_(kernels), out_(work.shape.out), has_relu_(work.has_relu), packed_(work.shape) {
-    const int wide = kernels.unit_channels;
-    const BlockCsr weight =
-        fitting_blocks(work.weight, work.shape, work.weight.vector % wide == 0 ? wide : 1);
-    plan_tiles(weight, work.shape, threads);
-    bias_ = padded_bias(work.bias, weight.rows(), weight.vector);
+    const int wide = kernels.block_channels;
+    const BlockCsr blocks =
+        fitting_blocks(work.blocks, work.shape, work.blocks.vector % wide == 0 ? wide : 1);
+    plan_tiles(blocks, work.shape, threads);
+    bias_ = padded_bias(work.bias, blocks.rows(), blocks.vector);
     images_ = work.shape.in.n;
     planes_ = images_ * work.shape.in.c;
     // The last vectors read past the last plane; what they read is dropped.
     packed_floats_ = (images_ * packed_.image_floats() + packed_.largest_tap_offset() +
                       (vectors_ + 1) * kernels.lanes + 15) /
                      16 * 16;
-    sums_floats_ = weight.rows() * weight.vector * kMaxCols * kernels.lanes;
+    sums_floats_ = blocks.rows() * blocks.vector * kMaxCols * kernels.lanes;
     threads_ = threads;
     family = "direct";
-    kernel = "direct planar x" + std::to_string(weight.vector) + " " +
+    kernel = "direct planar x" + std::to_string(blocks.vector) + " " +
              std::string(to_string(kernels.isa));
   }
 
@@ -47,14 +47,14 @@ class PlanarConv final : public CpuLayer {
 
  private:
   // Rows of points are images; an output address is the number of the first flat position.
-  void plan_tiles(const BlockCsr& weight, const ConvShape& shape, int threads) {
+  void plan_tiles(const BlockCsr& blocks, const ConvShape& shape, int threads) {
     const std::int64_t flat = (out_.h - 1) * packed_.pitch() + out_.w;
     vectors_ = (flat + kernels_.lanes - 1) / kernels_.lanes;
     const std::vector<Tile> tiles =
-        cut_tiles(shape.in.n, vectors_, position_limits(kernels_, weight.vector));
+        cut_tiles(shape.in.n, vectors_, position_limits(kernels_, blocks.vector));
     for (const Tile& tile : tiles) {
       plan_.items.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
-                             tile.cols, 0, weight.rows()});
+                             tile.cols, 0, blocks.rows()});
       for (std::int64_t image = tile.row; image < tile.row + tile.rows; ++image) {
         const std::int64_t position = tile.col * kernels_.lanes;
         plan_.in_address.push_back(image * packed_.image_floats() + position);
@@ -67,8 +67,8 @@ class PlanarConv final : public CpuLayer {
     const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
       return packed_.offset(c, r, s);
     };
-    plan_.lists.push_back(make_unit_lists(
-        weight, shape, rule, {all_taps(shape), chunk_channels(weight, shape, bytes, kChunkBytes)}));
+    plan_.lists.push_back(make_block_lists(
+        blocks, shape, rule, {all_taps(shape), chunk_channels(blocks, shape, bytes, kChunkBytes)}));
     finish_plan(plan_, threads);
   }
 
@@ -80,8 +80,8 @@ class PlanarConv final : public CpuLayer {
     run_item(kernels_, plan_, item, {call.scratch, out, stride, bias_.data(), out_.c, has_relu_});
 
     const int vector = plan_.lists[0].vector;
-    const std::int64_t first = item.first_unit * vector;
-    const std::int64_t last = std::min(out_.c, item.last_unit * vector);
+    const std::int64_t first = item.first_block * vector;
+    const std::int64_t last = std::min(out_.c, item.last_block * vector);
     for (int r = 0; r < item.rows; ++r) {
       const std::int64_t image = plan_.out_address[item.first_address + r];
       const std::int64_t position =

@@ -13,19 +13,20 @@ constexpr std::int64_t kSmallWork = 20000;  // vector instructions: as long as w
 constexpr std::int64_t kEntriesPerList = 20;  // loading and storing sums must not weigh
 
 std::int64_t cost_of(const PositionPlan& plan, const TileItem& item) {
-  const std::int64_t units = item.last_unit - item.first_unit;
-  const std::int64_t entries = plan.lists[item.lists].entries(item.first_unit, item.last_unit);
-  return (entries + 4 * units) * item.rows * item.cols;
+  const std::int64_t blocks = item.last_block - item.first_block;
+  const std::int64_t entries = plan.lists[item.lists].entries(item.first_block, item.last_block);
+  return (entries + 4 * blocks) * item.rows * item.cols;
 }
 
 std::vector<TileItem> split_items(const std::vector<TileItem>& items, std::int64_t groups) {
   std::vector<TileItem> split;
   for (const TileItem& item : items) {
-    const std::int64_t units = item.last_unit, count = std::clamp<std::int64_t>(groups, 1, units);
+    const std::int64_t blocks = item.last_block,
+                       count = std::clamp<std::int64_t>(groups, 1, blocks);
     for (std::int64_t i = 0; i < count; ++i) {
       split.push_back(item);
-      split.back().first_unit = units * i / count;
-      split.back().last_unit = units * (i + 1) / count;
+      split.back().first_block = blocks * i / count;
+      split.back().last_block = blocks * (i + 1) / count;
     }
   }
   return split;
@@ -57,45 +58,45 @@ void finish_plan(PositionPlan& plan, int threads) {
 
 void run_item(const MicroKernels& kernels, const PositionPlan& plan, const TileItem& item,
               const ItemCall& call) {
-  const UnitLists& lists = plan.lists[item.lists];
+  const BlockLists& lists = plan.lists[item.lists];
   const auto& table = lists.vector == 1 ? kernels.single : kernels.blocked;
   const PositionKernel kernel = table[item.rows][item.cols];
   const float* in[kMaxRows];
   for (int r = 0; r < item.rows; ++r) in[r] = call.input + plan.in_address[item.first_address + r];
 
-  const std::int64_t channel = item.first_unit * lists.vector;
+  const std::int64_t channel = item.first_block * lists.vector;
   PositionArgs args{};
   args.in = in;
   args.out = call.out;
   args.offset = lists.offset.data();
   args.value = lists.value.data();
-  args.units = item.last_unit - item.first_unit;
-  args.channels = std::min(call.channels, item.last_unit * lists.vector) - channel;
+  args.blocks = item.last_block - item.first_block;
+  args.channels = std::min(call.channels, item.last_block * lists.vector) - channel;
   args.channel_stride = call.channel_stride;
   for (std::int64_t chunk = 0; chunk < lists.chunks; ++chunk) {
-    args.begin = lists.begin.data() + chunk * lists.units + item.first_unit;
+    args.begin = lists.begin.data() + chunk * lists.blocks + item.first_block;
     args.bias = chunk == 0 ? call.bias + channel : nullptr;
     args.has_relu = call.has_relu && chunk + 1 == lists.chunks;
     kernel(args);
   }
 }
 
-std::int64_t chunk_channels(const BlockCsr& weight, const ConvShape& shape, std::int64_t bytes,
+std::int64_t chunk_channels(const BlockCsr& blocks, const ConvShape& shape, std::int64_t bytes,
                             std::int64_t budget) {
   const std::int64_t channels = shape.group_channels();
-  // A blocked unit reuses what it loads, and a group's channels differ from unit to unit.
-  if (weight.vector > 1 || shape.groups > 1 || channels == 0) return 0;
-  const auto entries = static_cast<std::int64_t>(weight.column.size());
-  const std::int64_t lists = channels * std::max<std::int64_t>(weight.rows(), 1);
+  // A blocked block reuses what it loads, and a group's channels differ from block to block.
+  if (blocks.vector > 1 || shape.groups > 1 || channels == 0) return 0;
+  const auto entries = static_cast<std::int64_t>(blocks.column.size());
+  const std::int64_t lists = channels * std::max<std::int64_t>(blocks.rows(), 1);
   const std::int64_t worthwhile = kEntriesPerList * lists / std::max<std::int64_t>(entries, 1) + 1;
   const std::int64_t fitting = budget / std::max<std::int64_t>(bytes, 1);
   const std::int64_t chunk = std::max({fitting, worthwhile, std::int64_t{1}});
   return chunk >= channels ? 0 : chunk;
 }
 
-std::vector<float> padded_bias(std::span<const float> bias, std::int64_t units, int vector) {
+std::vector<float> padded_bias(std::span<const float> bias, std::int64_t blocks, int vector) {
   std::vector<float> padded(bias.begin(), bias.end());
-  padded.resize(static_cast<std::size_t>(units * vector));
+  padded.resize(static_cast<std::size_t>(blocks * vector));
   return padded;
 }
 

@@ -1,4 +1,4 @@
-// Running unit lists over register tiles of positions: what the layouts that put positions into
+// Running block lists over register tiles of positions: what the layouts that put positions into
 // lanes share.
 #pragma once
 
@@ -7,25 +7,25 @@
 #include <vector>
 
 #include "runtime/base/thread_pool.h"
+#include "runtime/cpu/block_lists.h"
 #include "runtime/cpu/micro_kernels.h"
 #include "runtime/cpu/tiles.h"
-#include "runtime/cpu/unit_lists.h"
 
 namespace winnow {
 
-// A tile and the units to compute for it. Addresses of its rows lie in PositionPlan.
+// A tile and the blocks to compute for it. Addresses of its rows lie in PositionPlan.
 struct TileItem {
   std::int64_t first_address = 0;  // into in_address and out_address, `rows` of them
   std::int32_t lists = 0;          // into PositionPlan::lists
   std::int32_t rows = 1;
   std::int32_t cols = 1;
-  std::int64_t first_unit = 0;
-  std::int64_t last_unit = 0;
+  std::int64_t first_block = 0;
+  std::int64_t last_block = 0;
 };
 
 // All work of a layer, cut for the threads.
 struct PositionPlan {
-  std::vector<UnitLists> lists;
+  std::vector<BlockLists> lists;
   std::vector<TileItem> items;
   std::vector<std::int64_t> in_address;   // in floats from the input's begin
   std::vector<std::int64_t> out_address;  // in floats from the output's begin
@@ -45,32 +45,32 @@ struct PositionPlan {
   }
 };
 
-// The tiles that `kernels` has for units of `vector` channels (1 or unit_channels).
+// The tiles that `kernels` has for blocks of `vector` channels (1 or block_channels).
 TileLimits position_limits(const MicroKernels& kernels, int vector);
 
-// Cuts every tile's units so that there are several items for each thread, then the items into
+// Cuts every tile's blocks so that there are several items for each thread, then the items into
 // shares of equal cost: one for each thread, or a single one for work that is not worth sharing.
 void finish_plan(PositionPlan& plan, int threads);
 
 // Where one item's kernel calls read and write.
 struct ItemCall {
   const float* input = nullptr;
-  float* const* out = nullptr;      // [rows] for the item's first unit
+  float* const* out = nullptr;      // [rows] for the item's first block
   std::int64_t channel_stride = 0;  // in `out`
-  const float* bias = nullptr;      // [units * vector], of the whole layer
+  const float* bias = nullptr;      // [blocks * vector], of the whole layer
   std::int64_t channels = 0;        // of the whole layer
   bool has_relu = false;
 };
 void run_item(const MicroKernels& kernels, const PositionPlan& plan, const TileItem& item,
               const ItemCall& call);
 
-// Channels of the input that a tile walks through before it turns to the next unit, for `bytes` of
+// Channels of the input that a tile walks through before it turns to the next block, for `bytes` of
 // each channel that the tile touches and a `budget` of cache; at least so many that lists stay
 // worth a call. 0: all.
-std::int64_t chunk_channels(const BlockCsr& weight, const ConvShape& shape, std::int64_t bytes,
+std::int64_t chunk_channels(const BlockCsr& blocks, const ConvShape& shape, std::int64_t bytes,
                             std::int64_t budget);
 
-// `bias` with zeros up to a whole number of units.
-std::vector<float> padded_bias(std::span<const float> bias, std::int64_t units, int vector);
+// `bias` with zeros up to a whole number of blocks.
+std::vector<float> padded_bias(std::span<const float> bias, std::int64_t blocks, int vector);
 
 }  // namespace winnow

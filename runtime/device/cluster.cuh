@@ -1,12 +1,16 @@
-// Clusters of blocks and the barriers by which they learn that bytes have come to their shared
-// memory (compute capability 9.0; PTX ISA, mbarrier, barrier.cluster and st.async).
+// Clusters of thread blocks and the barriers by which a block learns that bytes have come to its
+// shared memory (compute capability 9.0; PTX ISA, mbarrier, barrier.cluster and st.async).
+//
+// An address is 32 bits in shared memory: shared_address() is valid in this block, address_in() in
+// another block of the cluster.
 #pragma once
 
 #include <cstdint>
 
 namespace winnow {
 
-// In shared memory; ends a phase when `arrivals` threads and the bytes expected have come.
+// Lies in shared memory. It goes through phases, numbered from 0: one ends when so many threads
+// have arrived as init_barrier() was told and all bytes have come that expect_bytes() announced.
 struct ClusterBarrier {
   std::uint64_t state;
 };
@@ -17,6 +21,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
+// The number of this block in its cluster, from 0.
 __device__ __forceinline__ std::uint32_t rank_in_cluster() {
   std::uint32_t rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -29,7 +34,8 @@ __device__ __forceinline__ std::uint32_t blocks_in_cluster() {
   return blocks;
 }
 
-// All threads of all blocks of the cluster; what they wrote before is then seen.
+// All threads of all blocks of the cluster wait for each other; each then sees what the others
+// wrote before.
 __device__ __forceinline__ void meet_in_cluster() {
   asm volatile(
       "barrier.cluster.arrive.release.aligned;\n"
@@ -37,16 +43,18 @@ __device__ __forceinline__ void meet_in_cluster() {
           : "memory");
 }
 
+// One thread calls it; `arrivals` end a phase.
 __device__ __forceinline__ void init_barrier(ClusterBarrier& barrier, std::uint32_t arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
                "r"(arrivals)
                : "memory");
 }
-// After init_barrier(), before the cluster meets.
+// The thread that called init_barrier() calls it afterwards, before the cluster meets.
 __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+// One arrival at a barrier of this block; does not wait.
 __device__ __forceinline__ void arrive(ClusterBarrier& barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
                : "memory");
@@ -62,8 +70,7 @@ __device__ __forceinline__ void expect_bytes(ClusterBarrier& barrier, std::uint3
 
 // Arrives at the same barrier of the block with this rank. Says only that this block is done with
 // its shared memory: to pass on what it has written, the arrival would have to be of cluster scope,
-// which costs a fence of all memory (measured: a third of the rate of the challenge's stack
-// kernel).
+// which costs a fence of all memory (measured: a third of the rate of multilayer_kernel).
 __device__ __forceinline__ void arrive_at(const ClusterBarrier& barrier, std::uint32_t rank) {
   asm volatile(
       "{\n"
@@ -75,7 +82,7 @@ __device__ __forceinline__ void arrive_at(const ClusterBarrier& barrier, std::ui
       : "memory");
 }
 
-// Until the phase with this parity has ended.
+// Waits until the phase has ended whose number has this parity, 0 or 1.
 __device__ __forceinline__ void wait_for(const ClusterBarrier& barrier, std::uint32_t parity) {
   asm volatile(
       "{\n"
@@ -88,15 +95,15 @@ __device__ __forceinline__ void wait_for(const ClusterBarrier& barrier, std::uin
       : "memory");
 }
 
-// Of the block with this rank: where it has what lies at `address` here.
+// Where the block with this rank has what lies at `address` in this block.
 __device__ __forceinline__ std::uint32_t address_in(std::uint32_t address, std::uint32_t rank) {
   std::uint32_t remote;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
   return remote;
 }
 
-// Stores 16 bytes at an address_in() a block and tells the barrier at another address_in() the same
-// block, which then counts them.
+// Stores 16 bytes at `to`, an address_in() a block, and counts them at the barrier at `barrier`, an
+// address_in() the same block; does not wait.
 __device__ __forceinline__ void store_in_cluster(std::uint32_t to, const uint4& value,
                                                  std::uint32_t barrier) {
   asm volatile(

@@ -16,6 +16,7 @@ inline const __half* as_cuda(const Half* data) {
   return reinterpret_cast<const __half*>(data);
 }
 
+// An element as a float.
 __device__ __forceinline__ float widen(float value) {
   return value;
 }
@@ -23,6 +24,7 @@ __device__ __forceinline__ float widen(__half value) {
   return __half2float(value);
 }
 
+// A float as an element, rounded to nearest.
 template <typename T>
 __device__ __forceinline__ T narrow(float value);
 template <>

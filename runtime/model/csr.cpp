@@ -59,14 +59,14 @@ std::string size_defect(const CsrWeight& w) {
            std::to_string(rows_of(w.channels, w.vector));
   }
   if (w.row_length < 0 || w.row_length > w.cols) {
-    return "rows of " + std::to_string(w.row_length) + " units in " + std::to_string(w.cols) +
+    return "rows of " + std::to_string(w.row_length) + " blocks in " + std::to_string(w.cols) +
            " columns";
   }
-  std::int64_t units = 0;
+  std::int64_t blocks = 0;
   std::int64_t count = 0;
-  const bool overflows = __builtin_mul_overflow(w.rows, w.row_length, &units) ||
-                         __builtin_mul_overflow(units, std::int64_t{w.vector}, &count);
-  if (overflows || w.column.size() != static_cast<std::uint64_t>(units)) {
+  const bool overflows = __builtin_mul_overflow(w.rows, w.row_length, &blocks) ||
+                         __builtin_mul_overflow(blocks, std::int64_t{w.vector}, &count);
+  if (overflows || w.column.size() != static_cast<std::uint64_t>(blocks)) {
     return std::to_string(w.column.size()) + " columns stored, expected " + std::to_string(w.rows) +
            " rows of " + std::to_string(w.row_length);
   }
@@ -90,7 +90,7 @@ std::string row_defect(const CsrWeight& w, std::int64_t row) {
   const std::string place = "row " + std::to_string(row) + ": ";
   const std::int64_t kept = w.kept[static_cast<std::size_t>(row)];
   if (kept > w.row_length) {
-    return place + std::to_string(kept) + " units kept of " + std::to_string(w.row_length);
+    return place + std::to_string(kept) + " blocks kept of " + std::to_string(w.row_length);
   }
   std::int64_t last = -1;
   for (const std::uint32_t column : row_of(w.column, row, w.row_length)) {
@@ -113,7 +113,7 @@ std::string structure_defect(const CsrWeight& w) {
   const std::uint32_t fullest =
       w.kept.empty() ? 0 : *std::max_element(w.kept.begin(), w.kept.end());
   if (fullest == w.row_length) return "";
-  return "rows of " + std::to_string(w.row_length) + " units, the fullest keeps " +
+  return "rows of " + std::to_string(w.row_length) + " blocks, the fullest keeps " +
          std::to_string(fullest);
 }
 
@@ -124,18 +124,18 @@ std::string zero_defect(const CsrWeight& w) {
     std::int64_t filled = 0;
     const std::int64_t channels_left = w.channels - row * w.vector;
     for (std::int64_t i = row * w.row_length; i < (row + 1) * w.row_length; ++i) {
-      const auto unit = row_of(values, i, w.vector);
+      const auto block = row_of(values, i, w.vector);
       const auto is_set = [](float value) { return value != 0; };
-      if (std::any_of(unit.begin(), unit.end(), is_set)) ++filled;
+      if (std::any_of(block.begin(), block.end(), is_set)) ++filled;
       for (std::int64_t lane = channels_left; lane < w.vector; ++lane) {
-        if (!is_set(unit[static_cast<std::size_t>(lane)])) continue;
+        if (!is_set(block[static_cast<std::size_t>(lane)])) continue;
         return "row " + std::to_string(row) + ": a value beyond the last channel is not 0";
       }
     }
     const std::int64_t kept = w.kept[static_cast<std::size_t>(row)];
     if (filled > kept) {
       return "row " + std::to_string(row) + ": " + std::to_string(filled) +
-             " units are not 0, but only " + std::to_string(kept) + " are kept";
+             " blocks are not 0, but only " + std::to_string(kept) + " are kept";
     }
   }
   return "";
@@ -147,9 +147,9 @@ void require_mask_size(std::size_t size, std::int64_t channels, std::int64_t col
   }
   if (cols > kMostColumns) fail(ErrorCode::usage, "a weight of ", cols, " columns is too large");
   const bool has_weights = element_count({channels, cols}) > 0;  // refuses what is negative
-  const std::int64_t units = has_weights ? rows_of(channels, vector) * cols : 0;
-  if (size == static_cast<std::uint64_t>(units)) return;
-  fail(ErrorCode::usage, "a mask of ", size, " units does not fit a weight of ",
+  const std::int64_t blocks = has_weights ? rows_of(channels, vector) * cols : 0;
+  if (size == static_cast<std::uint64_t>(blocks)) return;
+  fail(ErrorCode::usage, "a mask of ", size, " blocks does not fit a weight of ",
        to_string({channels, cols}), " in vectors of ", vector);
 }
 
@@ -168,8 +168,9 @@ CsrPattern build_csr_pattern(std::span<const std::uint8_t> mask, std::int64_t ch
     return mask.subspan(static_cast<std::size_t>(row * cols), static_cast<std::size_t>(cols));
   };
   for (std::int64_t row = 0; row < pattern.rows; ++row) {
-    const auto units = mask_row(row);
-    const auto kept = std::count_if(units.begin(), units.end(), [](auto bit) { return bit != 0; });
+    const auto blocks = mask_row(row);
+    const auto kept =
+        std::count_if(blocks.begin(), blocks.end(), [](auto bit) { return bit != 0; });
     pattern.kept.push_back(static_cast<std::uint32_t>(kept));
     pattern.row_length = std::max<std::int64_t>(pattern.row_length, kept);
   }

@@ -123,9 +123,9 @@ Op depthwise(std::int64_t channels, int rank) {
 // Adds the mask of a diagonal, without which its zeros would be stored.
 void add_diagonal_mask(Model& model, const std::string& node, std::int64_t features) {
   Tensor mask(DataType::u8, {features, features});
-  const auto units = mask.values<std::uint8_t>();
+  const auto blocks = mask.values<std::uint8_t>();
   const auto stride = static_cast<std::size_t>(features) + 1;
-  for (std::size_t i = 0; i < units.size(); i += stride) units[i] = 1;
+  for (std::size_t i = 0; i < blocks.size(); i += stride) blocks[i] = 1;
   model.tensors[node + ".weight.mask"] = std::move(mask);
   model.mask_vector[node] = 1;
 }

@@ -49,16 +49,16 @@ void append_row(std::vector<std::byte>& out, IndexForm form, std::int64_t cols,
 }
 
 std::int64_t row_bytes(IndexForm form, std::int64_t cols, std::span<const std::uint32_t> row) {
-  const auto units = static_cast<std::int64_t>(row.size());
-  if (form == IndexForm::u16) return 2 * units;
-  if (form == IndexForm::u32) return 4 * units;
+  const auto blocks = static_cast<std::int64_t>(row.size());
+  if (form == IndexForm::u16) return 2 * blocks;
+  if (form == IndexForm::u32) return 4 * blocks;
   std::int64_t escapes = 0;
   std::int64_t previous = -1;
   for (const std::uint32_t column : row) {
     escapes += column - previous > kLargestDelta;
     previous = column;
   }
-  return units + escapes * static_cast<std::int64_t>(wide_bytes(cols));
+  return blocks + escapes * static_cast<std::int64_t>(wide_bytes(cols));
 }
 
 IndexForm smallest_form(std::int64_t cols, std::span<const std::uint32_t> row_lengths,
@@ -69,10 +69,10 @@ IndexForm smallest_form(std::int64_t cols, std::span<const std::uint32_t> row_le
     delta_bytes += row_bytes(IndexForm::deltas, cols, column.subspan(at, length));
     at += length;
   }
-  const auto units = static_cast<std::int64_t>(column.size());
+  const auto blocks = static_cast<std::int64_t>(column.size());
   const bool fits_u16 = cols <= kColsOfU16;
-  if (fits_u16 && 2 * units <= delta_bytes) return IndexForm::u16;
-  return delta_bytes <= 4 * units ? IndexForm::deltas : IndexForm::u32;
+  if (fits_u16 && 2 * blocks <= delta_bytes) return IndexForm::u16;
+  return delta_bytes <= 4 * blocks ? IndexForm::deltas : IndexForm::u32;
 }
 
 std::string_view RowReader::read(std::span<std::uint32_t> row) {

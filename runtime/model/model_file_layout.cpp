@@ -40,9 +40,9 @@ std::uint64_t decoded_bytes(const WeightRecord& record) {
     return saturating_sum({codebook, saturating_stored_bytes(record, dense_count(record))});
   }
   const std::uint64_t rows = rows_of(record);
-  const std::uint64_t units = rows * record.row_length;  // below 2^64: two numbers of 32 bits
-  const std::uint64_t values = saturating_product({units, record.vector});
-  return saturating_sum({codebook, 4 * rows, saturating_product({4, units}),
+  const std::uint64_t blocks = rows * record.row_length;  // below 2^64: two numbers of 32 bits
+  const std::uint64_t values = saturating_product({blocks, record.vector});
+  return saturating_sum({codebook, 4 * rows, saturating_product({4, blocks}),
                          saturating_stored_bytes(record, values)});
 }
 

@@ -88,7 +88,7 @@ static_assert(sizeof(FileHeader) == kHeaderBytes && offsetof(FileHeader, checksu
 static_assert(sizeof(SectionEntry) == kTableEntryBytes && offsetof(SectionEntry, checksum) == 24);
 static_assert(sizeof(WeightRecord) == kWeightRecordBytes && offsetof(WeightRecord, size) == 32);
 
-// Rows of units of a CSR record with vector > 0.
+// Rows of blocks of a CSR record with vector > 0.
 std::uint64_t rows_of(const WeightRecord& record);
 
 // The features that a record asks of a reader.

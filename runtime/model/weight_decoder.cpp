@@ -73,7 +73,7 @@ std::string csr_defect(const WeightRecord& record) {
     return number_defect("flags", record.flags, "0 to 3");
   }
   if (record.row_length > cols) {
-    return "rows of " + std::to_string(record.row_length) + " units in " + std::to_string(cols) +
+    return "rows of " + std::to_string(record.row_length) + " blocks in " + std::to_string(cols) +
            " columns";
   }
   return size_defect(record);
@@ -165,11 +165,11 @@ CsrWeight decode_csr(const WeightRecord& record, const WeightBytes& bytes,
   if (has_kept_counts && weight.kept == length) {
     fail(ErrorCode::bad_file, places.index, ": the kept counts repeat the stored counts");
   }
-  std::uint64_t units = 0;
-  for (const std::uint32_t stored : length) units += stored;
-  if (units * record.vector != record.value_count) {
-    fail(ErrorCode::bad_file, places.values, ": ", record.value_count, " values, ", units,
-         " stored units have ", units * record.vector);
+  std::uint64_t blocks = 0;
+  for (const std::uint32_t stored : length) blocks += stored;
+  if (blocks * record.vector != record.value_count) {
+    fail(ErrorCode::bad_file, places.values, ": ", record.value_count, " values, ", blocks,
+         " stored blocks have ", blocks * record.vector);
   }
   const auto form = static_cast<IndexForm>(record.index_form);
   const std::string defect =

@@ -108,9 +108,9 @@ void take_mask(WeightParts& parts, const Model& model, const std::string& node,
   }
   const std::string here = place + ": tensor '" + parts.name + ".mask'";
   require_form(*parts.mask, DataType::u8, mask_shape(parts), here);
-  const auto units = parts.mask->values<std::uint8_t>();
-  if (std::any_of(units.begin(), units.end(), [](auto unit) { return unit > 1; })) {
-    fail(ErrorCode::bad_file, here, ": a unit is neither 0 nor 1");
+  const auto blocks = parts.mask->values<std::uint8_t>();
+  if (std::any_of(blocks.begin(), blocks.end(), [](auto block) { return block > 1; })) {
+    fail(ErrorCode::bad_file, here, ": a block is neither 0 nor 1");
   }
 }
 

@@ -20,7 +20,7 @@ struct WeightParts {
   const Tensor* codebook = nullptr;       // f16 [entries], entry 0 is 0
   const Tensor* channel_scale = nullptr;  // f16 [K], may be missing
   const Tensor* mask = nullptr;           // u8 0 or 1, may be missing
-  int vector = 1;                         // channels that share a unit of the mask
+  int vector = 1;                         // channels that share a block of the mask
 
   const Tensor& stored() const { return dense ? *dense : *codes; }
 };
@@ -33,7 +33,7 @@ bool has_prunable_weight(const Node& node);
 // the message.
 WeightParts weight_parts(const Model& model, const Node& node, const std::string& place);
 
-// Calls visit(index) for every element of the weight whose unit of the mask is 0, in rising order.
+// Calls visit(index) for every element of the weight whose block of the mask is 0, in rising order.
 // Requires a mask.
 template <typename Visit>
 void for_each_masked(const WeightParts& parts, Visit visit) {

@@ -1,4 +1,9 @@
-// 16 bytes of activations: 4 images as fp32 or 8 as fp16. Sums are fp32.
+// A chunk: 16 bytes of activations of one neuron, 4 neighbouring images as fp32 or 8 as fp16. A
+// thread computes an output for the images of a chunk at a time, with a fp32 sum for each.
+//
+//   kImages  images of a chunk
+//   add      sum[i] += w * x[i] for the images of the chunk x
+//   pack     the chunk of kImages values
 #pragma once
 
 #include <cstdint>
@@ -48,7 +53,8 @@ struct Chunk<__half> {
   }
 };
 
-// Applies epilogue(sum, bias) to every sum. Returns a bit for every value above 0.
+// Replaces every sum by epilogue(sum, bias). Returns a bit for every result above 0: bit i is image
+// i of the chunk.
 template <int kImages, typename Epilogue>
 __device__ __forceinline__ std::uint32_t activate(const Epilogue& epilogue, float bias,
                                                   float (&sum)[kImages]) {

@@ -1,5 +1,6 @@
-// Sums of one output over rows of images in global memory: lanes of a group read 16 bytes each of
-// one input's row, so that every gather is whole sectors.
+// Sums of one output over rows in global memory. A row is the activations of one input for kImages
+// images. Neighbouring lanes read neighbouring chunks of 16 bytes of it (chunk.cuh), so that every
+// read is whole sectors of 32 bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace winnow {
 
-// The four inputs of a step.
+// The inputs of a step (GatherView): four connections.
 struct GatherInputs {
   std::uint32_t of[4];
 };
@@ -38,8 +39,8 @@ __device__ __forceinline__ void for_each_connection(const GatherView& w, std::ui
   }
 }
 
-// sum += the output's connections with this lane's chunk of rows of kImages images; `x` is where
-// the lane's chunk of input 0 begins.
+// Adds all connections of `output` to the sums of this lane's chunk of images. `x` is where the
+// lane's chunk of the row of input 0 begins; rows of kImages images follow each other.
 template <int kImages, typename T>
 __device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t output, const T* x,
                                          float (&sum)[Chunk<T>::kImages]) {

@@ -52,7 +52,7 @@ GatherView GatherLayout::view(const uint4* piece) const {
 }
 
 std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout& layout) {
-  std::vector<uint4> piece(layout.units());
+  std::vector<uint4> piece(layout.size());
   const GatherView to = layout.view(piece.data());  // of memory that is ours to write
   auto* value = const_cast<float4*>(to.value);
   auto* narrow = const_cast<uint2*>(to.narrow);

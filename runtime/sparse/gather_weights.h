@@ -1,5 +1,5 @@
-// A layer as the gather kernel reads it: per output, in steps of 4 connections, in one piece of
-// memory that can be copied as a whole.
+// A layer as the gather kernels read it: output by output, in steps of 4 connections, all in one
+// piece of memory that can be copied as a whole.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,8 @@
 
 namespace winnow {
 
-// Output j has steps [begin[j], begin[j + 1]); connections that fill its last step have weight 0.
+// Device memory. Output j has the steps [begin[j], begin[j + 1]); connections that fill its last
+// step have weight 0.
 struct GatherView {
   std::uint32_t inputs = 0;
   std::uint32_t outputs = 0;
@@ -22,12 +23,12 @@ struct GatherView {
   const float* bias = nullptr;           // [outputs]
 };
 
-// Where in the piece what lies. Units are 16 bytes.
+// Where in the piece what lies, counted in uint4 (16 bytes).
 class GatherLayout {
  public:
   explicit GatherLayout(const SparseLayer& layer);
 
-  std::size_t units() const { return bias_at_ + (std::size_t{outputs_} + 3) / 4; }
+  std::size_t size() const { return bias_at_ + (std::size_t{outputs_} + 3) / 4; }
   GatherView view(const uint4* piece) const;
 
  private:
@@ -39,7 +40,7 @@ class GatherLayout {
   std::size_t bias_at_;
 };
 
-// The piece: [layout.units()].
+// The piece: [layout.size()].
 std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout& layout);
 
 }  // namespace winnow

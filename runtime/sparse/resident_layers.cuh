@@ -1,7 +1,14 @@
-// How a block takes a tile of R images through layers without leaving shared memory. A thread
-// computes one output for all R images. The row of an input is read in chunks of 16 bytes; lanes
-// begin at different chunks, so that a group of lanes (lane_order.h) meets other rows' banks only.
-// Weights stream from L2, fetched ahead over the ends of slices and layers.
+// How a thread block, or a cluster of them, takes a tile of R images through layers without leaving
+// shared memory.
+//
+//   row    the activations of one neuron for the R images of the tile, R x sizeof(T) bytes
+//   chunk  16 bytes of a row (chunk.cuh)
+//   slice  32 outputs of a layer, which a warp computes at a time: a thread one output for all R
+//   images step   4 connections of each output of a slice, fetched at once
+//
+// Lanes begin at different chunks of their rows, so that the lanes that shared memory serves at a
+// time (lane_order.h) meet different banks. Weights come from the L2 cache; each thread fetches
+// them some steps ahead, over the ends of slices and layers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +18,7 @@
 
 namespace winnow {
 
-// Rows of R values of type T.
+// Sizes of a row of R values of type T.
 template <typename T, int R>
 struct ResidentRow {
   static constexpr int kImages = Chunk<T>::kImages;  // of a chunk
@@ -19,20 +26,23 @@ struct ResidentRow {
   static constexpr int kChunks = kBytes / 16;
   static constexpr std::uint32_t kBankGroups = 128 / kBytes;
 
-  // In bytes: the chunk that this lane reads first; chunk j of its order is at offset ^ 16 j.
+  // Where in a row the chunk lies that this lane reads first, in bytes; the j-th chunk that it
+  // reads lies at turn() ^ 16 j.
   static __device__ __forceinline__ std::uint32_t turn() {
     return threadIdx.x % 32 / kBankGroups % kChunks * 16;
   }
 };
 
-// The warps of one block as a threads that shares a tile.
+// One thread block that has a tile to itself. ThreadBlockCluster (runtime/gpu/linear) has the same
+// functions for a cluster that shares one.
 struct ThreadBlock {
   static constexpr std::uint32_t kWarps = kResidentWarps;
 
   __device__ __forceinline__ std::uint32_t warp() const { return threadIdx.x / 32; }
   __device__ __forceinline__ std::uint32_t warps() const { return kWarps; }
 
-  // A layer's outputs are so many bytes, all of which are there for all when it has ended.
+  // Around the stores of a layer, whose outputs are so many bytes: after end_layer() every thread
+  // sees all of them.
   __device__ __forceinline__ void begin_layer(std::uint32_t) {}
   __device__ __forceinline__ void store(unsigned char* to, const uint4& value) const {
     *reinterpret_cast<uint4*>(to) = value;
@@ -40,7 +50,8 @@ struct ThreadBlock {
   __device__ __forceinline__ void end_layer() { __syncthreads(); }
 };
 
-// Where a thread is in the streams of its warp; fetches the next slice's steps and biases ahead.
+// Where a thread is in the stream of its warp's weights (ResidentView). Fetches the number of steps
+// and the bias of the next slice ahead.
 class ResidentPlace {
  public:
   __device__ __forceinline__ ResidentPlace(const ResidentView& weights, std::uint32_t first_layer,
@@ -86,7 +97,7 @@ class ResidentPlace {
   float bias_;
 };
 
-// Adds what one step reads from the rows at x.
+// Adds one step to the sums: 4 rows of the activations at x times their weights.
 template <typename T, int R>
 __device__ __forceinline__ void add_step(
     const uint2& rows, const float4& values, const unsigned char* x, std::uint32_t turn,
@@ -104,7 +115,7 @@ __device__ __forceinline__ void add_step(
   }
 }
 
-// A thread's weights of a run of layers, fetched ahead into registers.
+// A thread's weights of consecutive layers, fetched kUnroll steps ahead into registers.
 template <typename T, int R, int kUnroll = kResidentUnroll>
 class ResidentStream {
  public:
@@ -121,7 +132,7 @@ class ResidentStream {
     at_.take_slice(steps, bias);
   }
 
-  // Adds what `steps` steps, a multiple of kUnroll, read from the rows at x.
+  // Adds `steps` steps, a multiple of kUnroll, with the activations at x.
   __device__ __forceinline__ void add(std::uint32_t steps, const unsigned char* x,
                                       std::uint32_t turn,
                                       float (&sum)[Row::kChunks][Row::kImages]) {
@@ -149,8 +160,7 @@ class ResidentStream {
   float4 values_[kUnroll];
 };
 
-// Two buffers of rows in shared memory, at x the activations; after an odd number of layers they
-// have changed places.
+// Two buffers of rows in shared memory: a layer reads x and writes y, then they are swapped.
 struct ResidentBuffers {
   const unsigned char* x;
   unsigned char* y;
@@ -162,9 +172,10 @@ struct ResidentBuffers {
   }
 };
 
-// All threads of the threads call it when the inputs are there for all. epilogue_of(l) is what
-// layer l makes of its sums. Returns a bit for each image that is above 0 in one of this thread's
-// outputs of the last layer.
+// Computes the layers [first, last). All threads that share the tile call it together, once its
+// inputs are in buffers.x for all of them; the outputs are in buffers.x afterwards. epilogue_of(l)
+// makes of a sum and a bias what layer l gives. Returns a bit for each image of the tile that is
+// above 0 in one of this thread's outputs of the last layer.
 template <typename T, int R, typename Threads, typename Stream, typename EpilogueOf>
 __device__ __forceinline__ std::uint32_t run_layers(Threads& threads, const ResidentView& weights,
                                                     std::uint32_t first, std::uint32_t last,

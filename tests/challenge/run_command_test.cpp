@@ -65,7 +65,7 @@ TEST_CASE("the CPU engines run a folder and confirm its categories") {
   REQUIRE(expected.categories.size() > 5);
   REQUIRE(expected.categories.size() < kImages - 5);
   const std::string survivors = std::to_string(expected.categories.size());
-  for (const std::string engine : {"reference", "cpu", "cpu --fold", "cpu --blocks 3"}) {
+  for (const std::string engine : {"reference", "cpu", "cpu --blocks 3"}) {
     CAPTURE(engine);
     check_output(folder.run("--threads 2 --repeats 3 --engine " + engine + " --categories " +
                             folder.file("out.tsv") + " --json " + folder.file("run.json")),
@@ -114,6 +114,8 @@ TEST_CASE("a baseline does the same work in the same process") {
                         json["inference_ms"]["median"].get<double>()));
   check_output(folder.run("--baseline refernce"), 2, {"did you mean 'reference'?"});
   check_output(folder.run("--engine fused --gpus 0,1 --baseline cpu"), 2, {"runs on no GPU"});
+  check_output(folder.run("--engine grouped --no-half"), 2,
+               {"engine grouped: needs fp16 activations, which --no-half forbids"});
 }
 
 TEST_CASE("parts of the images keep their numbers and are compared for themselves") {

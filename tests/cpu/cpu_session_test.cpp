@@ -21,7 +21,7 @@ Floats random_images(Random& random, std::int64_t count) {
   return input;
 }
 
-// Largest difference in units of the largest expected magnitude.
+// Largest difference in blocks of the largest expected magnitude.
 double difference(const Floats& found, const Floats& expected) {
   REQUIRE(found.size() == expected.size());
   double largest = 1e-6, error = 0;

@@ -1,13 +1,13 @@
-// The pure parts: spans of the border, units, lists, tiles, shares.
+// The pure parts: spans of the border, blocks, lists, tiles, shares.
 #include <doctest/doctest.h>
 
 #include <numeric>
 #include <set>
 
 #include "runtime/base/random.h"
+#include "runtime/cpu/block_lists.h"
 #include "runtime/cpu/conv_shape.h"
 #include "runtime/cpu/tiles.h"
-#include "runtime/cpu/unit_lists.h"
 #include "runtime/plan/block_csr.h"
 #include "tests/throws.h"
 
@@ -56,7 +56,7 @@ TEST_CASE("blocks without a nonzero are left out, and splitting keeps the weight
   }
 }
 
-TEST_CASE("unit lists hold every weight once, whatever the chunks") {
+TEST_CASE("block lists hold every weight once, whatever the chunks") {
   // Two output channels of three inputs, kernel 1 x 2: columns 0 .. 5.
   const std::vector<float> weight = {1, 0, 0, 2, 3, 0, 0, 4, 0, 0, 0, 5};
   ConvShape shape;
@@ -65,16 +65,16 @@ TEST_CASE("unit lists hold every weight once, whatever the chunks") {
   shape.kernel = {1, 2};
   const OffsetRule rule = [](std::int64_t c, std::int64_t, std::int64_t s) { return 10 * c + s; };
   const BlockCsr blocks = block_csr(weight, 2, 1);
-  const UnitLists whole = make_unit_lists(blocks, shape, rule, {all_taps(shape), 0});
+  const BlockLists whole = make_block_lists(blocks, shape, rule, {all_taps(shape), 0});
   CHECK(whole.offset == std::vector<std::int32_t>{0, 11, 20, 1, 21});
   CHECK(whole.begin == std::vector<std::int64_t>{0, 3, 5});
-  const UnitLists chunked = make_unit_lists(blocks, shape, rule, {all_taps(shape), 2});
+  const BlockLists chunked = make_block_lists(blocks, shape, rule, {all_taps(shape), 2});
   CHECK(chunked.chunks == 2);
   CHECK(chunked.offset == std::vector<std::int32_t>{0, 11, 1, 20, 21});
   CHECK(chunked.value == std::vector<float>{1, 2, 4, 3, 5});
   CHECK(chunked.entries(0, 2) == 5);
   CHECK(chunked.entries(1, 2) == 2);
-  const UnitLists right = make_unit_lists(blocks, shape, rule, {{0, 1, 1, 2}, 0});
+  const BlockLists right = make_block_lists(blocks, shape, rule, {{0, 1, 1, 2}, 0});
   CHECK(right.value == std::vector<float>{2, 4, 5});
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("offsets beyond 32 bits are refused") {
   };
   const BlockCsr blocks = block_csr(std::vector<float>{1}, 1, 1);
   CHECK(error_of([&] {
-          make_unit_lists(blocks, shape, rule, {all_taps(shape), 0});
+          make_block_lists(blocks, shape, rule, {all_taps(shape), 0});
         }) == ErrorCode::usage);
 }
 

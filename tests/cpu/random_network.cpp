@@ -24,7 +24,7 @@ std::vector<float> random_floats(Random& random, std::int64_t count, double dens
   return values;
 }
 
-// Weights whose units of `vector` channels are kept or dropped as one.
+// Weights whose blocks of `vector` channels are kept or dropped as one.
 std::vector<float> masked(Random& random, const Shape& shape, int vector) {
   const std::int64_t cols = element_count(shape) / shape[0];
   std::vector<float> values = random_floats(random, element_count(shape), 1);
@@ -39,7 +39,7 @@ std::vector<float> masked(Random& random, const Shape& shape, int vector) {
   return values;
 }
 
-// The same units with codes of a codebook and a scale per channel.
+// The same blocks with codes of a codebook and a scale per channel.
 CsrWeight clustered(CsrWeight weight, Random& random) {
   std::vector<std::uint8_t> codes;
   for (const float value : decode(weight.values)) {

@@ -7,7 +7,7 @@
 namespace winnow {
 
 // Two-dimensional: convolutions with a residual add and a concat, pools, a grouped and a strided
-// convolution, a linear head. The masked layers' units have `vector` channels; one of them has a
+// convolution, a linear head. The masked layers' blocks have `vector` channels; one of them has a
 // codebook with channel scales.
 DeployedModel image_network(Random& random, int vector);
 

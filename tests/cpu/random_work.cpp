@@ -141,7 +141,7 @@ ConvWork conv_work(const RandomWork& work) {
     result.shape = linear_shape(std::get<Linear>(work.op), work.input);
   }
   const auto channels = static_cast<std::int64_t>(work.bias.size());
-  result.weight = block_csr(csr_of(work.weight, channels, work.vector));
+  result.blocks = block_csr(csr_of(work.weight, channels, work.vector));
   result.bias = work.bias;
   result.has_relu = work.has_relu;
   return result;
@@ -172,10 +172,10 @@ Expected expected_of(const RandomWork& work, const std::vector<float>& input) {
 }
 
 std::int64_t first_wrong(const std::vector<float>& found, const Expected& expected, double slack) {
-  const double unit = slack * static_cast<double>(expected.terms + 4) * 0x1p-24;
+  const double block = slack * static_cast<double>(expected.terms + 4) * 0x1p-24;
   for (std::size_t i = 0; i < expected.values.size(); ++i) {
     const double error = std::abs(static_cast<double>(found[i]) - expected.values[i]);
-    if (!(error <= unit * expected.magnitudes[i])) return static_cast<std::int64_t>(i);
+    if (!(error <= block * expected.magnitudes[i])) return static_cast<std::int64_t>(i);
   }
   return -1;
 }

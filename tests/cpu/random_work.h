@@ -17,7 +17,7 @@ struct RandomWork {
   std::int64_t batch = 1;
   Shape input;  // with the batch
   int vector = 1;
-  std::vector<float> weight;  // dense, masked by units of `vector` channels
+  std::vector<float> weight;  // dense, masked by blocks of `vector` channels
   std::vector<float> bias;
   bool has_relu = false;
   std::string text;  // for messages

@@ -21,7 +21,7 @@ std::vector<float> random_values(std::int64_t count, Random& random) {
   return values;
 }
 
-UnitLayout random_layout(Random& random) {
+BlockLayout random_layout(Random& random) {
   return {random.between(1, 40), random.between(1, 9), std::int64_t{1} << random.between(0, 4)};
 }
 
@@ -29,7 +29,7 @@ TEST_CASE("eq 2 mixes gradient and magnitude, each over its mean, in a worked ex
   // Means: |w| 2, |grad| 0.5. With alpha 1/4: 0.25 |g| / 0.5 + 0.75 |w| / 2.
   const std::vector<float> weights = {1, -2, 4, 1};
   const std::vector<float> gradients = {0, -0.5f, 0.5f, 1};
-  const std::vector<float> importance = unit_importance(weights, gradients, {2, 2, 1}, 0.25);
+  const std::vector<float> importance = block_importance(weights, gradients, {2, 2, 1}, 0.25);
 
   REQUIRE(importance.size() == 4);
   CHECK(importance[0] == doctest::Approx(0.375));
@@ -41,19 +41,19 @@ TEST_CASE("eq 2 mixes gradient and magnitude, each over its mean, in a worked ex
 TEST_CASE("alpha 0 ranks by magnitude and alpha 1 by gradient") {
   const std::vector<float> weights = {3, -2, 1};
   const std::vector<float> gradients = {0.1f, 0.2f, -0.3f};
-  const UnitLayout layout = {3, 1, 1};
+  const BlockLayout layout = {3, 1, 1};
 
-  CHECK(top_units(unit_importance(weights, gradients, layout, 0.0), 2.0 / 3) == Mask{1, 0, 0});
-  CHECK(top_units(unit_importance(weights, gradients, layout, 1.0), 2.0 / 3) == Mask{0, 0, 1});
+  CHECK(top_blocks(block_importance(weights, gradients, layout, 0.0), 2.0 / 3) == Mask{1, 0, 0});
+  CHECK(top_blocks(block_importance(weights, gradients, layout, 1.0), 2.0 / 3) == Mask{0, 0, 1});
 }
 
 TEST_CASE("without gradients or with weights that are all zero the other term decides") {
   const std::vector<float> zeros = {0, 0};
   const std::vector<float> values = {1, 3};
 
-  CHECK(unit_importance(values, {}, {2, 1, 1}, 0.5) == std::vector<float>{0.25f, 0.75f});
-  CHECK(unit_importance(zeros, values, {2, 1, 1}, 0.5) == std::vector<float>{0.25f, 0.75f});
-  CHECK(unit_importance(zeros, zeros, {2, 1, 1}, 0.5) == std::vector<float>{0, 0});
+  CHECK(block_importance(values, {}, {2, 1, 1}, 0.5) == std::vector<float>{0.25f, 0.75f});
+  CHECK(block_importance(zeros, values, {2, 1, 1}, 0.5) == std::vector<float>{0.25f, 0.75f});
+  CHECK(block_importance(zeros, zeros, {2, 1, 1}, 0.5) == std::vector<float>{0, 0});
 }
 
 TEST_CASE("a vector's importance is the mean over the channels that exist") {
@@ -61,7 +61,7 @@ TEST_CASE("a vector's importance is the mean over the channels that exist") {
   const std::vector<float> weights = {1, 2,  //
                                       3, 6,  //
                                       4, 8};
-  const std::vector<float> importance = unit_importance(weights, {}, {3, 2, 2}, 0.0);
+  const std::vector<float> importance = block_importance(weights, {}, {3, 2, 2}, 0.0);
 
   CHECK(importance == std::vector<float>{0.5f, 1.0f, 1.0f, 2.0f});
 }
@@ -69,31 +69,31 @@ TEST_CASE("a vector's importance is the mean over the channels that exist") {
 TEST_CASE("eq 3 keeps the most important and of equals the first") {
   const std::vector<float> importance = {1, 5, 5, 5, 2};
 
-  CHECK(top_units(importance, 0.6) == Mask{0, 1, 1, 0, 0});
-  CHECK(top_units(importance, 0.2) == Mask{0, 1, 1, 1, 1});
-  CHECK(top_units(importance, 0.0) == Mask{1, 1, 1, 1, 1});
-  CHECK(top_units({}, 0.5) == Mask{});
+  CHECK(top_blocks(importance, 0.6) == Mask{0, 1, 1, 0, 0});
+  CHECK(top_blocks(importance, 0.2) == Mask{0, 1, 1, 1, 1});
+  CHECK(top_blocks(importance, 0.0) == Mask{1, 1, 1, 1, 1});
+  CHECK(top_blocks({}, 0.5) == Mask{});
 }
 
-TEST_CASE("a unit whose importance is no number ranks last") {
+TEST_CASE("a block whose importance is no number ranks last") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> importance = {nan, 0, nan, 1};
 
-  CHECK(top_units(importance, 0.5) == Mask{0, 1, 0, 1});
-  CHECK(top_units(importance, 0.25) == Mask{1, 1, 0, 1});
+  CHECK(top_blocks(importance, 0.5) == Mask{0, 1, 0, 1});
+  CHECK(top_blocks(importance, 0.25) == Mask{1, 1, 0, 1});
 }
 
-TEST_CASE("kept units are rounded, halves up, and never none") {
-  CHECK(kept_units(10, 0.0) == 10);
-  CHECK(kept_units(10, 0.9) == 1);
-  CHECK(kept_units(10, 0.84) == 2);
-  CHECK(kept_units(2, 0.75) == 1);  // 0.5 units
-  CHECK(kept_units(7, 0.999) == 1);
-  CHECK(kept_units(0, 0.5) == 0);
-  CHECK(kept_units(std::int64_t{1} << 40, 0.5) == std::int64_t{1} << 39);
+TEST_CASE("kept blocks are rounded, halves up, and never none") {
+  CHECK(kept_blocks(10, 0.0) == 10);
+  CHECK(kept_blocks(10, 0.9) == 1);
+  CHECK(kept_blocks(10, 0.84) == 2);
+  CHECK(kept_blocks(2, 0.75) == 1);  // 0.5 blocks
+  CHECK(kept_blocks(7, 0.999) == 1);
+  CHECK(kept_blocks(0, 0.5) == 0);
+  CHECK(kept_blocks(std::int64_t{1} << 40, 0.5) == std::int64_t{1} << 39);
 }
 
-TEST_CASE("top_units agrees with a full sort over random values with ties") {
+TEST_CASE("top_blocks agrees with a full sort over random values with ties") {
   Random random(3);
   for (int round = 0; round < 200; ++round) {
     CAPTURE(round);
@@ -107,42 +107,42 @@ TEST_CASE("top_units agrees with a full sort over random values with ties") {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return importance[a] > importance[b]; });
     Mask expected(importance.size(), 0);
-    const auto units = static_cast<std::int64_t>(importance.size());
-    for (std::int64_t i = 0; i < kept_units(units, sparsity); ++i) {
+    const auto blocks = static_cast<std::int64_t>(importance.size());
+    for (std::int64_t i = 0; i < kept_blocks(blocks, sparsity); ++i) {
       expected[order[static_cast<std::size_t>(i)]] = 1;
     }
-    CHECK(top_units(importance, sparsity) == expected);
+    CHECK(top_blocks(importance, sparsity) == expected);
   }
 }
 
 TEST_CASE("row by row, every row keeps its most important units, and equally many") {
   const std::vector<float> importance = {9, 8, 7, 1, 2, 3, 4, 4, 0};
-  CHECK(top_units_of_rows(importance, 3, 0.34) == Mask{1, 1, 0, 0, 1, 1, 1, 1, 0});
-  CHECK(top_units_of_rows(importance, 3, 0.99) == Mask{1, 0, 0, 0, 0, 1, 1, 0, 0});
-  CHECK(top_units_of_rows({}, 0, 0.5) == Mask{});
-  CHECK(error_of([&] { top_units_of_rows(importance, 2, 0.5); }) == ErrorCode::usage);
+  CHECK(top_blocks_of_rows(importance, 3, 0.34) == Mask{1, 1, 0, 0, 1, 1, 1, 1, 0});
+  CHECK(top_blocks_of_rows(importance, 3, 0.99) == Mask{1, 0, 0, 0, 0, 1, 1, 0, 0});
+  CHECK(top_blocks_of_rows({}, 0, 0.5) == Mask{});
+  CHECK(error_of([&] { top_blocks_of_rows(importance, 2, 0.5); }) == ErrorCode::usage);
 }
 
-TEST_CASE("a mask over ragged layouts zeroes whole units and counts what it keeps") {
+TEST_CASE("a mask over ragged layouts zeroes whole blocks and counts what it keeps") {
   Random random(4);
   for (int round = 0; round < 100; ++round) {
     CAPTURE(round);
-    const UnitLayout layout = random_layout(random);
+    const BlockLayout layout = random_layout(random);
     std::vector<float> weights = random_values(layout.weights(), random);
-    const Mask mask = top_units(unit_importance(weights, {}, layout, 0.0), random.uniform());
+    const Mask mask = top_blocks(block_importance(weights, {}, layout, 0.0), random.uniform());
     apply_mask(weights, mask, layout);
 
-    const Mask all(static_cast<std::size_t>(layout.units()), 1);
+    const Mask all(static_cast<std::size_t>(layout.blocks()), 1);
     const Migration migration = count_migration(all, mask, layout);
     const auto zeros = std::count(weights.begin(), weights.end(), 0.0f);
     CHECK(migration.kept_weights == layout.weights() - zeros);
     CHECK(migration.entered == 0);
-    CHECK(migration.left == layout.units() - migration.kept);
+    CHECK(migration.left == layout.blocks() - migration.kept);
     for (std::int64_t k = 0; k < layout.channels; ++k) {
       for (std::int64_t j = 0; j < layout.inputs; ++j) {
-        const auto unit = static_cast<std::size_t>(k / layout.vector * layout.inputs + j);
+        const auto block = static_cast<std::size_t>(k / layout.vector * layout.inputs + j);
         const auto at = static_cast<std::size_t>(k * layout.inputs + j);
-        CHECK((weights[at] != 0.0f) == (mask[unit] == 1));
+        CHECK((weights[at] != 0.0f) == (mask[block] == 1));
       }
     }
   }
@@ -151,9 +151,9 @@ TEST_CASE("a mask over ragged layouts zeroes whole units and counts what it keep
 TEST_CASE("a pruned weight with a large gradient returns in the place of a small kept one") {
   std::vector<float> weights = {0, 0.1f, 2, 3};
   const std::vector<float> gradients = {4, 0, 0, 0};
-  const UnitLayout layout = {4, 1, 1};
+  const BlockLayout layout = {4, 1, 1};
   const Mask before = {0, 1, 1, 1};
-  const Mask after = top_units(unit_importance(weights, gradients, layout, 0.3), 0.25);
+  const Mask after = top_blocks(block_importance(weights, gradients, layout, 0.3), 0.25);
   const Migration migration = count_migration(before, after, layout);
   apply_mask(weights, after, layout);
 
@@ -166,8 +166,8 @@ TEST_CASE("a pruned weight with a large gradient returns in the place of a small
 
 TEST_CASE("importance refuses what does not fit together") {
   const std::vector<float> three(3, 1.0f);
-  const auto of = [&](UnitLayout layout, double alpha) {
-    return error_of([&] { unit_importance(three, {}, layout, alpha); });
+  const auto of = [&](BlockLayout layout, double alpha) {
+    return error_of([&] { block_importance(three, {}, layout, alpha); });
   };
 
   CHECK(of({3, 1, 1}, 0.5) == std::nullopt);
@@ -176,7 +176,7 @@ TEST_CASE("importance refuses what does not fit together") {
   CHECK(of({3, 1, 1}, 1.5) == ErrorCode::usage);
   CHECK(of({3, 1, 1}, std::nan("")) == ErrorCode::usage);
   CHECK(error_of([&] {
-          unit_importance(three, std::vector<float>(2), {3, 1, 1}, 0.5);
+          block_importance(three, std::vector<float>(2), {3, 1, 1}, 0.5);
         }) == ErrorCode::usage);
 }
 

@@ -34,9 +34,9 @@ TEST_CASE("an excluded layer is outside the budget") {
   CHECK(budget.range(2).max == 0.0);
 }
 
-TEST_CASE("the planned density takes every kept unit for a full one, but no more than there is") {
+TEST_CASE("the planned density takes every kept block for a full one, but no more than there is") {
   const LayerBudget budget(EvolutionConfig{}, kLayers);
-  CHECK(budget.kept_cost(1, 0.6) == 160.0);  // 10 units of 16
+  CHECK(budget.kept_cost(1, 0.6) == 160.0);  // 10 blocks of 16
   CHECK(budget.kept_cost(1, 0.0) == 380.0);
   CHECK(budget.planned_density(std::vector<double>{0.5, 0.6, 0.0}) == 0.73);
 }
@@ -48,7 +48,7 @@ TEST_CASE("the goal is the target or what the limits allow") {
   config.layer_limits = {{"fc", 0.0, 0.5}};
   const LayerBudget limited(config, kLayers);
   CHECK(limited.goal_density() == limited.reachable_density());
-  CHECK(limited.goal_density() == (1 + 16 + 260) / 1000.0);  // one unit of conv1 and conv2 each
+  CHECK(limited.goal_density() == (1 + 16 + 260) / 1000.0);  // one block of conv1 and conv2 each
 }
 
 TEST_CASE("a budget refuses unknown and repeated names with a suggestion") {

@@ -15,16 +15,16 @@ namespace {
 using Sparsities = std::vector<double>;
 using Layers = std::vector<std::int64_t>;
 
-std::vector<PrunableLayer> layers_of(const std::vector<std::int64_t>& units) {
+std::vector<PrunableLayer> layers_of(const std::vector<std::int64_t>& blocks) {
   std::vector<PrunableLayer> layers;
-  for (const std::int64_t count : units) {
+  for (const std::int64_t count : blocks) {
     layers.push_back({"layer" + std::to_string(layers.size()), count, 1, count, 1.0});
   }
   return layers;
 }
 
-LayerBudget budget_of(const std::vector<std::int64_t>& units, EvolutionConfig config = {}) {
-  return LayerBudget(config, layers_of(units));
+LayerBudget budget_of(const std::vector<std::int64_t>& blocks, EvolutionConfig config = {}) {
+  return LayerBudget(config, layers_of(blocks));
 }
 
 // Layers, sparsities and willingness drawn at random.
@@ -36,12 +36,12 @@ struct Case {
 };
 
 Case random_case(Random& random) {
-  std::vector<std::int64_t> units;
+  std::vector<std::int64_t> blocks;
   for (std::int64_t i = random.between(1, 12); i > 0; --i) {
-    units.push_back(random.between(1, 100000));
+    blocks.push_back(random.between(1, 100000));
   }
-  Case c{budget_of(units), {}, {}, {}};
-  for (std::size_t i = 0; i < units.size(); ++i) {
+  Case c{budget_of(blocks), {}, {}, {}};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
     c.sparsities.push_back(random.uniform(0.0, 0.99));
     c.willing.push_back(random.uniform(0.01, 5.0));
     if (random.chance(0.6)) c.layers.push_back(static_cast<std::int64_t>(i));

@@ -13,10 +13,10 @@ namespace {
 
 using Values = std::vector<double>;
 
-LayerBudget equal_layers(std::size_t count, std::int64_t units = 1000) {
+LayerBudget equal_layers(std::size_t count, std::int64_t blocks = 1000) {
   std::vector<PrunableLayer> layers;
   for (std::size_t i = 0; i < count; ++i) {
-    layers.push_back({"layer" + std::to_string(i), units, 1, units, 1.0});
+    layers.push_back({"layer" + std::to_string(i), blocks, 1, blocks, 1.0});
   }
   return LayerBudget(EvolutionConfig{}, layers);
 }
@@ -95,7 +95,7 @@ TEST_CASE("the migration rate counts exchanges, not what a change of sparsity fo
   CHECK(migration_rate({}) == 0.0);
 }
 
-TEST_CASE("alpha falls when many units migrate and rises when none do, within its limits") {
+TEST_CASE("alpha falls when many blocks migrate and rises when none do, within its limits") {
   EvolutionConfig config;
   config.alpha_step = 0.02;
   config.migration_goal = 0.02;

@@ -19,7 +19,7 @@
 namespace winnow {
 
 struct SyntheticLayer {
-  std::int64_t units = 1000;
+  std::int64_t blocks = 1000;
   double tolerance = 0.9;  // sparsity that costs nothing in the end
   double cost = 0.05;      // accuracy lost for good when density falls e times below that
   double shock = 0.05;     // accuracy lost until trained again, for the same fall anywhere
@@ -37,9 +37,9 @@ class SyntheticTrainee : public Trainee {
   explicit SyntheticTrainee(std::vector<SyntheticLayer> layers, double skill = 0.0)
       : synthetic_(std::move(layers)) {
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
-      const std::int64_t units = synthetic_[i].units;
+      const std::int64_t blocks = synthetic_[i].blocks;
       layers_.push_back(
-          {"layer" + std::to_string(i), units, 1, units, synthetic_[i].macs_per_weight});
+          {"layer" + std::to_string(i), blocks, 1, blocks, synthetic_[i].macs_per_weight});
     }
     state_.skill = skill;
     state_.sparsities.assign(synthetic_.size(), 0.0);
@@ -73,11 +73,11 @@ class SyntheticTrainee : public Trainee {
     ++recomputations;
     std::vector<Migration> migrations;
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
-      const std::int64_t before = kept_units(synthetic_[i].units, state_.sparsities[i]);
-      const std::int64_t after = kept_units(synthetic_[i].units, sparsities[i]);
+      const std::int64_t before = kept_blocks(synthetic_[i].blocks, state_.sparsities[i]);
+      const std::int64_t after = kept_blocks(synthetic_[i].blocks, sparsities[i]);
       const std::int64_t swapped =
           std::min(static_cast<std::int64_t>(alpha * 0.1 * static_cast<double>(after)),
-                   synthetic_[i].units - std::max(before, after));
+                   synthetic_[i].blocks - std::max(before, after));
       migrations.push_back({swapped + std::max<std::int64_t>(0, after - before),
                             swapped + std::max<std::int64_t>(0, before - after), after, after});
       const double fall = std::log((1.0 - state_.sparsities[i]) / (1.0 - sparsities[i]));

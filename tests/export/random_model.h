@@ -30,7 +30,7 @@ inline Model random_model(Graph graph, Random& random) {
   return model;
 }
 
-// Masks weight `name` with units of `vector` channels; each is kept with probability `density`.
+// Masks weight `name` with blocks of `vector` channels; each is kept with probability `density`.
 inline void add_random_mask(Model& model, const std::string& name, int vector, double density,
                             Random& random) {
   Tensor& weight = model.tensors.at(name + ".weight");
@@ -42,8 +42,8 @@ inline void add_random_mask(Model& model, const std::string& name, int vector, d
   const auto values = weight.values<float>();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i) / inner / vector;
-    const auto unit = static_cast<std::size_t>(row * inner + static_cast<std::int64_t>(i) % inner);
-    if (mask.values<std::uint8_t>()[unit] == 0) values[i] = 0;
+    const auto block = static_cast<std::size_t>(row * inner + static_cast<std::int64_t>(i) % inner);
+    if (mask.values<std::uint8_t>()[block] == 0) values[i] = 0;
   }
   model.tensors[name + ".weight.mask"] = std::move(mask);
   model.mask_vector[name] = vector;

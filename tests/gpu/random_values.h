@@ -33,7 +33,7 @@ class RandomValues {
     return {shape, reals(static_cast<std::size_t>(element_count(shape)))};
   }
 
-  // A weight [channels, cols] that keeps about `density` of its units of `vector` channels.
+  // A weight [channels, cols] that keeps about `density` of its blocks of `vector` channels.
   CsrWeight weight(std::int64_t channels, std::int64_t cols, int vector, double density);
 
  private:

@@ -60,7 +60,7 @@ TEST_CASE("a row that the padding rule would not re-create is stored in full") {
   CHECK(restored == weight);
 }
 
-TEST_CASE("zero units of the fullest row are stored if no other row shows the row length") {
+TEST_CASE("zero blocks of the fullest row are stored if no other row shows the row length") {
   const CsrWeight weight = small_weight({0, 2, 0, 3});
   const StoredRows rows = pack_rows(weight);
   CHECK(rows.length == std::vector<std::uint32_t>{2, 1});
@@ -69,7 +69,7 @@ TEST_CASE("zero units of the fullest row are stored if no other row shows the ro
   CHECK(restored == weight);
 }
 
-TEST_CASE("a codebook whose code 0 is not 0 stores every unit") {
+TEST_CASE("a codebook whose code 0 is not 0 stores every block") {
   CsrWeight weight = small_weight({});
   const std::vector<std::uint8_t> codes = {0, 0, 1, 0};
   weight.values = encode_codebook(Encoding::codebook4, codes, {to_half(1.0f), to_half(0.0f)});
@@ -118,16 +118,16 @@ TEST_CASE("rows that do not fit are named") {
   SUBCASE("a row longer than the row length") {
     rows.length = {2, 3};
     CHECK(unpack_rows(frame, rows.length, RowReader(IndexForm::u16, 4, {}), rows.values) ==
-          "3 units stored in a row of 2");
+          "3 blocks stored in a row of 2");
   }
   SUBCASE("no row as long as the row length") {
     rows.length = {1, 1};
     CHECK(unpack_rows(frame, rows.length, RowReader(IndexForm::u16, 4, {}), rows.values) ==
-          "no row stores all units of the row length");
+          "no row stores all blocks of the row length");
   }
   SUBCASE("too few values") {
     rows.values.pop_back();
-    CHECK(unpack(frame, rows) == "11 bytes of values, 3 stored units take 12");
+    CHECK(unpack(frame, rows) == "11 bytes of values, 3 stored blocks take 12");
   }
   SUBCASE("columns out of order") {
     rows.column = {3, 0, 1};

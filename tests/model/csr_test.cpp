@@ -58,8 +58,8 @@ std::int64_t up_to(std::uint32_t most, std::mt19937& random) {
   return 1 + static_cast<std::int64_t>(random() % most);
 }
 
-Mask random_mask(std::int64_t units, std::mt19937& random) {
-  Mask mask(static_cast<std::size_t>(units));
+Mask random_mask(std::int64_t blocks, std::mt19937& random) {
+  Mask mask(static_cast<std::size_t>(blocks));
   const std::uint32_t density = random() % 101;  // per cent; 0 and 100 occur
   for (std::uint8_t& bit : mask) bit = random() % 100 < density ? 1 : 0;
   return mask;
@@ -92,7 +92,7 @@ Sample random_sample(int vector, std::mt19937& random) {
   return sample;
 }
 
-// Two channels, six columns; the second row keeps one unit less and is padded at column 2.
+// Two channels, six columns; the second row keeps one block less and is padded at column 2.
 CsrWeight small_weight() {
   const std::vector<float> values = {1, 2, 3, 4, 0, 5};
   return {2, 6, 1, 2, 3, {0, 2, 5, 1, 2, 3}, {3, 2}, encode_f32(values)};
@@ -110,7 +110,7 @@ TEST_CASE("pads take the free columns nearest to kept ones, lower first") {
   CHECK(padded(row, 12) == Columns{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
 }
 
-TEST_CASE("a row without units is padded from column 0") {
+TEST_CASE("a row without blocks is padded from column 0") {
   CHECK(padded(Mask(6, 0), 3) == Columns{0, 1, 2});
   CHECK(padded(Mask(6, 0), 6) == Columns{0, 1, 2, 3, 4, 5});
 }
@@ -130,7 +130,7 @@ TEST_CASE("the pattern of random rows is that of the rule applied pad by pad") {
   }
 }
 
-TEST_CASE("rows are equally long, strictly increasing and hold every kept unit") {
+TEST_CASE("rows are equally long, strictly increasing and hold every kept block") {
   std::mt19937 random(22);
   for (const int vector : kVectors) {
     for (int i = 0; i < 100; ++i) {
@@ -192,7 +192,7 @@ TEST_CASE("dense_positions marks channels beyond the last") {
                                                               16, -1, -1, -1, -1, -1, -1, -1});
 }
 
-TEST_CASE("empty masks and empty weights have rows of no units") {
+TEST_CASE("empty masks and empty weights have rows of no blocks") {
   const CsrPattern none = build_csr_pattern(Mask(12, 0), 3, 4, 1);
   CHECK(none.row_length == 0);
   CHECK(none.column.empty());
@@ -212,9 +212,9 @@ TEST_CASE("a full mask needs no pads") {
 }
 
 TEST_CASE("masks that do not fit are refused") {
-  const auto pattern_of = [](std::size_t units, std::int64_t channels, std::int64_t cols,
+  const auto pattern_of = [](std::size_t blocks, std::int64_t channels, std::int64_t cols,
                              int vector) {
-    return error_of([&] { build_csr_pattern(Mask(units), channels, cols, vector); });
+    return error_of([&] { build_csr_pattern(Mask(blocks), channels, cols, vector); });
   };
   CHECK(pattern_of(11, 3, 4, 1) == ErrorCode::usage);
   CHECK(pattern_of(12, 3, 4, 8) == ErrorCode::usage);
@@ -222,7 +222,7 @@ TEST_CASE("masks that do not fit are refused") {
   CHECK(pattern_of(12, -3, -4, 1) == ErrorCode::usage);
   CHECK(pattern_of(0, std::int64_t{1} << 40, std::int64_t{1} << 40, 1) == ErrorCode::usage);
   CHECK(message_of([] { build_csr_pattern(Mask(11), 3, 4, 1); }) ==
-        "a mask of 11 units does not fit a weight of [3, 4] in vectors of 1");
+        "a mask of 11 blocks does not fit a weight of [3, 4] in vectors of 1");
 }
 
 TEST_CASE("input_offsets are those of a loop over the window") {
@@ -279,15 +279,15 @@ TEST_CASE("find_defect names what a hostile weight breaks, and to_dense refuses 
   CHECK(broken([](CsrWeight& w) { w.cols = std::int64_t{1} << 33; }) ==
         "size [2, 8589934592] is out of range");
   CHECK(broken([](CsrWeight& w) { w.rows = 3; }) == "3 rows, expected 2");
-  CHECK(broken([](CsrWeight& w) { w.row_length = 7; }) == "rows of 7 units in 6 columns");
+  CHECK(broken([](CsrWeight& w) { w.row_length = 7; }) == "rows of 7 blocks in 6 columns");
   CHECK(broken([](CsrWeight& w) { w.column.pop_back(); }) ==
         "5 columns stored, expected 2 rows of 3");
   CHECK(broken([](CsrWeight& w) { w.kept.pop_back(); }) == "1 row counts, expected 2");
   CHECK(broken([](CsrWeight& w) { w.values = encode_f32({}); }) == "0 values, expected 6");
-  CHECK(broken([](CsrWeight& w) { w.kept[1] = 4; }) == "row 1: 4 units kept of 3");
+  CHECK(broken([](CsrWeight& w) { w.kept[1] = 4; }) == "row 1: 4 blocks kept of 3");
   CHECK(broken([](CsrWeight& w) { w.column[5] = 6; }) == "row 1: column 6 of 6");
   CHECK(broken([](CsrWeight& w) { w.column[1] = 0; }) == "row 0: column 0 follows 0");
-  CHECK(broken([](CsrWeight& w) { w.kept[0] = 2; }) == "rows of 3 units, the fullest keeps 2");
+  CHECK(broken([](CsrWeight& w) { w.kept[0] = 2; }) == "rows of 3 blocks, the fullest keeps 2");
   CHECK(broken([](CsrWeight& w) { w.values.data.pop_back(); }) ==
         "23 bytes of values, expected 24 for 6");
   CHECK(broken([](CsrWeight& w) {
@@ -299,7 +299,7 @@ TEST_CASE("find_defect names what a hostile weight breaks, and to_dense refuses 
 TEST_CASE("find_defect sees pads and channels beyond the last that are not zero") {
   CsrWeight weight = small_weight();
   weight.kept[1] = 1;
-  CHECK(find_defect(weight) == "row 1: 2 units are not 0, but only 1 are kept");
+  CHECK(find_defect(weight) == "row 1: 2 blocks are not 0, but only 1 are kept");
   std::vector<float> values(8, 1.0f);
   CsrWeight wide{8, 2, 8, 1, 1, {1}, {1}, encode_f32(values)};
   CHECK(find_defect(wide) == "");

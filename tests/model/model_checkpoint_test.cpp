@@ -217,7 +217,7 @@ TEST_CASE("damaged masks are refused") {
   CHECK(has(refusal([](Model& m) { m.tensors.at("fc.weight").values<float>()[3] = 1; }),
             "'fc.weight': element 3 is masked, but not 0"));
   CHECK(has(refusal([](Model& m) { m.tensors.at("fc.weight.mask").bytes()[0] = std::byte{2}; }),
-            "a unit is neither 0 nor 1"));
+            "a block is neither 0 nor 1"));
   CHECK(has(refusal([](Model& m) { m.mask_vector["conv"] = 16; }),
             "found U8 [2, 2, 1, 2], expected U8 [1, 2, 1, 2]"));
   CHECK(has(refusal([](Model& m) { m.mask_vector["conv"] = 4; }), "mask vector is 4"));

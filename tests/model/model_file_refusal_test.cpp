@@ -154,13 +154,13 @@ TEST_CASE("a damaged weight record is refused") {
        [](auto& f) { f.put_record(kConvBias, 16, u32{1}).seal(); }},
       {"codebook of another size", "section 5 (conv.weight codebook): 8 bytes, 3 entries take 6",
        [](auto& f) { f.put_record(kConvWeight, 16, u32{3}).announce().seal(); }},
-      {"row longer than the columns", "rows of 5 units in 4 columns",
+      {"row longer than the columns", "rows of 5 blocks in 4 columns",
        [](auto& f) { f.put_record(kConvWeight, 20, u32{5}).seal(); }},
-      {"row length that no row has", "no row stores all units",
+      {"row length that no row has", "no row stores all blocks",
        [](auto& f) { f.put_record(kConvWeight, 20, u32{3}).announce().seal(); }},
-      {"row length below a row's", "2 units stored in a row of 1",
+      {"row length below a row's", "2 blocks stored in a row of 1",
        [](auto& f) { f.put_record(kConvWeight, 20, u32{1}).announce().seal(); }},
-      {"number of sparse values", "4 values, 3 stored units have 3",
+      {"number of sparse values", "4 values, 3 stored blocks have 3",
        [](auto& f) { f.put_record(kConvWeight, 24, u64{4}).seal(); }},
       {"number of dense values", "17 values, shape [2, 8] has 16",
        [](auto& f) { f.put_record(kFcWeight, 24, u64{17}).seal(); }},
@@ -210,9 +210,9 @@ TEST_CASE("damaged sparse rows are refused") {
            for (const int b : {0, 1, 0}) s[kIndex].own.push_back(static_cast<std::byte>(b));
          });
        }},
-      {"count beyond the row length", "5 units stored in a row of 2",
+      {"count beyond the row length", "5 blocks stored in a row of 2",
        [](auto& f) { f.put_byte(kIndex, 2, 5).put_record(kConvWeight, 24, u64{7}).seal(); }},
-      {"too few values", "1 bytes of values, 3 stored units take 2",
+      {"too few values", "1 bytes of values, 3 stored blocks take 2",
        [](auto& f) { f.rebuild([](auto& s) { s[kSparseValues].own.pop_back(); }); }},
       {"code without an entry", "has code 5, the codebook has 4 entries",
        [](auto& f) { f.put_byte(kSparseValues, 0, 0x51).seal(); }},
@@ -231,7 +231,7 @@ TEST_CASE("damaged sparse rows are refused") {
          });
          f.put_record(kConvWeight, 9, u8{1}).seal();
        }},
-      {"fewer units kept than are not 0", "2 units are not 0, but only 1 are kept",
+      {"fewer blocks kept than are not 0", "2 blocks are not 0, but only 1 are kept",
        [](auto& f) {
          f.rebuild([](auto& s) {
            auto& index = s[kIndex].own;
@@ -240,7 +240,7 @@ TEST_CASE("damaged sparse rows are refused") {
          });
          f.put_record(kConvWeight, 9, u8{1}).seal();
        }},
-      {"more units kept than a row has", "3 units kept of 2",
+      {"more blocks kept than a row has", "3 blocks kept of 2",
        [](auto& f) {
          f.rebuild([](auto& s) {
            auto& index = s[kIndex].own;

@@ -151,7 +151,7 @@ TEST_CASE("decoded weights beyond the caller's limit are refused") {
         "golden: decoded weights take 66 bytes, at most 65 are allowed");
 }
 
-TEST_CASE("a million and a half units load in a moment") {
+TEST_CASE("a million and a half blocks load in a moment") {
   Random random(4);
   DeployedModel model;
   Conv op;
@@ -161,7 +161,7 @@ TEST_CASE("a million and a half units load in a moment") {
   op.has_bias = false;
   model.graph = {"large", {{"input", Input{{512, 3, 3}, false}, {}}, {"conv", op, {"input"}}}};
   std::vector<std::uint8_t> mask(std::size_t{2048} * 4608);
-  for (std::uint8_t& unit : mask) unit = random.chance(0.15);
+  for (std::uint8_t& block : mask) block = random.chance(0.15);
   const CsrPattern pattern = build_csr_pattern(mask, 2048, 4608, 1);
   std::vector<std::uint8_t> nonzero;
   for (const std::int64_t at : dense_positions(pattern)) {

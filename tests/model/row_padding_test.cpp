@@ -28,7 +28,7 @@ TEST_CASE("pads take the nearest free columns, the lower one on a tie") {
   CHECK(padded({0, 1}, 2, 2) == Row{0, 1});
 }
 
-TEST_CASE("a row without units is padded from column 0") {
+TEST_CASE("a row without blocks is padded from column 0") {
   CHECK(padded({}, 10, 3) == Row{0, 1, 2});
   CHECK(padded({}, 10, 0) == Row{});
 }

@@ -139,8 +139,8 @@ CsrWeight random_csr(const SparseShape& shape, Encoding encoding, bool has_kept_
   std::vector<std::uint8_t> nonzero;
   for (const std::int64_t at : dense_positions(pattern)) {
     const std::int64_t channel = at / shape.cols;
-    const std::int64_t unit = channel / shape.vector * shape.cols + at % shape.cols;
-    const bool is_kept = at >= 0 && mask[static_cast<std::size_t>(unit)] != 0;
+    const std::int64_t block = channel / shape.vector * shape.cols + at % shape.cols;
+    const bool is_kept = at >= 0 && mask[static_cast<std::size_t>(block)] != 0;
     nonzero.push_back(is_kept && !(has_kept_zeros && random.chance(0.3)));
   }
   Values values = random_values(encoding, nonzero, random);

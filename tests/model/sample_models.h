@@ -20,7 +20,7 @@ DeployedModel golden_scaled_model();
 // Values of any encoding; value i is 0 exactly where nonzero[i] is 0.
 Values random_values(Encoding encoding, std::span<const std::uint8_t> nonzero, Random& random);
 
-// A padded weight whose rows keep between nothing and everything; some kept units may be 0 in all
+// A padded weight whose rows keep between nothing and everything; some kept blocks may be 0 in all
 // channels, as after quantization.
 struct SparseShape {
   std::int64_t channels = 1;

@@ -95,7 +95,7 @@ TEST_CASE("channel scales multiply the values of their channels") {
   CHECK(find_defect(rows) == "");
   CHECK(decode(rows) == std::vector<float>{1, -2, 4, -0.25f, 0.5f, -1});
 
-  // Two rows of two units of 8 channels, of which there are 9: the rest of the last row is 0.
+  // Two rows of two blocks of 8 channels, of which there are 9: the rest of the last row is 0.
   std::vector<std::uint8_t> codes(32, 1);
   std::vector<float> scales, expected(32, 0.0f);
   for (int channel = 0; channel < 9; ++channel)

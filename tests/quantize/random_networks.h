@@ -31,7 +31,7 @@ inline Model random_network(Graph graph, std::uint64_t seed) {
   return model;
 }
 
-// Keeps units of `vector` output channels of a weight with probability `density`.
+// Keeps blocks of `vector` output channels of a weight with probability `density`.
 inline void prune_node(Model& model, const std::string& node, int vector, double density,
                        std::uint64_t seed) {
   Random random(seed);
@@ -40,12 +40,12 @@ inline void prune_node(Model& model, const std::string& node, int vector, double
   const auto inner = static_cast<std::size_t>(weight.count() / shape[0]);
   shape[0] = (shape[0] + vector - 1) / vector;
   Tensor mask(DataType::u8, shape);
-  const auto units = mask.values<std::uint8_t>();
-  for (std::uint8_t& unit : units) unit = random.chance(density);
+  const auto blocks = mask.values<std::uint8_t>();
+  for (std::uint8_t& block : blocks) block = random.chance(density);
   const auto values = weight.values<float>();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t row = i / inner / static_cast<std::size_t>(vector);
-    if (units[row * inner + i % inner] == 0) values[i] = 0;
+    if (blocks[row * inner + i % inner] == 0) values[i] = 0;
   }
   model.tensors[node + ".weight.mask"] = std::move(mask);
   model.mask_vector[node] = vector;

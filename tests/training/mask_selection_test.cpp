@@ -16,9 +16,9 @@ TEST_CASE("importance of a worked example") {
   const torch::Tensor weight = torch::tensor({{1.0f, -3.0f}, {0.0f, 4.0f}});      // mean 2
   const torch::Tensor gradient = torch::tensor({{-1.0f, 0.0f}, {2.0f, 1.0f}});    // mean 1
   const torch::Tensor wanted = torch::tensor({{0.625f, 1.125f}, {0.5f, 1.75f}});  // alpha 1/4
-  CHECK(torch::allclose(unit_importance(weight, gradient, 1, 0.25), wanted));
+  CHECK(torch::allclose(block_importance(weight, gradient, 1, 0.25), wanted));
   const torch::Tensor pairs = torch::tensor({{0.5625f, 1.4375f}});  // means over both channels
-  CHECK(torch::allclose(unit_importance(weight, gradient, 8, 0.25), pairs));
+  CHECK(torch::allclose(block_importance(weight, gradient, 8, 0.25), pairs));
 }
 
 TEST_CASE("importance and masks equal the plain loops over ragged shapes") {
@@ -33,20 +33,20 @@ TEST_CASE("importance and masks equal the plain loops over ragged shapes") {
         CAPTURE(vector);
         const torch::Tensor weight = torch::randn({size.channels, size.inputs});
         const torch::Tensor gradient = torch::randn({size.channels, size.inputs});
-        const UnitLayout layout{size.channels, size.inputs, vector};
-        const auto wanted = unit_importance(floats(weight), floats(gradient), layout, 0.3);
-        const torch::Tensor found = unit_importance(weight, gradient, vector, 0.3);
+        const BlockLayout layout{size.channels, size.inputs, vector};
+        const auto wanted = block_importance(floats(weight), floats(gradient), layout, 0.3);
+        const torch::Tensor found = block_importance(weight, gradient, vector, 0.3);
         REQUIRE(found.numel() == static_cast<std::int64_t>(wanted.size()));
         const torch::Tensor reference = torch::tensor(wanted).view(found.sizes());
         CHECK(torch::allclose(found, reference, 1e-6, 0));
 
-        const auto wanted_mask = top_units(std::span<const float>(wanted), sparsity);
-        const Tensor mask = to_host(top_units(reference, sparsity));
+        const auto wanted_mask = top_blocks(std::span<const float>(wanted), sparsity);
+        const Tensor mask = to_host(top_blocks(reference, sparsity));
         const auto values = mask.values<std::uint8_t>();
         CHECK(std::equal(values.begin(), values.end(), wanted_mask.begin(), wanted_mask.end()));
 
-        const auto balanced = top_units_of_rows(wanted, layout.groups(), sparsity);
-        const Tensor found_rows = to_host(top_units_of_rows(reference, sparsity));
+        const auto balanced = top_blocks_of_rows(wanted, layout.groups(), sparsity);
+        const Tensor found_rows = to_host(top_blocks_of_rows(reference, sparsity));
         const auto rows = found_rows.values<std::uint8_t>();
         CHECK(std::equal(rows.begin(), rows.end(), balanced.begin(), balanced.end()));
       }
@@ -54,27 +54,27 @@ TEST_CASE("importance and masks equal the plain loops over ragged shapes") {
   }
 }
 
-TEST_CASE("of equal units the lower index stays, and not-a-number goes first") {
+TEST_CASE("of equal blocks the lower index stays, and not-a-number goes first") {
   const torch::Tensor equal = torch::ones({6});
-  CHECK(torch::equal(top_units(equal, 0.5), torch::tensor({1, 1, 1, 0, 0, 0}, torch::kByte)));
+  CHECK(torch::equal(top_blocks(equal, 0.5), torch::tensor({1, 1, 1, 0, 0, 0}, torch::kByte)));
   const torch::Tensor odd = torch::tensor({NAN, 0.0f, 2.0f, 0.0f});
-  CHECK(torch::equal(top_units(odd, 0.5), torch::tensor({0, 1, 1, 0}, torch::kByte)));
+  CHECK(torch::equal(top_blocks(odd, 0.5), torch::tensor({0, 1, 1, 0}, torch::kByte)));
 }
 
 TEST_CASE("importance does not depend on strides, and a weight's mask keeps them") {
   const torch::Tensor weight = torch::randn({6, 4, 3, 3});
   const torch::Tensor last = weight.contiguous(torch::MemoryFormat::ChannelsLast);
-  CHECK(torch::equal(unit_importance(weight, {}, 4, 0.5), unit_importance(last, {}, 4, 0.5)));
-  const torch::Tensor units = top_units(unit_importance(weight, {}, 4, 0.5), 0.5);
-  REQUIRE(units.sizes() == torch::IntArrayRef({2, 4, 3, 3}));
-  const torch::Tensor mask = weight_mask(units, last, 4);
+  CHECK(torch::equal(block_importance(weight, {}, 4, 0.5), block_importance(last, {}, 4, 0.5)));
+  const torch::Tensor blocks = top_blocks(block_importance(weight, {}, 4, 0.5), 0.5);
+  REQUIRE(blocks.sizes() == torch::IntArrayRef({2, 4, 3, 3}));
+  const torch::Tensor mask = weight_mask(blocks, last, 4);
   CHECK(mask.strides() == last.strides());
-  for (int k = 0; k < 6; ++k) CHECK(torch::equal(mask[k].to(torch::kByte), units[k / 4]));
+  for (int k = 0; k < 6; ++k) CHECK(torch::equal(mask[k].to(torch::kByte), blocks[k / 4]));
 }
 
 TEST_CASE("a layer of zeros and gradients of zeros have importance 0") {
   const torch::Tensor zero = torch::zeros({2, 2});
-  CHECK(torch::equal(unit_importance(zero, zero, 1, 0.5), zero));
+  CHECK(torch::equal(block_importance(zero, zero, 1, 0.5), zero));
 }
 
 }  // namespace

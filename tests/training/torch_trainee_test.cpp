@@ -46,8 +46,8 @@ TEST_CASE("a trainee describes its prunable layers in graph order") {
   const PrunableLayer& conv2 = trainee.layers()[1];
   CHECK(conv2.name == "conv2");
   CHECK(conv2.weights == 12 * 8 * 9);
-  CHECK(conv2.units == 2 * 8 * 9);  // 12 channels are two groups
-  CHECK(conv2.weights_per_unit == 8);
+  CHECK(conv2.blocks == 2 * 8 * 9);  // 12 channels are two groups
+  CHECK(conv2.weights_per_block == 8);
   CHECK(conv2.macs_per_weight == 4.0);  // 2 x 2 positions
 }
 

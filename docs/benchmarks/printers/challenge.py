@@ -20,8 +20,14 @@ LOAD_ROWS = {
 OLD_NAMES = {"shared": "grouped"}  # of engines, in results measured before they were renamed
 
 
+def is_gone(run):
+    """Whether the run used an option that there is no more."""
+    options = run["options"]
+    return options.get("fold") or (run["engine"] in ("shared", "grouped") and not options.get("half", True))
+
+
 def runs():
-    found = read_lines("graph-challenge/runs.jsonl")
+    found = [run for run in read_lines("graph-challenge/runs.jsonl") if not is_gone(run)]
     for run in found:
         for result in (run, run.get("baseline") or {}):
             if "engine" in result:
@@ -43,8 +49,6 @@ def column(run):
 
 def row(run):
     name, options = f"`{run['engine']}`", run["options"]
-    if options.get("fold"):
-        name += " `--fold`"
     if not options.get("half", True):
         name += " `--no-half`"
     if options.get("weight_bytes"):
@@ -74,7 +78,7 @@ def rates(kind):
                 continue
             cells.setdefault(row(run), {})[column(run)] = cell(run)
             columns.add(column(run))
-        order = sorted(cells.items(), key=lambda item: ("fold" in item[0], "GPUs" in item[0]))
+        order = sorted(cells.items(), key=lambda item: "GPUs" in item[0])
         return pivot(dict(order), by_size(columns), "engine")
     return text
 

@@ -15,14 +15,12 @@ std::vector<std::string> engine_names();
 // The name of the engine that used to be called `name`, or `name` itself: `grouped` was `shared`.
 std::string current_engine_name(const std::string& name);
 
-// Throws Error{usage} for a name that is not known, with a did-you-mean, and for options.gpus with
-// an engine that runs on none.
+// Throws Error{usage} for a name that is not known, with a did-you-mean, for options.gpus with an
+// engine that runs on none, and for `grouped` without options.use_half.
 void check_engine(const std::string& name, const EngineOptions& options);
 
-// Makes `network` ready; it may go afterwards. With options.fold the engine gets the folded network
-// (fold.h).
-// With options.gpus its images are split over them (split_engine.h).
-// Throws as check_engine() does, and what the engine throws.
+// Makes `network` ready; it may go afterwards. With options.gpus its images are split over them
+// (split_engine.h). Throws as check_engine() does, and what the engine throws.
 std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,
                                     const EngineOptions& options);
 

@@ -69,8 +69,8 @@ DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& wei
   a.out_column = static_cast<std::int32_t>(to.column);
   a.width = FastDivisor(out.size.w);
   a.plane = FastDivisor(out.size.h * out.size.w);
-  a.parts = FastDivisor(weights.vector / weights.thread_channels);
-  a.row_parts = FastDivisor(weights.rows * (weights.vector / weights.thread_channels));
+  a.segments = FastDivisor(weights.vector / weights.thread_channels);
+  a.row_segments = FastDivisor(weights.rows * (weights.vector / weights.thread_channels));
   a.images = static_cast<std::uint32_t>(in.size.n);
   a.channels = static_cast<std::int32_t>(weights.channels);
   a.channels_per_group = static_cast<std::int32_t>(conv.out_channels / conv.groups);
@@ -107,7 +107,7 @@ DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const floa
   weights.thread_channels = thread_channels;
   weights.row_length = rows.row_length;
   weights.input = input;
-  weights.values = upload(values_by_part(rows, thread_channels));
+  weights.values = upload(values_by_segment(rows, thread_channels));
   weights.offsets = upload(direct_offsets(rows, conv, input));
   weights.begin = upload(rows.begin);
   weights.order = upload(rows.order);
@@ -124,8 +124,8 @@ void direct_conv(const DirectLayer& layer, const DirectWeights& weights, const A
   DirectArguments arguments = arguments_for(layer, weights, in, out);
   arguments.positions = checked_31_bits(positions, "output positions");
   const std::int64_t tiles = (positions + layer.tile.positions - 1) / layer.tile.positions;
-  const std::int64_t row_parts = weights.rows * (weights.vector / weights.thread_channels);
-  const DirectLaunch launch{.grid = dim3(checked_31_bits(tiles * row_parts, "thread blocks")),
+  const std::int64_t row_segments = weights.rows * (weights.vector / weights.thread_channels);
+  const DirectLaunch launch{.grid = dim3(checked_31_bits(tiles * row_segments, "thread blocks")),
                             .block = dim3(static_cast<unsigned>(layer.tile.positions),
                                           static_cast<unsigned>(layer.tile.slices)),
                             .stream = stream};

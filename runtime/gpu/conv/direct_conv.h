@@ -15,8 +15,8 @@
 namespace winnow {
 
 // How the work of a layer is cut. A thread keeps `channels` x `sub_batch` partial sums in
-// registers; a block covers `positions` output positions, counted over the images' planes without
-// gaps, and `slices` threads share the nonzeros of each position.
+// registers; a thread block covers `positions` output positions, counted over the images' planes
+// without gaps, and `slices` threads share the nonzeros of each position.
 struct DirectTile {
   int channels = 1;     // output channels per thread: 1, 8 or 16; divides the weight's vector
   int sub_batch = 1;    // images per thread: 1, 2, 4 or 8 (paper 003: subBatchSize)
@@ -32,11 +32,11 @@ std::string to_string(const DirectTile& tile);  // "channels=16 sub_batch=4 posi
 bool is_valid(const DirectTile& tile, const Layout& layout, int vector);
 
 // The tiles worth timing: for every sub-batch one that fits the vector, and split ones where the
-// layer alone would not fill `sms` multiprocessors. `sub_batch` 0 takes all sizes.
+// layer alone would not fill `sms` SMs. `sub_batch` 0 takes all sizes.
 // Pure; never empty for a valid layout (nchw, chwn8) and a sub-batch that exists for it.
 struct DirectWork {
   Extents out;
-  std::int64_t rows = 0;  // rows of units
+  std::int64_t rows = 0;  // rows of blocks
   int vector = 1;
   Layout layout = Layout::nchw;
   int sms = 1;
@@ -51,7 +51,7 @@ struct DirectWeights {
   int thread_channels = 1;
   std::int32_t row_length = 0;  // as DirectRows
   ActivationStrides input;      // what the offsets were computed for
-  DeviceBuffer<float> values;   // values_by_part
+  DeviceBuffer<float> values;   // values_by_segment
   DeviceBuffer<std::int32_t> offsets;
   DeviceBuffer<std::int32_t> begin;
   DeviceBuffer<std::int32_t> order;
@@ -66,7 +66,7 @@ DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const floa
 //   in   [N, C, H, W] in nchw or chwn8 with halo >= the convolution's padding
 //   out  [N, K, OH, OW] in the same layout and element type, any halo (left as it is)
 //
-// fp16 is storage: products and sums are fp32, over the units of a row in their order (per slice,
+// fp16 is storage: products and sums are fp32, over the blocks of a row in their order (per slice,
 // then slice by slice): equal inputs, weights and tile give equal bits.
 // Throws Error{usage} if sizes, formats or tile do not fit, Error{device} if the launch is refused.
 struct DirectLayer {

@@ -1,9 +1,9 @@
 // The kernel of direct_conv.h, for one element type per including file.
 //
-// A block works on one row of units (or a part of its channels) and a run of output positions of a
-// sub-batch. Values and offsets come into shared memory chunk by chunk (cp.async, two buffers); all
-// threads walk them in step, so reading them is a broadcast. A loaded input serves all channels of
-// the unit; a loaded weight serves all images of the sub-batch.
+// A thread block works on one row of nonzero blocks (or a segment of its channels) and a run of
+// output positions of a sub-batch. Values and offsets come into shared memory chunk by chunk
+// (cp.async, two buffers); all threads walk them in step, so reading them is a broadcast. A loaded
+// input serves all channels of the block; a loaded weight serves all images of the sub-batch.
 #pragma once
 
 #include <cuda_pipeline.h>
@@ -16,7 +16,7 @@ namespace winnow {
 
 inline constexpr int kDirectMaxThreads = 256;
 
-// Units per chunk: two buffers of values and offsets stay under 10 KB.
+// Blocks per chunk: two buffers of values and offsets stay under 10 KB.
 template <int kChannels>
 inline constexpr int kDirectChunk = kChannels == 1   ? 512
                                     : kChannels == 8 ? 128
@@ -35,7 +35,7 @@ struct DirectArguments {
   std::int64_t in_image = 0, out_image = 0, in_group = 0;  // strides in elements
   std::int64_t out_channel = 0;
   std::int32_t in_row = 0, in_column = 0, out_row = 0, out_column = 0;  // in: times conv stride
-  FastDivisor width, plane, parts, row_parts;
+  FastDivisor width, plane, segments, row_segments;
   std::uint32_t images = 0, positions = 0;  // positions: of all sub-batches together
   std::int32_t channels = 0, channels_per_group = 0, vector = 0;
   std::int32_t row_length = 0;  // of every row; 0: `begin` bounds and `order` sorts them
@@ -146,7 +146,7 @@ __device__ __forceinline__ DirectImages<T, kSubBatch, kPacked> direct_images(
   return images;
 }
 
-// Copies `count` units (a multiple of 4) to shared memory, 16 bytes a time.
+// Copies `count` blocks (a multiple of 4) to shared memory, 16 bytes a time.
 template <int kChannels>
 __device__ __forceinline__ void direct_stage(const float* values, const std::int32_t* offsets,
                                              int count, float* to_values,
@@ -162,13 +162,13 @@ __device__ __forceinline__ void direct_stage(const float* values, const std::int
   __pipeline_commit();
 }
 
-// sums[v * kSubBatch + b] += value[v] x[b] over units [first, last) of a chunk.
+// sums[v * kSubBatch + b] += value[v] x[b] over blocks [first, last) of a chunk.
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
 __device__ __forceinline__ void direct_accumulate(const DirectImages<T, kSubBatch, kPacked>& images,
                                                   const float* values, const std::int32_t* offsets,
                                                   int first, int last,
                                                   float (&sums)[kChannels * kSubBatch]) {
-  // Units whose inputs are loaded before the first is used: fewer where registers are short.
+  // Blocks whose inputs are loaded before the first is used: fewer where registers are short.
   constexpr int kAhead = kChannels == 8 && kSubBatch >= 4 && !kPacked ? 2 : kDirectUnroll;
   for (int u = first; u < last; u += kDirectUnroll) {
     const int4 four = *reinterpret_cast<const int4*>(offsets + u);
@@ -176,8 +176,8 @@ __device__ __forceinline__ void direct_accumulate(const DirectImages<T, kSubBatc
     float w[kDirectUnroll * kChannels];
 #pragma unroll
     for (int i = 0; i < kDirectUnroll * kChannels; i += 4) {
-      const float4 part = *reinterpret_cast<const float4*>(values + u * kChannels + i);
-      w[i] = part.x, w[i + 1] = part.y, w[i + 2] = part.z, w[i + 3] = part.w;
+      const float4 four = *reinterpret_cast<const float4*>(values + u * kChannels + i);
+      w[i] = four.x, w[i + 1] = four.y, w[i + 2] = four.z, w[i + 3] = four.w;
     }
 #pragma unroll
     for (int ahead = 0; ahead < kDirectUnroll; ahead += kAhead) {
@@ -198,24 +198,25 @@ __device__ __forceinline__ void direct_accumulate(const DirectImages<T, kSubBatc
   }
 }
 
-// Walks all chunks of one row part.
+// Walks all chunks of one segment of a row.
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
 __device__ __forceinline__ void direct_walk(const DirectImages<T, kSubBatch, kPacked>& images,
                                             const float* values, const std::int32_t* offsets,
-                                            int units, float* shared,
+                                            int blocks, float* shared,
                                             float (&sums)[kChannels * kSubBatch]) {
   constexpr int kChunk = kDirectChunk<kChannels>;
   std::int32_t* shared_offsets = reinterpret_cast<std::int32_t*>(shared + 2 * kChunk * kChannels);
   const auto stage = [&](int first) {
     const int buffer = first / kChunk % 2;
-    direct_stage<kChannels>(values + first * kChannels, offsets + first, min(kChunk, units - first),
-                            shared + buffer * kChunk * kChannels, shared_offsets + buffer * kChunk);
+    direct_stage<kChannels>(values + first * kChannels, offsets + first,
+                            min(kChunk, blocks - first), shared + buffer * kChunk * kChannels,
+                            shared_offsets + buffer * kChunk);
   };
   stage(0);
-  for (int first = 0; first < units; first += kChunk) {
-    const int count = min(kChunk, units - first);
+  for (int first = 0; first < blocks; first += kChunk) {
+    const int count = min(kChunk, blocks - first);
     const int buffer = first / kChunk % 2;
-    if (first + kChunk < units) {
+    if (first + kChunk < blocks) {
       stage(first + kChunk);
       __pipeline_wait_prior(1);
     } else {
@@ -295,21 +296,21 @@ __global__ void __launch_bounds__(kDirectMaxThreads, direct_blocks(kChannels* kS
     direct_kernel(const DirectArguments a) {
   extern __shared__ __align__(16) float direct_shared[];
   std::uint32_t tile = blockIdx.x;
-  std::uint32_t row = a.row_parts.split(tile);
-  const int part = static_cast<int>(a.parts.split(row));
+  std::uint32_t row = a.row_segments.split(tile);
+  const int segment = static_cast<int>(a.segments.split(row));
   if (a.row_length == 0) row = static_cast<std::uint32_t>(__ldg(a.order + row));
   const int begin = a.row_length == 0 ? __ldg(a.begin + row) : static_cast<int>(row) * a.row_length;
-  const int units = a.row_length == 0 ? __ldg(a.begin + row + 1) - begin : a.row_length;
-  const int channel0 = static_cast<int>(row) * a.vector + part * kChannels;
-  if (channel0 >= a.channels) return;  // the whole block: a last row's unused part
+  const int blocks = a.row_length == 0 ? __ldg(a.begin + row + 1) - begin : a.row_length;
+  const int channel0 = static_cast<int>(row) * a.vector + segment * kChannels;
+  if (channel0 >= a.channels) return;  // the whole thread block: a last row's unused segment
 
   const DirectPlace place = direct_place<kSubBatch, kPacked>(a, tile);
   const auto images =
       direct_images<T, kSubBatch, kPacked>(a, place, channel0 / a.channels_per_group);
   float sums[kChannels * kSubBatch] = {};
   const float* values =
-      a.values + std::int64_t{begin} * a.vector + std::int64_t{part} * units * kChannels;
-  direct_walk<T, kChannels, kSubBatch, kPacked>(images, values, a.offsets + begin, units,
+      a.values + std::int64_t{begin} * a.vector + std::int64_t{segment} * blocks * kChannels;
+  direct_walk<T, kChannels, kSubBatch, kPacked>(images, values, a.offsets + begin, blocks,
                                                 direct_shared, sums);
 
   T* corner = static_cast<T*>(a.output) + std::int64_t{place.y} * a.out_row +

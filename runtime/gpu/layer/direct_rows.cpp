@@ -78,15 +78,15 @@ DirectRows direct_rows(const Weight& weight, std::int64_t channels, std::int64_t
   return direct_rows(block_csr(dense, channels, dense_vector(channels, groups)), groups);
 }
 
-std::vector<float> values_by_part(const DirectRows& rows, int thread_channels) {
+std::vector<float> values_by_segment(const DirectRows& rows, int thread_channels) {
   std::vector<float> values;
   values.reserve(rows.values.size());
   for (std::int64_t row = 0; row < rows.rows; ++row) {
     const auto r = static_cast<std::size_t>(row);
-    for (int part = 0; part < rows.vector / thread_channels; ++part) {
+    for (int segment = 0; segment < rows.vector / thread_channels; ++segment) {
       for (std::int64_t u = rows.begin[r]; u < rows.begin[r + 1]; ++u) {
-        const float* unit = rows.values.data() + u * rows.vector + part * thread_channels;
-        values.insert(values.end(), unit, unit + thread_channels);
+        const float* block = rows.values.data() + u * rows.vector + segment * thread_channels;
+        values.insert(values.end(), block, block + thread_channels);
       }
     }
   }

@@ -37,9 +37,10 @@ DirectRows direct_rows(const BlockCsr& weight, std::int64_t groups);
 // where groups allow.
 DirectRows direct_rows(const Weight& weight, std::int64_t channels, std::int64_t groups);
 
-// values as [row][part][block of the row][thread_channels]: what one thread block copies in a run.
+// values as [row][segment][block of the row][thread_channels]. A segment is the `thread_channels`
+// channels of a row that one thread computes: a thread block copies a segment at a time.
 // thread_channels divides vector.
-std::vector<float> values_by_part(const DirectRows& rows, int thread_channels);
+std::vector<float> values_by_segment(const DirectRows& rows, int thread_channels);
 
 // Pre-computed input offsets (paper 003, section 7): for every block the distance in elements from
 // an output's first input, (c, r, s) = (0, 0, 0) of its group.

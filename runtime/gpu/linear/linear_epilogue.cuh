@@ -1,4 +1,4 @@
-// What linear layers make of their sums.
+// The epilogue of linear layers: what they make of their sums.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Sparse linear layers: one warp per row of units.
+// Sparse linear layers: one warp per row of blocks.
 #include <variant>
 
 #include "runtime/gpu/dense/cublaslt_linear.h"

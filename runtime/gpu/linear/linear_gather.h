@@ -1,5 +1,5 @@
 // One sparse linear layer of many images: rows of 32 images are gathered from global memory, with
-// the code of the challenge's engine `fused` for layers beyond shared memory (runtime/stack).
+// the code of the challenge's engine `fused` for layers beyond shared memory (runtime/sparse).
 #pragma once
 
 #include <cuda_runtime_api.h>

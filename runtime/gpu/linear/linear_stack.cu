@@ -200,7 +200,7 @@ void launch(Kernel kernel, const StackArguments& arguments, const LinearStackFor
                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared)));
   if (form.blocks > sms) {
-    fail(ErrorCode::usage, "linear stack: ", to_string(form), " on ", sms, " sms");
+    fail(ErrorCode::usage, "linear stack: ", to_string(form), " on ", sms, " SMs");
   }
   const std::int64_t tiles_at_once = std::min<std::int64_t>(
       (arguments.images + form.rows.images - 1) / form.rows.images, sms / form.blocks);

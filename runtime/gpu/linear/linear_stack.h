@@ -1,7 +1,7 @@
-// Sparse linear layers, several in one launch: a block takes a tile of 4, 8 or 16 images through
-// all of them in shared memory, so that only the first layer's inputs and the last one's outputs
-// see global memory. Kernel and order of weights are those of the challenge's engine `fused`
-// (runtime/stack).
+// A stack of sparse linear layers in one launch: a thread block, or a cluster of them, takes a tile
+// of 4, 8 or 16 images through all layers in shared memory, so that only the first layer's inputs
+// and the last one's outputs are in global memory. Kernel and order of weights are those of the
+// challenge's engine `fused` (runtime/sparse).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -44,7 +44,7 @@ class LinearStackWeights {
 //
 //   x  [images, in] row-major, f32 or f16    y  [images, out] row-major, f32 or f16
 //
-// `sms` of the GPU bounds how many blocks are launched. Inputs, values between layers and
+// `sms`, the SMs of the GPU, bounds how many blocks are launched. Inputs, values between layers and
 // outputs are rounded to the form's precision, sums are float in an order that depends on the
 // weights alone: equal inputs give equal bits. An infinity (a half that ran over) may spoil other
 // outputs of the same image.

@@ -1,4 +1,8 @@
-// In which forms a stack of sparse linear layers (linear_stack.h) may run. Pure host code.
+// In which forms a stack of sparse linear layers may run (linear_stack.h). Pure host code.
+//
+//   tile     4, 8 or 16 images, which one thread block or one cluster takes through all layers
+//   form     the images of a tile, their precision in shared memory, and the blocks of a cluster
+//   feature  one number of an image: an input or output of a layer
 #pragma once
 
 #include <cstddef>
@@ -12,43 +16,47 @@
 
 namespace winnow {
 
-// How activations lie in shared memory, and how many blocks of a cluster share a tile of images.
 struct LinearStackForm {
-  ResidentForm rows;
-  int blocks = 1;  // 1, or for tiles of 4 images 2, 4 or 8
+  ResidentForm rows;  // how the tile's activations lie in the shared memory of a block
+  int blocks = 1;     // of the cluster that shares a tile: 2, 4 or 8 for tiles of 4 images, else 1
 
   friend bool operator==(const LinearStackForm&, const LinearStackForm&) = default;
 };
 std::string to_string(const LinearStackForm& form);  // "f32 tile=4 blocks=8"
 
-inline constexpr int kClusterImages = 4;  // of a tile that a cluster may share
+inline constexpr int kClusterImages = 4;  // of a tile that a cluster shares
 
-// The fewest outputs that a layer, but for the last, may have where so many blocks share a tile: 32
-// for each, because a block that sends nothing is not waited for, and could fall behind.
+// The fewest outputs that a layer before the last may have if so many blocks share a tile: then
+// every block computes some of them. The blocks wait for each other's outputs after each layer, so
+// a block without any would not be waited for, and could fall behind.
 std::int64_t fewest_outputs(int blocks);
 
 // The GPU that a stack is to run on.
 struct StackDevice {
   int sms = 0;
-  std::size_t shared_bytes = 0;  // that a block may have
+  std::size_t shared_bytes = 0;  // that one thread block may have
   bool has_clusters = false;
 };
 
-// Of the layers of a stack: the most features that one takes, the most that one gives, and the
-// fewest that one before the last gives.
+// The sizes of a stack that decide about its forms.
 struct StackWidths {
-  std::int64_t most_inputs = 0;
-  std::int64_t most_outputs = 0;
+  std::int64_t most_inputs = 0;   // of any layer
+  std::int64_t most_outputs = 0;  // of any layer
+  // The fewest outputs of any layer but the last.
   std::int64_t fewest_inner = std::numeric_limits<std::int64_t>::max();
 };
 
-// The forms worth timing for so many images. A form is left out if one with fewer images to a tile
-// has a tile for every processor already; a cluster where its blocks would want for sms or
-// outputs. Empty if none fits.
+// The forms worth timing for a batch of `images` images, by the images of a tile. Left out are
+// - forms that do not fit the shared memory of a block,
+// - larger tiles where a smaller one already gives every SM at most one tile,
+// - clusters where there are not enough SMs for all blocks, or too few outputs to share,
+// - for tiles of 4 images all but the two forms with the most blocks.
+// Empty if nothing fits.
 std::vector<LinearStackForm> linear_stack_forms(Precision precision, const StackWidths& widths,
                                                 std::int64_t images, const StackDevice& device);
 
-// The most features that a stack may have with so much shared memory a block.
+// The most features that any layer of a stack may take or give where a block may have so much
+// shared memory, whatever the form.
 std::int64_t most_stack_features(std::size_t shared_bytes);
 
 }  // namespace winnow

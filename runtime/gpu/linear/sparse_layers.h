@@ -1,4 +1,4 @@
-// Deployed linear layers in the form that runtime/stack takes. Pure host code.
+// Deployed linear layers in the form that runtime/sparse takes. Pure host code.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Lane l of a warp holds channel l % vector of every (32 / vector)th unit: weights are read as one
+// Lane l of a warp holds channel l % vector of every (32 / vector)th block: weights are read as one
 // coalesced run and each read serves all images of the sub-batch. Lanes of equal channel are added
 // up by shuffles.
 #include "runtime/gpu/linear/sparse_linear.h"

@@ -14,14 +14,14 @@ namespace winnow {
 
 // A sparse weight [out, in] in device memory. Values are stored in the precision of the session.
 struct SparseLinearWeights {
-  std::int64_t rows = 0;  // rows of units
+  std::int64_t rows = 0;  // rows of blocks
   std::int64_t out = 0;
   std::int64_t in = 0;
   int vector = 1;  // 1, 8, 16 or 32
   Precision precision = Precision::f32;
-  DeviceBuffer<float> values_f32;          // [units, vector]; one of the two is empty
+  DeviceBuffer<float> values_f32;          // [blocks, vector]; one of the two is empty
   DeviceBuffer<std::uint16_t> values_f16;  // bits of half floats
-  DeviceBuffer<std::uint16_t> column16;    // [units] where in <= 65536, else
+  DeviceBuffer<std::uint16_t> column16;    // [blocks] where in <= 65536, else
   DeviceBuffer<std::uint32_t> column32;
   DeviceBuffer<std::int32_t> begin;  // [rows + 1]
   DeviceBuffer<float> bias;          // [rows * vector]

@@ -1,5 +1,6 @@
-// The blocks of a cluster as a threads (runtime/sparse/resident_layers.cuh) that shares a tile of
-// images: for so few images that a block a tile would leave most sms idle.
+// A cluster of thread blocks that shares a tile of images, as ThreadBlock of
+// runtime/sparse/resident_layers.cuh has one to itself: for so few images that a block a tile would
+// leave most SMs idle.
 #pragma once
 
 #include <cstdint>

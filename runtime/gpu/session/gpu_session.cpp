@@ -147,7 +147,7 @@ class GpuSession : public Session {
     }
   }
 
-  // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the parts'
+  // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the steps'
   // times must win as a whole.
   std::unique_ptr<NetworkExecutor> fastest(const NetworkPlanner& planner) {
     const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();

@@ -28,8 +28,8 @@ ArenaKey arena_key(const ActivationFormat& format, const Extents& size) {
           size.w};
 }
 
-std::vector<ScheduledStep> scheduled(const NetworkPlan& plan) {
-  std::vector<ScheduledStep> steps;
+std::vector<ChosenStep> chosen_steps(const NetworkPlan& plan) {
+  std::vector<ChosenStep> steps;
   for (const Candidate& step : plan.steps) {
     steps.push_back({step.reads, step.writes, step.layer != nullptr});
   }
@@ -44,7 +44,7 @@ NetworkExecutor::NetworkExecutor(const Program& program, NetworkPlan plan, GpuCo
     const auto& formats = plan_.formats[value];
     return is_same_memory(formats[from], formats[to], extents_of(program_.values[value].shape));
   };
-  schedule_ = make_schedule(program_, scheduled(plan_), plan_.conversions, is_same);
+  execution_ = make_execution_plan(program_, chosen_steps(plan_), plan_.conversions, is_same);
   const Shape& shape = program_.values[program_.input].shape;
   input_ = DeviceBuffer<float>(static_cast<std::size_t>(element_count(shape)));
   place_buffers(gpu.stream());
@@ -56,31 +56,31 @@ NetworkExecutor::NetworkExecutor(const Program& program, NetworkPlan plan, GpuCo
 }
 
 const ActivationFormat& NetworkExecutor::format_of(std::size_t buffer) const {
-  const PlannedBuffer& planned = schedule_.buffers[buffer];
+  const PlannedBuffer& planned = execution_.buffers[buffer];
   return plan_.formats[planned.value][planned.format];
 }
 
 Extents NetworkExecutor::size_of(std::size_t buffer) const {
-  return extents_of(program_.values[schedule_.buffers[buffer].value].shape);
+  return extents_of(program_.values[execution_.buffers[buffer].value].shape);
 }
 
 // One arena per key; the network's input has its own memory.
 void NetworkExecutor::place_buffers(cudaStream_t stream) {
   std::map<ArenaKey, std::vector<std::size_t>> sharing;
-  for (std::size_t i = 0; i < schedule_.buffers.size(); ++i) {
-    if (memory_of(schedule_, i) != i || i == schedule_.input) continue;
+  for (std::size_t i = 0; i < execution_.buffers.size(); ++i) {
+    if (memory_of(execution_, i) != i || i == execution_.input) continue;
     sharing[arena_key(format_of(i), size_of(i))].push_back(i);
   }
-  data_.resize(schedule_.buffers.size());
-  data_[schedule_.input] = reinterpret_cast<std::byte*>(input_.get());
+  data_.resize(execution_.buffers.size());
+  data_[execution_.input] = reinterpret_cast<std::byte*>(input_.get());
   for (const auto& [key, buffers] : sharing) place_arena(buffers, stream);
-  for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = data_[memory_of(schedule_, i)];
+  for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = data_[memory_of(execution_, i)];
 }
 
 void NetworkExecutor::place_arena(const std::vector<std::size_t>& buffers, cudaStream_t stream) {
   std::vector<Lifetime> lifetimes;
   for (const std::size_t i : buffers) {
-    const PlannedBuffer& buffer = schedule_.buffers[i];
+    const PlannedBuffer& buffer = execution_.buffers[i];
     lifetimes.push_back(
         {bytes_of(format_of(i), size_of(i)), buffer.first_operation, buffer.last_operation});
   }
@@ -93,20 +93,20 @@ void NetworkExecutor::place_arena(const std::vector<std::size_t>& buffers, cudaS
 }
 
 ActivationView NetworkExecutor::view(std::size_t buffer) const {
-  if (format_of(buffer) == kDeferred) return view(schedule_.buffers[buffer].alias_of);
+  if (format_of(buffer) == kDeferred) return view(execution_.buffers[buffer].alias_of);
   return {data_[buffer], format_of(buffer), size_of(buffer)};
 }
 
 const float* NetworkExecutor::output() const {
-  return reinterpret_cast<const float*>(data_[schedule_.output]);
+  return reinterpret_cast<const float*>(data_[execution_.output]);
 }
 
 bool NetworkExecutor::is_deferred(std::size_t i) const {
-  return format_of(schedule_.step_outputs[i]) == kDeferred;
+  return format_of(execution_.step_outputs[i]) == kDeferred;
 }
 
 ActivationView NetworkExecutor::step_output(std::size_t i) const {
-  return view(schedule_.step_outputs[i]);
+  return view(execution_.step_outputs[i]);
 }
 
 void NetworkExecutor::enqueue_operation(const PlannedOperation& operation,
@@ -122,18 +122,19 @@ void NetworkExecutor::enqueue_operation(const PlannedOperation& operation,
 }
 
 void NetworkExecutor::enqueue(cudaStream_t stream) const {
-  for (const PlannedOperation& operation : schedule_.operations) {
+  for (const PlannedOperation& operation : execution_.operations) {
     enqueue_operation(operation, stream);
   }
 }
 
 bool NetworkExecutor::is_free(std::size_t i) const {
-  return std::ranges::none_of(
-      schedule_.operations, [&](const PlannedOperation& operation) { return operation.step == i; });
+  return std::ranges::none_of(execution_.operations, [&](const PlannedOperation& operation) {
+    return operation.step == i;
+  });
 }
 
 void NetworkExecutor::enqueue_step(std::size_t i, cudaStream_t stream) const {
-  for (const PlannedOperation& operation : schedule_.operations) {
+  for (const PlannedOperation& operation : execution_.operations) {
     if (operation.step == i) enqueue_operation(operation, stream);
   }
 }

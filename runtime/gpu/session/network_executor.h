@@ -8,7 +8,7 @@
 #include "runtime/device/buffer.h"
 #include "runtime/device/graph.h"
 #include "runtime/gpu/session/network_plan.h"
-#include "runtime/plan/schedule.h"
+#include "runtime/plan/execution_plan.h"
 
 namespace winnow {
 
@@ -54,7 +54,7 @@ class NetworkExecutor {
 
   const Program& program_;
   NetworkPlan plan_;
-  Schedule schedule_;
+  ExecutionPlan execution_;
   std::vector<std::byte*> data_;  // by buffer
   DeviceBuffer<float> input_;
   std::vector<DeviceBuffer<std::byte>> arenas_;

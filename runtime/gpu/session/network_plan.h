@@ -19,7 +19,7 @@ struct NetworkPlan {
   std::vector<std::vector<ActivationFormat>> formats;  // by value; candidates index into them
   std::vector<Candidate> steps;                        // the chosen one of each
   std::vector<Conversion> conversions;                 // in execution order
-  double expected_ms = 0;                              // sum of the parts' times
+  double expected_ms = 0;                              // sum of the steps' times
 };
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,
@@ -33,7 +33,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
 enum class Allowed {
   as_asked,
   dense_only,
-  stacked,  // linear_stack wherever it saves launches, whose cost the parts' times leave out
+  stacked,  // linear_stack wherever it saves launches, whose cost the steps' times leave out
 };
 
 // Times every candidate of every step once, then answers questions about whole networks.

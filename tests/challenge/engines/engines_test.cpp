@@ -176,19 +176,6 @@ TEST_CASE("the reference does not depend on the number of threads") {
   CHECK(one->live() == many->live());
 }
 
-TEST_CASE("a folded network gives the same categories and says what was folded") {
-  const MemoryNetwork network = random_network({.widths = {3, 200, 200, 40}, .seed = 4});
-  const SparseImages images = random_images(3, 50, 5);
-  for (const std::string name : {"reference", "cpu"}) {
-    const auto engine =
-        make_engine(name, network, {.threads = 2, .fold = true, .progress = nullptr});
-    engine->set_images(images);
-    check_run(*engine, expected_result(network, images));
-    CHECK(engine->discovery().find(" of 440 outputs left by folding") != std::string::npos);
-    CHECK(engine->prepare_ms() > 0);
-  }
-}
-
 TEST_CASE("CPU engines report progress, stop when it throws, and go on afterwards") {
   const MemoryNetwork network = random_network({.widths = {50, 50, 50, 50}, .seed = 3});
   for (const std::uint32_t count : {5, 400}) {  // shared by blocks, by images

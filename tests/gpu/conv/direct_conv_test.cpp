@@ -148,7 +148,7 @@ TEST_CASE("direct_conv equals the reference in chwn8 f16") {
 TEST_CASE("direct_conv walks rows of several chunks") {
   if (lacks_gpu()) return;
   RandomValues random(5);
-  // 150 x 9 = 1350 columns: three chunks of 512 units, eleven of 128, twenty-two of 64.
+  // 150 x 9 = 1350 columns: three chunks of 512 blocks, eleven of 128, twenty-two of 64.
   const Case deep{
       2, 5, 5, {.in_channels = 150, .out_channels = 16, .kernel = {3, 3}, .padding = {1, 1}}};
   for (const int vector : {1, 8, 16}) {

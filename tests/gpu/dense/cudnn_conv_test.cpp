@@ -115,8 +115,8 @@ TEST_CASE("cuDNN's kernels that may use TF32 come on request only, and more plan
   const std::vector<float> weight = random.reals(24 * 16 * 9), bias = random.reals(24);
   CudnnProblem problem{.conv = conv,
                        .has_relu = true,
-                       .in = {.images = 8, .channels = 16, .height = 16, .width = 16},
-                       .out = {.images = 8, .channels = 24, .height = 16, .width = 16},
+                       .in = {.n = 8, .c = 16, .h = 16, .w = 16},
+                       .out = {.n = 8, .c = 24, .h = 16, .w = 16},
                        .precision = Precision::f32};
   const std::vector<NamedLayer> exact = cudnn_layers(problem, weight, bias, gpu);
   CHECK(count_named(exact, " tf32 ") == 0);

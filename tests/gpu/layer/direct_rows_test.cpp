@@ -20,7 +20,7 @@ std::vector<float> dense_of(const DirectRows& rows, std::int64_t cols) {
           CHECK(rows.values[at] == 0.0f);
           continue;
         }
-        // Added, not stored: the units that fill a row up repeat a column with zeros.
+        // Added, not stored: the blocks that fill a row up repeat a column with zeros.
         dense[static_cast<std::size_t>(channel * cols) +
               rows.column[static_cast<std::size_t>(u)]] += rows.values[at];
       }
@@ -85,19 +85,19 @@ TEST_CASE("direct_rows orders rows from the longest to the shortest") {
   CHECK(rows.order == std::vector<std::int32_t>{1, 0});
 }
 
-TEST_CASE("values_by_part cuts units into the channels of one thread") {
+TEST_CASE("values_by_segment cuts blocks into the channels of one thread") {
   DirectRows rows;
   rows.channels = rows.vector = 16;
   rows.rows = 1;
   rows.begin = {0, 2};
   rows.column = {0, 1};
   for (int i = 0; i < 32; ++i) rows.values.push_back(static_cast<float>(i));
-  const std::vector<float> parts = values_by_part(rows, 8);
-  // Part 0: channels 0-7 of both units; part 1: channels 8-15.
-  CHECK(parts[0] == 0);
-  CHECK(parts[8] == 16);
-  CHECK(parts[16] == 8);
-  CHECK(parts[24] == 24);
+  const std::vector<float> segments = values_by_segment(rows, 8);
+  // Segment 0: channels 0-7 of both blocks; segment 1: channels 8-15.
+  CHECK(segments[0] == 0);
+  CHECK(segments[8] == 16);
+  CHECK(segments[16] == 8);
+  CHECK(segments[24] == 24);
 }
 
 TEST_CASE("direct_offsets are the distances in the padded input") {

@@ -41,7 +41,7 @@ TEST_CASE("a stack's forms have a tile for every SM, or all images that fit") {
   CHECK(most_stack_features(512) == 0);
 }
 
-TEST_CASE("few images get clusters as far as there are sms and outputs for them") {
+TEST_CASE("few images get clusters as far as there are SMs and outputs for them") {
   const std::string one = "f32 tile=4", two = one + " blocks=2", four = one + " blocks=4",
                     eight = one + " blocks=8";
   CHECK(forms(Precision::f32, 1024, 1) == Names{four, eight});

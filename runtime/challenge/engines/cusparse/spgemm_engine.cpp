@@ -1,10 +1,10 @@
 // The engines `cusparse`, `cusparse-buffer` and `cusparse-filter`.
 #include <algorithm>
 
+#include "runtime/challenge/engines/cusparse/cusparse_engine.h"
 #include "runtime/challenge/engines/cusparse/sparse_activations.h"
 #include "runtime/challenge/engines/cusparse/spgemm.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
-#include "runtime/challenge/engines/gpu/gpu_engine.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/device/gpu.h"
 
@@ -18,37 +18,30 @@ struct Layer {
   DeviceBuffer<float> bias;
 };
 
-class SpgemmEngine : public GpuEngine {
+class SpgemmEngine : public CusparseEngine {
  public:
   SpgemmEngine(const Network& network, const EngineOptions& options, Form form);
 
   std::string kernel() const override;
-  std::vector<std::uint32_t> live() const override { return live_; }
 
  private:
   using RowRange = SparseActivations::RowRange;
 
   void upload(const SparseImages& images) override;
-  Categories infer() override;
-  Categories infer_batch(std::uint32_t first, std::uint32_t last);
+  Categories infer_batch(std::uint32_t first, std::uint32_t last) override;
   void multiply(const Layer& layer, const RowRange& range);
   bool multiply_at_once(const Layer& layer, const RowRange& range);
-  void count_live(std::size_t layer, std::size_t rows);
 
   Form form_;
   std::vector<Layer> weights_;
   std::uint32_t width_ = 1;
   Spgemm spgemm_;
-  DeviceImages images_on_device_;
-  std::vector<std::uint64_t> row_begin_;  // of the images, in host memory
-  std::uint32_t batch_ = 1;               // images that run at a time
   SparseActivations activations_;
   std::int64_t most_products_ = 0;  // of a call of cuSPARSE, as far as is known
-  std::vector<std::uint32_t> live_;
 };
 
 SpgemmEngine::SpgemmEngine(const Network& network, const EngineOptions& options, Form form)
-    : GpuEngine(network, options), form_(form), spgemm_(stream()) {
+    : CusparseEngine(network, options, form == Form::with_filter), form_(form), spgemm_(stream()) {
   for (std::uint32_t l = 0; l < network.layers(); ++l) {
     const SparseLayer layer = network.layer(l);
     weights_.push_back({DeviceCsr(weights_by_input(layer)), winnow::upload(layer.bias)});
@@ -60,41 +53,29 @@ std::string SpgemmEngine::kernel() const {
   const char* form = form_ == Form::without_buffer ? "workspace allocated for every product"
                      : form_ == Form::with_buffer  ? "workspace kept"
                                                    : "workspace kept, dead rows dropped";
-  return spgemm_.name() + " SpGEMM, activations and weights CSR fp32, " + form + in_batches(batch_);
+  return spgemm_.name() + " SpGEMM, activations and weights CSR fp32, " + form +
+         in_batches(batch());
 }
 
 void SpgemmEngine::upload(const SparseImages& images) {
   activations_ = SparseActivations();  // room for the new ones
   spgemm_.release();
-  images_on_device_ = DeviceImages();
-  images_on_device_ = upload_images(images);
-  row_begin_ = images.row_begin;
+  hold_images(images);
   // The other half is for the workspace.
   const std::size_t bytes = usable_gpu_bytes() / 2;
   std::uint32_t most = kMostNonzeros / width_;
   if (options().images_at_once > 0) most = std::min(most, options().images_at_once);
-  batch_ =
-      images_per_batch(images.images(), SparseActivations::bytes_per_image(width_), bytes, most);
-  activations_ = SparseActivations(batch_, width_, stream());
+  set_batch(
+      images_per_batch(images.images(), SparseActivations::bytes_per_image(width_), bytes, most));
+  activations_ = SparseActivations(batch(), width_, stream());
   most_products_ = kMostNonzeros;
 }
 
-Categories SpgemmEngine::infer() {
-  live_.assign(form_ == Form::with_filter ? layers() + 1 : 0, 0);
-  Categories categories;
-  for (std::uint32_t first = 0; first < images(); first += batch_) {
-    const std::uint32_t last = first + std::min(batch_, images() - first);
-    const Categories found = infer_batch(first, last);
-    categories.insert(categories.end(), found.begin(), found.end());
-  }
-  return categories;
-}
-
 Categories SpgemmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
-  activations_.load(images_on_device_, {.first = first,
-                                        .last = last,
-                                        .first_one = row_begin_[first],
-                                        .ones = row_begin_[last] - row_begin_[first]});
+  activations_.load(device_images(), {.first = first,
+                                      .last = last,
+                                      .first_one = first_ones()[first],
+                                      .ones = first_ones()[last] - first_ones()[first]});
   for (std::uint32_t l = 0; l < layers(); ++l) {
     if (form_ == Form::with_filter) {
       activations_.drop_dead_rows();
@@ -107,10 +88,6 @@ Categories SpgemmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
   Categories categories = activations_.categories();
   count_live(layers(), categories.size());
   return categories;
-}
-
-void SpgemmEngine::count_live(std::size_t layer, std::size_t rows) {
-  if (!live_.empty()) live_[layer] += static_cast<std::uint32_t>(rows);
 }
 
 // Halves the rows until the work is small enough.

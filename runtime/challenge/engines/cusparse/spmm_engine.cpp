@@ -2,12 +2,11 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/challenge/engines/cusparse/cusparse_engine.h"
 #include "runtime/challenge/engines/cusparse/dense_columns.h"
 #include "runtime/challenge/engines/cusparse/live_rows.h"
 #include "runtime/challenge/engines/cusparse/spmm.h"
-#include "runtime/challenge/engines/gpu/device_images.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
-#include "runtime/challenge/engines/gpu/gpu_engine.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/device/gpu.h"
 
@@ -26,18 +25,16 @@ struct Layer {
   DeviceBuffer<float> bias;
 };
 
-class SpmmEngine : public GpuEngine {
+class SpmmEngine : public CusparseEngine {
  public:
   SpmmEngine(const Network& network, const EngineOptions& options);
 
   std::string kernel() const override;
-  std::vector<std::uint32_t> live() const override { return live_counts_; }
 
  private:
   void upload(const SparseImages& images) override;
   void tune() override;
-  Categories infer() override;
-  Categories infer_batch(std::uint32_t first, std::uint32_t last);
+  Categories infer_batch(std::uint32_t first, std::uint32_t last) override;
   void load_batch(std::uint32_t first, std::uint32_t last);
   std::uint32_t finish_layer(const Layer& layer, std::uint32_t columns);
   std::string algorithms() const;
@@ -48,17 +45,15 @@ class SpmmEngine : public GpuEngine {
   std::vector<Layer> weights_;
   std::uint32_t width_ = 1;
   CusparseHandle handle_;
-  DeviceImages images_on_device_;
-  std::vector<std::uint64_t> row_begin_;  // of the images, in host memory
-  std::uint32_t batch_ = 1;               // images that run at a time
-  DeviceBuffer<float> y_[2];              // [width][stride_of(batch)]
+  DeviceBuffer<float> y_[2];  // [width][stride_of(batch)]
   LiveRows live_;
   PinnedBuffer<std::uint32_t> live_count_;
-  std::vector<std::uint32_t> live_counts_;
 };
 
 SpmmEngine::SpmmEngine(const Network& network, const EngineOptions& options)
-    : GpuEngine(network, options), handle_(make_cusparse_handle(stream())), live_count_(1) {
+    : CusparseEngine(network, options, true),
+      handle_(make_cusparse_handle(stream())),
+      live_count_(1) {
   for (std::uint32_t l = 0; l < network.layers(); ++l) {
     const SparseLayer layer = network.layer(l);
     weights_.push_back({.inputs = layer.inputs,
@@ -72,7 +67,7 @@ SpmmEngine::SpmmEngine(const Network& network, const EngineOptions& options)
 std::string SpmmEngine::kernel() const {
   return cusparse_name(handle_.get()) + " SpMM, fastest algorithm of each layer" + algorithms() +
          ", activations dense fp32 [neuron][image], weights CSR fp32, dead rows dropped" +
-         in_batches(batch_);
+         in_batches(batch());
 }
 
 // " (CSR_ALG1 of 20, CSR_ALG2 of 100)"
@@ -91,25 +86,23 @@ std::string SpmmEngine::algorithms() const {
 
 void SpmmEngine::upload(const SparseImages& images) {
   for (DeviceBuffer<float>& y : y_) y = DeviceBuffer<float>();  // room for the new ones
-  images_on_device_ = DeviceImages();
-  images_on_device_ = upload_images(images);
-  row_begin_ = images.row_begin;
+  hold_images(images);
   const std::size_t bytes_per_image =
       2 * sizeof(float) * std::size_t{width_} + 5 * sizeof(std::uint32_t);
   // Less than 2^31 elements a matrix, with the columns that fill up the last unit.
   std::uint32_t most = std::max(kMostNonzeros / width_, 2 * kStrideUnit) - kStrideUnit;
   if (options().images_at_once > 0) most = std::min(most, options().images_at_once);
-  batch_ = images_per_batch(images.images(), bytes_per_image, usable_gpu_bytes(), most);
+  set_batch(images_per_batch(images.images(), bytes_per_image, usable_gpu_bytes(), most));
   for (DeviceBuffer<float>& y : y_) {
-    y = DeviceBuffer<float>(std::size_t{width_} * stride_of(batch_));
+    y = DeviceBuffer<float>(std::size_t{width_} * stride_of(batch()));
   }
-  live_ = LiveRows(batch_);
+  live_ = LiveRows(batch());
 }
 
 // Runs the first batch with all algorithms of each layer; a layer that no image reaches keeps what
 // it has.
 void SpmmEngine::tune() {
-  std::uint32_t columns = std::min(batch_, images());
+  std::uint32_t columns = std::min(batch(), images());
   if (columns == 0) return;
   load_batch(0, columns);
   for (std::uint32_t l = 0; l < layers() && columns > 0; ++l) {
@@ -120,21 +113,10 @@ void SpmmEngine::tune() {
   }
 }
 
-Categories SpmmEngine::infer() {
-  live_counts_.assign(layers() + 1, 0);
-  Categories categories;
-  for (std::uint32_t first = 0; first < images(); first += batch_) {
-    const std::uint32_t last = first + std::min(batch_, images() - first);
-    const Categories found = infer_batch(first, last);
-    categories.insert(categories.end(), found.begin(), found.end());
-  }
-  return categories;
-}
-
 Categories SpmmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
   std::uint32_t columns = last - first;
   load_batch(first, last);
-  live_counts_[0] += lit_images(first, last);
+  count_live(0, lit_images(first, last));
   for (std::uint32_t l = 0; l < layers(); ++l) {
     if (columns > 0) {
       Layer& layer = weights_[l];
@@ -142,7 +124,7 @@ Categories SpmmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
                              view(1, layer.outputs, columns));
       columns = finish_layer(layer, columns);
     }
-    live_counts_[l + 1] += columns;
+    count_live(l + 1, columns);
     report_layers(l + 1, first, last);
   }
   return live_.download(stream());
@@ -152,7 +134,7 @@ Categories SpmmEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
 void SpmmEngine::load_batch(std::uint32_t first, std::uint32_t last) {
   const std::uint32_t columns = last - first;
   live_.reset(first, columns, stream());
-  expand_images(images_on_device_, first, last, {.per_image = 1, .per_neuron = stride_of(columns)},
+  expand_images(device_images(), first, last, {.per_image = 1, .per_neuron = stride_of(columns)},
                 y_[0].get(), stream());
 }
 
@@ -186,7 +168,7 @@ std::uint32_t SpmmEngine::read_live_count() const {
 // Images that have ones.
 std::uint32_t SpmmEngine::lit_images(std::uint32_t first, std::uint32_t last) const {
   std::uint32_t lit = 0;
-  for (std::uint32_t i = first; i < last; ++i) lit += row_begin_[i + 1] > row_begin_[i] ? 1 : 0;
+  for (std::uint32_t i = first; i < last; ++i) lit += first_ones()[i + 1] > first_ones()[i] ? 1 : 0;
   return lit;
 }
 

@@ -90,16 +90,16 @@ class ResidentEngine : public GraphEngine {
       launch.last_layer = phases_[p].last;
       launch.rows = weights_->rows();
       launch.form = form_of(phases_[p]);
-      launch.bits = is_first ? batch.bits.get() : nullptr;
-      launch.inputs = neurons();
-      launch.in = activations_[p % 2].get();
-      launch.in_count = is_first ? batch.size.get() : counts_.get() + p;
-      launch.in_id = is_first ? nullptr : ids_[p % 2].get();
-      launch.out_form = is_last ? launch.form : form_of(phases_[p + 1]);
-      launch.out = is_last ? nullptr : activations_[(p + 1) % 2].get();
-      launch.out_count = counts_.get() + p + 1;
-      launch.out_id = is_last ? nullptr : ids_[(p + 1) % 2].get();
-      launch.live_bits = is_last ? live_bits() : nullptr;
+      launch.in.bits = is_first ? batch.bits.get() : nullptr;
+      launch.in.inputs = neurons();
+      launch.in.data = activations_[p % 2].get();
+      launch.in.count = is_first ? batch.size.get() : counts_.get() + p;
+      launch.in.id = is_first ? nullptr : ids_[p % 2].get();
+      launch.out.form = is_last ? launch.form : form_of(phases_[p + 1]);
+      launch.out.data = is_last ? nullptr : activations_[(p + 1) % 2].get();
+      launch.out.count = counts_.get() + p + 1;
+      launch.out.id = is_last ? nullptr : ids_[(p + 1) % 2].get();
+      launch.out.live_bits = is_last ? live_bits() : nullptr;
       launch_resident(launch, sms_, stream());
     }
   }

@@ -90,13 +90,13 @@ class GatherEngine : public GraphEngine {
     compaction.out_half = l + 1 >= half_from_;
     compaction.rows = rows_;
     compaction.used_rows = outputs;
-    compaction.alive = alive_.get();
-    compaction.in_count = count;
-    compaction.in_id = id;
-    compaction.first = first_.get();
-    compaction.out_count = counts_.get() + l;
-    compaction.out_id = kept_id;
-    compaction.live_bits = is_last ? live_bits() : nullptr;
+    compaction.places.alive = alive_.get();
+    compaction.places.in_count = count;
+    compaction.places.in_id = id;
+    compaction.places.first = first_.get();
+    compaction.places.out_count = counts_.get() + l;
+    compaction.places.out_id = kept_id;
+    compaction.places.live_bits = is_last ? live_bits() : nullptr;
     launch_compaction(compaction, sms_, stream());
   }
 

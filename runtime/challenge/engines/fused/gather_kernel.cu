@@ -1,7 +1,6 @@
 #include "runtime/challenge/engines/fused/gather_kernel.h"
 
 #include "runtime/challenge/engines/gpu/activation.cuh"
-#include "runtime/challenge/engines/gpu/image_places.h"
 #include "runtime/device/cuda_check.h"
 #include "runtime/sparse/gather_rows.cuh"
 
@@ -69,20 +68,20 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(const GatherLaunch a) 
 
 __device__ __forceinline__ std::uint32_t live_images(const GatherCompaction& a,
                                                      std::uint32_t tile) {
-  const std::uint32_t there = *a.in_count - tile * kGatherImages;
+  const std::uint32_t there = *a.places.in_count - tile * kGatherImages;
   const std::uint32_t mask = there < kGatherImages ? (1u << there) - 1 : kAll;
-  return a.alive[tile] & mask;
+  return a.places.alive[tile] & mask;
 }
 
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kThreads) move_kernel(const GatherCompaction a) {
   constexpr std::uint32_t kRows = kThreads / kGatherImages;
-  const std::uint32_t tiles = (*a.in_count + kGatherImages - 1) / kGatherImages;
+  const std::uint32_t tiles = (*a.places.in_count + kGatherImages - 1) / kGatherImages;
   const std::uint32_t image = threadIdx.x % kGatherImages;
   for (std::uint32_t tile = blockIdx.y; tile < tiles; tile += gridDim.y) {
     const std::uint32_t mask = live_images(a, tile);
     if ((mask >> image & 1) == 0) continue;
-    const std::uint32_t place = a.first[tile] + __popc(mask & ((1u << image) - 1));
+    const std::uint32_t place = a.places.first[tile] + __popc(mask & ((1u << image) - 1));
     const In* from = static_cast<const In*>(a.in) + std::size_t{tile} * a.rows * kGatherImages;
     Out* to = static_cast<Out*>(a.out) +
               std::size_t{place / kGatherImages} * a.rows * kGatherImages + place % kGatherImages;
@@ -119,14 +118,7 @@ void launch_gather(const GatherLaunch& launch, int sms, cudaStream_t stream) {
 }
 
 void launch_compaction(const GatherCompaction& compaction, int sms, cudaStream_t stream) {
-  launch_image_places({.alive = compaction.alive,
-                       .in_count = compaction.in_count,
-                       .in_id = compaction.in_id,
-                       .first = compaction.first,
-                       .out_count = compaction.out_count,
-                       .out_id = compaction.out_id,
-                       .live_bits = compaction.live_bits},
-                      stream);
+  launch_image_places(compaction.places, stream);
   if (compaction.out == nullptr) return;
   if (compaction.in_half) {
     launch_move<__half, __half>(compaction, sms, stream);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "runtime/challenge/engines/gpu/image_places.h"
 #include "runtime/sparse/gather_weights.h"
 
 namespace winnow::challenge {
@@ -29,21 +30,16 @@ struct GatherLaunch {
 // Asynchronous; sums run over connections in their order, so equal inputs give equal outputs.
 void launch_gather(const GatherLaunch& launch, int sms, cudaStream_t stream);
 
-// Drops dead images: live ones move to consecutive places, in order.
+// Drops dead images: the activations of live ones move to the places that `places` gives them.
+// Pointers are to device memory.
 struct GatherCompaction {
   const void* in = nullptr;
-  void* out = nullptr;  // null: only the ids are wanted
+  void* out = nullptr;  // no overlap with `in`; null: only the ids are wanted
   bool in_half = false;
   bool out_half = false;
-  std::uint32_t rows = 0;          // of a tile in memory
-  std::uint32_t used_rows = 0;     // outputs of the layer before
-  std::uint32_t* alive = nullptr;  // [tiles], set to 0 afterwards by launch_compaction's caller
-  const std::uint32_t* in_count = nullptr;
-  const std::uint32_t* in_id = nullptr;  // image_places.h; null: image i has id i
-  std::uint32_t* first = nullptr;        // [tiles] scratch: place of the tile's first live image
-  std::uint32_t* out_count = nullptr;    // [1]
-  std::uint32_t* out_id = nullptr;       // or null
-  std::uint32_t* live_bits = nullptr;    // bit per id, 0 before; or null
+  std::uint32_t rows = 0;       // of a tile in memory
+  std::uint32_t used_rows = 0;  // outputs of the layer before
+  ImagePlaces places;           // tiles of one word
 };
 
 // Asynchronous, two kernels.

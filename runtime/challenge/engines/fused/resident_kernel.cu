@@ -42,18 +42,18 @@ __device__ __forceinline__ void load_all(std::uint32_t count, Load load, Store s
 // The tile's inputs to shared memory.
 template <typename T, int R>
 __device__ void load_tile(const ResidentLaunch& a, std::uint32_t tile, T* x) {
-  if (a.bits == nullptr) {
+  if (a.in.bits == nullptr) {
     const std::uint32_t chunks = a.rows * R * sizeof(T) / 16;
-    const uint4* from = static_cast<const uint4*>(a.in) + std::size_t{tile} * chunks;
+    const uint4* from = static_cast<const uint4*>(a.in.data) + std::size_t{tile} * chunks;
     load_all(
         chunks, [&](std::uint32_t i) { return __ldcs(from + i); },
         [&](std::uint32_t i, uint4 v) { reinterpret_cast<uint4*>(x)[i] = v; });
     return;
   }
-  const std::uint32_t* words = a.bits + std::size_t{tile} * R / 32 * a.inputs;
+  const std::uint32_t* words = a.in.bits + std::size_t{tile} * R / 32 * a.in.inputs;
   const std::uint32_t shift = tile * R % 32;
   load_all(
-      a.rows * R, [&](std::uint32_t i) { return i / R < a.inputs ? __ldg(words + i / R) : 0u; },
+      a.rows * R, [&](std::uint32_t i) { return i / R < a.in.inputs ? __ldg(words + i / R) : 0u; },
       [&](std::uint32_t i, std::uint32_t word) {
         x[i] = static_cast<T>(static_cast<float>(word >> (shift + i % R) & 1));
       });
@@ -68,9 +68,9 @@ __device__ void store_live(const ResidentLaunch& a, const Output& out, std::uint
   const std::uint32_t place = first + __popc(mask & ((1u << image) - 1));
   if (threadIdx.x < R) {
     const std::uint32_t number = tile * R + image;
-    const std::uint32_t id = a.in_id == nullptr ? number : a.in_id[number];
-    if (a.out_id != nullptr) a.out_id[place] = id;
-    if (a.live_bits != nullptr) atomicOr(a.live_bits + id / 32, 1u << id % 32);
+    const std::uint32_t id = a.in.id == nullptr ? number : a.in.id[number];
+    if (a.out.id != nullptr) a.out.id[place] = id;
+    if (a.out.live_bits != nullptr) atomicOr(a.out.live_bits + id / 32, 1u << id % 32);
   }
   if (out.data == nullptr) return;
   const std::uint32_t width = 1u << out.images_log2;
@@ -92,7 +92,7 @@ template <typename T, int R>
 __global__ void __launch_bounds__(kResidentThreads, 1)
     resident_kernel(const ResidentLaunch a, const Output out) {
   extern __shared__ __align__(128) unsigned char memory[];
-  const std::uint32_t images = *a.in_count;
+  const std::uint32_t images = *a.in.count;
   __shared__ std::uint32_t live_mask, first_place;
 
   for (std::uint32_t tile = blockIdx.x; tile * R < images; tile += gridDim.x) {
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
     __syncthreads();
     const std::uint32_t there = images - tile * R;
     const std::uint32_t mask = there < R ? live_mask & ((1u << there) - 1) : live_mask;
-    if (threadIdx.x == 0) first_place = atomicAdd(a.out_count, __popc(mask));
+    if (threadIdx.x == 0) first_place = atomicAdd(a.out.count, __popc(mask));
     __syncthreads();
     store_live<T, R>(a, out, tile, mask, first_place, reinterpret_cast<const T*>(buffers.x));
     __syncthreads();
@@ -131,7 +131,7 @@ void launch_form(const ResidentLaunch& launch, int sms, cudaStream_t stream) {
   const auto bytes = static_cast<int>(launch.form.shared_bytes(launch.rows));
   CUDA_CHECK(cudaFuncSetAttribute(resident_kernel<T, R>,
                                   cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  const Output out{launch.out, log2_of(launch.out_form.images), launch.out_form.is_half};
+  const Output out{launch.out.data, log2_of(launch.out.form.images), launch.out.form.is_half};
   resident_kernel<T, R><<<sms, kResidentThreads, bytes, stream>>>(launch, out);
   CUDA_CHECK(cudaGetLastError());
 }

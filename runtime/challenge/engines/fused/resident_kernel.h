@@ -14,25 +14,33 @@
 
 namespace winnow::challenge {
 
-// One launch; pointers to device memory.
+// The images that a launch begins with; pointers to device memory. The first launch reads bits, the
+// others activations.
+struct ResidentInput {
+  const std::uint32_t* bits = nullptr;   // [image / 32][inputs], bit image % 32; null: activations
+  std::uint32_t inputs = 0;              // of bits
+  const void* data = nullptr;            // activations in the launch's form
+  const std::uint32_t* count = nullptr;  // [1] images
+  const std::uint32_t* id = nullptr;     // [images] ids (image_places.h); null: image i has id i
+};
+
+// The live images that a launch leaves behind; pointers to device memory.
+struct ResidentOutput {
+  ResidentForm form;                   // of the next launch; ignored if data is null
+  void* data = nullptr;                // activations; null: only ids are wanted
+  std::uint32_t* count = nullptr;      // [1] images, 0 before the launch
+  std::uint32_t* id = nullptr;         // [images] ids; null: not wanted
+  std::uint32_t* live_bits = nullptr;  // bit per id, 0 before the launch; null: not wanted
+};
+
 struct ResidentLaunch {
   ResidentView weights;
   std::uint32_t first_layer = 0;
   std::uint32_t last_layer = 0;  // one beyond
   std::uint32_t rows = 0;        // ResidentWeights::rows()
   ResidentForm form;
-
-  const std::uint32_t* bits = nullptr;  // first launch: [image / 32][inputs], bit image % 32
-  std::uint32_t inputs = 0;
-  const void* in = nullptr;                 // other launches
-  const std::uint32_t* in_count = nullptr;  // [1] images
-  const std::uint32_t* in_id = nullptr;     // ids (image_places.h); null: image i has id i
-
-  ResidentForm out_form;               // of the next launch; ignored if out is null
-  void* out = nullptr;                 // null: only the ids are wanted
-  std::uint32_t* out_count = nullptr;  // [1], 0 before the launch
-  std::uint32_t* out_id = nullptr;     // or null
-  std::uint32_t* live_bits = nullptr;  // bit per id, 0 before the launch; null: not wanted
+  ResidentInput in;
+  ResidentOutput out;
 };
 
 // Asynchronous; fit for a CUDA graph. Which live image comes to lie where differs from run to run,

@@ -1,4 +1,4 @@
-// What a layer makes of its sums.
+// The epilogue of the challenge's layers: what they make of their sums.
 #pragma once
 
 #include "runtime/challenge/network.h"

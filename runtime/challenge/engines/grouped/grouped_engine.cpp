@@ -47,15 +47,6 @@ std::vector<std::uint32_t> tiles_of_bits(const std::vector<std::uint32_t>& words
   return tiles;
 }
 
-// How dead images are dropped after a layer: the next one moves the others.
-struct Drop {
-  const std::uint32_t* alive = nullptr;
-  std::uint32_t* first = nullptr;
-  std::uint32_t multiple = 2;
-  const std::uint32_t* in_id = nullptr;
-  std::uint32_t* out_id = nullptr;
-};
-
 class GroupedEngine : public GraphEngine {
  public:
   GroupedEngine(const Network& network, const EngineOptions& options)
@@ -110,7 +101,7 @@ class GroupedEngine : public GraphEngine {
   struct State {
     const std::uint32_t* count = nullptr;
     const std::uint32_t* id = nullptr;
-    Drop drop;  // what the next layer does on the way
+    ImageMoves moves;  // what the next layer does on the way
     std::uint32_t drops = 0;
     int turn = 0;  // which activations are the next layer's input
   };
@@ -189,7 +180,7 @@ class GroupedEngine : public GraphEngine {
     launch_multilayer(launch, stream());
     state.turn = 1 - state.turn;
     state.count = launch.images;
-    state.drop = {};
+    state.moves = {};
     drop_dead(launch.alive, last, state);
   }
 
@@ -202,11 +193,11 @@ class GroupedEngine : public GraphEngine {
     } else {
       launch_group_layer(launch, sms_, stream());
     }
-    if (state.drop.alive != nullptr) state.count = counts_.get() + state.drops - 1;
-    state.drop = {};
+    if (state.moves.keep != nullptr) state.count = counts_.get() + state.drops - 1;
+    state.moves = {};
     state.turn = 1 - state.turn;
     if (!drops_here) return;
-    state.drop.multiple = launch.out_form == GroupForm::split ? kSplitMultiple : 2;
+    state.moves.multiple = launch.out_form == GroupForm::split ? kSplitMultiple : 2;
     drop_dead(launch.alive, l + 1, state);
   }
 
@@ -214,23 +205,25 @@ class GroupedEngine : public GraphEngine {
   // moves them there; multilayer_kernel leaves it to us to move their ids.
   void drop_dead(const std::uint32_t* alive, std::uint32_t done, State& state) {
     const bool is_last = done == layers(), for_multilayer = done >= multilayer_from_;
-    state.drop.alive = alive;
-    state.drop.first = first_.get() + state.drops * words_;
-    state.drop.in_id = state.id;
-    state.drop.out_id = ids_[state.drops % 2].get();
+    std::uint32_t* const first = first_.get() + state.drops * words_;
+    std::uint32_t* const ids = ids_[state.drops % 2].get();
     ImagePlaces places;
     places.words_per_tile = kWordsPerTile;
-    places.multiple = for_multilayer ? 1 : state.drop.multiple;
+    places.multiple = for_multilayer ? 1 : state.moves.multiple;
     places.alive = alive;
     places.in_count = state.count;
-    places.first = state.drop.first;
+    places.first = first;
     places.out_count = counts_.get() + state.drops;
     places.in_id = state.id;
-    places.out_id = for_multilayer && !is_last ? state.drop.out_id : nullptr;
+    places.out_id = for_multilayer && !is_last ? ids : nullptr;
     places.out_number = for_multilayer && !is_last ? numbers_.get() : nullptr;
     places.live_bits = is_last ? live_bits() : nullptr;
     launch_image_places(places, stream());
-    state.id = state.drop.out_id;
+    state.moves.keep = alive;
+    state.moves.first = first;
+    state.moves.in_id = state.id;
+    state.moves.out_id = ids;
+    state.id = ids;
     ++state.drops;
   }
 
@@ -245,22 +238,18 @@ class GroupedEngine : public GraphEngine {
     launch.in = reads_bits ? batch.bits.get() : activations_[state.turn].get();
     launch.out = activations_[1 - state.turn].get();
     launch.count = state.count;
-    launch.keep = state.drop.alive;
-    launch.first = state.drop.first;
-    launch.multiple = state.drop.multiple;
-    launch.in_id = state.drop.in_id;
-    launch.out_id = state.drop.out_id;
+    launch.moves = state.moves;
     if (reads_bits && fuses_first_two_) {
-      launch.strip_panels = std::clamp(launch.weights.groups / kGroupsPerTwoLayerPanel,
-                                       kShortestTwoLayerStrip, kLongestTwoLayerStrip);
+      launch.order.strip_panels = std::clamp(launch.weights.groups / kGroupsPerTwoLayerPanel,
+                                             kShortestTwoLayerStrip, kLongestTwoLayerStrip);
     } else if (launch.in_form != GroupForm::half) {
-      launch.strip_panels =
+      launch.order.strip_panels =
           std::clamp(launch.weights.groups / kGroupsPerStripPanel, 1u, kLongestStrip);
       const std::size_t tile_bytes = std::size_t{launch.rows} * kSharedRowBytes;
-      if (launch.keep != nullptr && tile_bytes >= kLargeTileBytes)
-        launch.tile_set_log2 = kTileSetLog2;
+      if (launch.moves.keep != nullptr && tile_bytes >= kLargeTileBytes)
+        launch.order.tile_set_log2 = kTileSetLog2;
     }
-    launch.is_reverse = l % 2 == 1 && !reads_bits;
+    launch.order.is_reverse = l % 2 == 1 && !reads_bits;
     return launch;
   }
 

@@ -26,7 +26,7 @@ const std::vector<Case> kCases = {{{1, 1}, 1},
 
 EngineOptions exact_options() {
   EngineOptions options;
-  options.use_half = false;
+  options.full_precision_layers = 1 << 20;
   return options;
 }
 

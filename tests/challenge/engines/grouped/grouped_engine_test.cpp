@@ -91,7 +91,7 @@ TEST_CASE("grouped takes layers through shared memory where they fit") {
   }
 }
 
-// More than the sms of any GPU hold at a time, 16 images each.
+// More than the SMs of any GPU hold at a time, 16 images each.
 TEST_CASE("grouped takes one tile after the other through all layers of a launch") {
   if (lacks_gpu()) return;
   struct Case {

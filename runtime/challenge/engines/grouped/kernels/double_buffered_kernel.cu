@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(kGroupThreads, 2) double_buffered_kernel(const
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_panel_rows * kInputTerms * kRowBytes;
   const std::size_t tile_bytes = std::size_t{a.rows} * kInputTerms * kRowBytes;
-  const TileScheduler scheduler(w.groups, a.strip_panels, a.tile_set_log2, blockIdx.x, gridDim.x);
+  const TileScheduler scheduler(w.groups, a.order.strip_panels, a.order.tile_set_log2, blockIdx.x,
+                                gridDim.x);
 
   const auto group_of = [&](const WorkTile& work) {
     return min(scheduler.panel(work) * kGroupWarps + warp, w.groups - 1);
@@ -67,7 +68,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) double_buffered_kernel(const
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   const auto tile_of = [&](const WorkTile& i) {
-    return a.is_reverse ? tiles - 1 - scheduler.tile(i) : scheduler.tile(i);
+    return a.order.is_reverse ? tiles - 1 - scheduler.tile(i) : scheduler.tile(i);
   };
   const auto is_there = [&](const WorkTile& i) { return scheduler.tile(i) < tiles; };
   const auto copy = [&](const WorkTile& i, std::uint32_t count, const std::uint32_t* rows,
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) double_buffered_kernel(const
     const std::uint32_t number = number_in(further_rows);
     const PanelRows later_rows = rows_of_panel(scheduler.after(further));
     wait_for_copies<0>();
-    __syncthreads();  // this work's rows are there, and those of the one before are done with
+    __syncthreads();  // this work tile's rows are there, those of the one before are done with
     copy(next, next_rows.count, numbers[i % kBuffers], (i + 1) % kBuffers);
 
     const bool has_tile = is_there(work);
@@ -125,8 +126,8 @@ using Kernel = void (*)(GroupLaunch);
 
 template <bool kSplitOut, int kWeightTerms>
 Kernel kernel_for(const GroupLaunch& launch) {
-  return launch.keep != nullptr ? double_buffered_kernel<kSplitOut, kWeightTerms, true>
-                                : double_buffered_kernel<kSplitOut, kWeightTerms, false>;
+  return launch.moves.keep != nullptr ? double_buffered_kernel<kSplitOut, kWeightTerms, true>
+                                      : double_buffered_kernel<kSplitOut, kWeightTerms, false>;
 }
 
 template <bool kSplitOut>

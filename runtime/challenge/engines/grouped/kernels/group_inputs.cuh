@@ -1,4 +1,4 @@
-// Which rows of global memory a group reads; and images of bits.
+// Which rows of global memory a group reads; and inputs that are images of bits.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace winnow::challenge {
 
-// Rows of the inputs of one step that a lane needs.
+// The rows of the inputs that a lane needs in one step: GroupView::input.
 struct StepRows {
   uint4 of[kFragments];
 };
@@ -25,12 +25,12 @@ __device__ __forceinline__ std::uint32_t first_step(const GroupView& w, std::uin
   return w.steps != 0 ? group * w.steps : __ldg(w.step_begin + group);
 }
 
-// Inputs of the first layer: a byte of 8 images for each of four rows.
+// A lane's inputs of a fragment where images are bits: a byte, 8 images, for each of four rows.
 struct BitInputs {
   std::uint32_t row[4];
 };
 
-// The first layer's inputs of one step.
+// Reads the inputs of one step from `tile`, [row][64 bits].
 __device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned char* tile,
                                           BitInputs (&in)[kFragments]) {
 #pragma unroll
@@ -42,8 +42,8 @@ __device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned c
   }
 }
 
-// sum += weights x inputs for 16 inputs of 8 blocks of images. A bit stands for a
-// two (kBitValue): it is moved to the exponent's highest place.
+// sum += weights x inputs for a fragment and all blocks of images. A set bit becomes the half 2
+// (kBitValue), whose only bit that is set is the highest of the exponent.
 template <int kWeightTerms>
 __device__ __forceinline__ void add(const uint4 (&weight)[kWeightTerms], const BitInputs& in,
                                     float (&sum)[8][4], const SumBegin* begin = nullptr) {

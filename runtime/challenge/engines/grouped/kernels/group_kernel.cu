@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm) group_kernel(cons
   __shared__ typename Output::Scratch scratch[kGroupWarps];
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t panels = (a.weights.groups + kGroupWarps - 1) / kGroupWarps;
-  const std::uint32_t strips = (panels + a.strip_panels - 1) / a.strip_panels;  // of a tile
+  const std::uint32_t strips =
+      (panels + a.order.strip_panels - 1) / a.order.strip_panels;  // of a tile
   const std::size_t tile_bytes =
       kIn == GroupForm::bits ? std::size_t{a.bit_rows} * (kGroupImages / 8)
                              : std::size_t{a.rows} * (kIn == GroupForm::split ? 2 : 1) * kRowBytes;
@@ -73,16 +74,16 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm) group_kernel(cons
   const auto rows_at = [&](std::uint32_t group) {
     return rows_of(a.weights, first_step(a.weights, group));
   };
-  StepRows rows = rows_at(group_of(blockIdx.x % strips * a.strip_panels));
+  StepRows rows = rows_at(group_of(blockIdx.x % strips * a.order.strip_panels));
   if (kIn != GroupForm::bits) wait_for_launch_before();
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   Output output;
   for (std::uint32_t work = blockIdx.x; work < tiles * strips; work += gridDim.x) {
-    const std::uint32_t tile = a.is_reverse ? tiles - 1 - work / strips : work / strips;
+    const std::uint32_t tile = a.order.is_reverse ? tiles - 1 - work / strips : work / strips;
     const unsigned char* in = static_cast<const unsigned char*>(a.in) + tile * tile_bytes;
-    const std::uint32_t first_panel = work % strips * a.strip_panels;
-    const std::uint32_t last_panel = min(first_panel + a.strip_panels, panels);
+    const std::uint32_t first_panel = work % strips * a.order.strip_panels;
+    const std::uint32_t last_panel = min(first_panel + a.order.strip_panels, panels);
     output.prefetch_tile(a, tile);
     output.begin_tile(a, scratch[warp], tile, first_panel == 0 && warp == 0);
     for (std::uint32_t panel = first_panel; panel < last_panel; ++panel) {
@@ -99,7 +100,7 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm) group_kernel(cons
         }
       }
       const std::uint32_t next =
-          panel + 1 < last_panel ? panel + 1 : (work + gridDim.x) % strips * a.strip_panels;
+          panel + 1 < last_panel ? panel + 1 : (work + gridDim.x) % strips * a.order.strip_panels;
       rows = rows_at(group_of(next));
       end_sum(a.weights, bias, sum);
       output.write(a, scratch[warp], group, sum);
@@ -115,7 +116,7 @@ using Kernel = void (*)(GroupLaunch);
 template <GroupForm kIn, bool kSplitOut, int kWeightTerms>
 Kernel kernel_for(const GroupLaunch& launch) {
   if constexpr (kIn != GroupForm::bits) {
-    if (launch.keep != nullptr) return group_kernel<kIn, kSplitOut, kWeightTerms, true>;
+    if (launch.moves.keep != nullptr) return group_kernel<kIn, kSplitOut, kWeightTerms, true>;
   }
   return group_kernel<kIn, kSplitOut, kWeightTerms, false>;
 }

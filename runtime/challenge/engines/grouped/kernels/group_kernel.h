@@ -28,7 +28,27 @@ enum class GroupForm {
   half,   // one term
 };
 
-// What one launch computes. All pointers are to device memory.
+// In which order a layer's tiles and panels are computed.
+struct GroupOrder {
+  std::uint32_t strip_panels = 1;   // panels of a tile that a block computes one after the other
+  bool is_reverse = false;          // the last tile first: `in` may still be cached from its end
+  std::uint32_t tile_set_log2 = 0;  // in_form split only: 2^n tiles are computed together, a panel
+                                    // of all of them before the next panel
+};
+
+// Which images a layer keeps and where they go. The kept images of a tile go to consecutive places
+// in the output from the tile's first place on, in order; images of zeros fill up to a multiple of
+// `multiple` places. `keep` null: every image keeps its place, and the rest is not read.
+// Pointers are to device memory.
+struct ImageMoves {
+  const std::uint32_t* keep = nullptr;   // [words] bit per image of the input; 0 beyond the count
+  const std::uint32_t* first = nullptr;  // [tiles] the tile's first place, a multiple of `multiple`
+  std::uint32_t multiple = 2;            // even
+  const std::uint32_t* in_id = nullptr;  // [images] ids (image_places.h); null: image i has id i
+  std::uint32_t* out_id = nullptr;       // [places] ids of the kept images
+};
+
+// What one launch computes. Pointers are to device memory.
 struct GroupLaunch {
   GroupView weights;
   GroupForm in_form = GroupForm::half;
@@ -38,21 +58,8 @@ struct GroupLaunch {
   const void* in = nullptr;              // activations, or bits
   void* out = nullptr;                   // activations; no overlap with `in`
   const std::uint32_t* count = nullptr;  // [1] images in `in`
-
-  // The order of work.
-  std::uint32_t strip_panels = 1;   // panels of a tile that a block computes one after the other
-  bool is_reverse = false;          // the last tile first: `in` may still be cached from its end
-  std::uint32_t tile_set_log2 = 0;  // in_form split only: 2^n tiles are computed together, a panel
-                                    // of all of them before the next panel
-
-  // Dropping images, in_form split or half only. The kept images of a tile go to consecutive places
-  // in `out` from the tile's first place on, in order; images of zeros fill up to a multiple of
-  // `multiple` places. `keep` null: every image keeps its place, and the rest is not read.
-  const std::uint32_t* keep = nullptr;   // [words] bit per image of `in`; 0 beyond the count
-  const std::uint32_t* first = nullptr;  // [tiles] the tile's first place, a multiple of `multiple`
-  std::uint32_t multiple = 2;            // even
-  const std::uint32_t* in_id = nullptr;  // [images] ids (image_places.h); null: image i has id i
-  std::uint32_t* out_id = nullptr;       // [places] ids of the kept images
+  GroupOrder order;
+  ImageMoves moves;  // in_form split or half only
 
   // [words] bit per place in `out`: set for the images with an output above 0. Must be 0 before.
   // Null: not wanted.

@@ -1,10 +1,18 @@
-// How the fragments meet memory: lane = 4 n + q. As matrix B (inputs x images) mma.m16n8k16 wants
-// from a lane the inputs 2q, 2q+1, 2q+8, 2q+9 of image n. Which image is called n of block b is
-// free: here it is image 8 c(n) + b with c(n) = n / 2 + 4 (n % 2). So a lane needs 8 neighbouring
-// images of a row, 16 bytes, for all 8 blocks, the 8 lanes with the same q read whole rows of 128
-// bytes, and pairs of inputs come together by byte permutation. In the result a lane holds for
-// outputs n and n + 8 the images 2q, 2q+1 of each block: the chunks q and q + 4 of 16 bytes, so
-// that four lanes write 64 consecutive bytes.
+// What a warp computes with tensor cores, and how its fragments meet memory.
+//
+// One mma.m16n8k16 multiplies 16 outputs x 16 inputs (matrix A, the weights) with 16 inputs x 8
+// images (matrix B). A warp does this for the 64 images of a tile in 8 blocks of 8 images. With
+// lane = 4 n + q, the instruction wants from a lane, of matrix B, the inputs 2q, 2q+1, 2q+8 and
+// 2q+9 of image n of the block. Which image of the tile is image n of block b is free. Here it is
+// image 8 c(n) + b with c(n) = n / 2 + 4 (n % 2): its chunk c(n), 16 bytes of 8 neighbouring images
+// of a row, gives a lane what it needs for all 8 blocks. The 8 lanes of one q read a whole row of
+// 128 bytes; byte permutation brings pairs of inputs together.
+//
+// The result of the instruction has 16 outputs x 8 images. A lane holds, for the outputs n and n +
+// 8, the images 2q and 2q+1 of each block: over all blocks these are the chunks q and q + 4 of the
+// output's row, so that four lanes write 64 consecutive bytes.
+//
+// Sums are float [8 blocks][4]: of output n images 2q and 2q+1, then of output n + 8 the same.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +38,17 @@ __device__ __forceinline__ Lane this_lane() {
   return {lane % 4, lane / 4};
 }
 
-// Four rows of a lane's chunk.
+// A lane's chunk of the rows of four inputs: 2q, 2q+1, 2q+8, 2q+9 of a fragment.
 struct Inputs {
   uint4 row[4];
 };
 
+// Element i of v, from 0.
 __device__ __forceinline__ std::uint32_t word_of(const uint4& v, int i) {
   return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
 
+// c += a x b. A lane's words of matrix A, B and C.
 __device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::uint32_t b1,
                                          float (&c)[4]) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
@@ -52,6 +62,7 @@ struct SumBegin {
   float of[4];
 };
 
+// d = c + a x b.
 __device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::uint32_t b1,
                                          const float (&c)[4], float (&d)[4]) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
@@ -61,7 +72,8 @@ __device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::
         "f"(c[3]));
 }
 
-// sum += weights x inputs for 16 inputs of 8 blocks of images; `begin`: = instead of +=, plus that.
+// sum += weights x inputs for a fragment and one block of images; with `begin`, the sum begins with
+// it.
 template <int kWeightTerms>
 __device__ __forceinline__ void add_block(const uint4 (&weight)[kWeightTerms], std::uint32_t b0,
                                           std::uint32_t b1, const SumBegin* begin,
@@ -105,7 +117,7 @@ __device__ __forceinline__ void load_weights(const GroupView& w, std::uint32_t s
   }
 }
 
-// A lane's outputs n and n + 8 of a group: biases.
+// The biases of a lane's outputs n and n + 8 of a group.
 struct Biases {
   float of[2];
 };
@@ -115,14 +127,15 @@ __device__ __forceinline__ Biases biases_of(const GroupView& w, std::uint32_t gr
   return {{__ldg(bias), __ldg(bias + 8)}};
 }
 
-// Where no bias is above 0, it may count for every sum: without inputs the result is 0 anyway.
+// The challenge adds no bias to a sum of 0. Where no bias is above 0, it may be added to every sum:
+// the clamp makes 0 of it anyway.
 __device__ __forceinline__ SumBegin begin_of_sums(const GroupView& w, const Biases& bias) {
   const float first = w.has_positive_bias ? 0.0f : bias.of[0];
   const float second = w.has_positive_bias ? 0.0f : bias.of[1];
   return {{first, first, second, second}};
 }
 
-// Leaves sums to be clamped.
+// Adds the biases that begin_of_sums() left out. The sums are then to be clamped.
 __device__ __forceinline__ void end_sum(const GroupView& w, const Biases& bias,
                                         float (&sum)[8][4]) {
   if (!w.has_positive_bias) return;
@@ -135,6 +148,7 @@ __device__ __forceinline__ void end_sum(const GroupView& w, const Biases& bias,
   }
 }
 
+// min(32, max(0, z)) in stored activations.
 __device__ __forceinline__ float clamped(float z) {
   // As integers, positive numbers have the same order and negative ones are negative too: one
   // instruction instead of two.
@@ -146,7 +160,7 @@ __device__ __forceinline__ std::uint32_t bits_of(__half2 pair) {
   return reinterpret_cast<const std::uint32_t&>(pair);
 }
 
-// Two values as halves, and what is left of them as halves.
+// Two values as two terms each: the nearest halves, and the halves nearest to what these leave.
 struct SplitPair {
   std::uint32_t high, low;
 };
@@ -157,11 +171,12 @@ __device__ __forceinline__ SplitPair split_pair(float a, float b) {
   return {bits_of(high), bits_of(__floats2half2_rn(a - back.x, b - back.y))};
 }
 
-// Chunk i of a lane's sums as a chunk of 8 images, clamped: halves, and what is left of them.
+// A chunk of 8 images in two terms.
 struct SplitChunk {
   uint4 high, low;
 };
 
+// The clamped sums [..][i] of all blocks as a chunk.
 __device__ __forceinline__ SplitChunk split_chunk(const float (&sum)[8][4], int i) {
   SplitPair pair[4];
 #pragma unroll
@@ -180,13 +195,14 @@ __device__ __forceinline__ std::uint32_t clamped_halves(float a, float b) {
   return bits_of(__hmin2(reinterpret_cast<const __half2&>(pair), limit));
 }
 
-// The same as halves alone.
+// The same as split_chunk() in one term.
 __device__ __forceinline__ uint4 half_chunk(const float (&sum)[8][4], int i) {
   return make_uint4(clamped_halves(sum[0][i], sum[1][i]), clamped_halves(sum[2][i], sum[3][i]),
                     clamped_halves(sum[4][i], sum[5][i]), clamped_halves(sum[6][i], sum[7][i]));
 }
 
-// From here on, what the launch before wrote is there. The next one may begin, up to this point.
+// Waits until the launch before has ended, so that what it wrote is there, and allows the next
+// launch to begin, as far as its own call of this function (overlapping_launch.h).
 __device__ __forceinline__ void wait_for_launch_before() {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();

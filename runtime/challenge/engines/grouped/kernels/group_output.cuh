@@ -1,5 +1,5 @@
-// What becomes of a group's sums: activations where they are, or where images go that are kept; and
-// which images are alive.
+// What becomes of a group's sums: activations, in place or at the places of the images that are
+// kept (ImageMoves); and which images are alive.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,8 @@ struct Kept {
 };
 
 __device__ __forceinline__ Kept kept_of(const GroupLaunch& a, std::uint32_t tile) {
-  return {__ldg(a.keep + 2 * tile), __ldg(a.keep + 2 * tile + 1), __ldg(a.first + tile)};
+  return {__ldg(a.moves.keep + 2 * tile), __ldg(a.moves.keep + 2 * tile + 1),
+          __ldg(a.moves.first + tile)};
 }
 
 __device__ __forceinline__ Places places_of(const GroupLaunch& a, const Kept& kept,
@@ -79,7 +80,7 @@ __device__ __forceinline__ Places places_of(const GroupLaunch& a, const Kept& ke
   }
   __syncwarp();
   return {kept.first,
-          (count + a.multiple - 1) / a.multiple * a.multiple,
+          (count + a.moves.multiple - 1) / a.moves.multiple * a.moves.multiple,
           {2 * lane < count ? order[2 * lane] : kNone,
            2 * lane + 1 < count ? order[2 * lane + 1] : kNone}};
 }
@@ -90,8 +91,8 @@ __device__ __forceinline__ void move_ids(const GroupLaunch& a, std::uint32_t til
   for (std::uint32_t i = 0; i < 2; ++i) {
     if (places.source[i] == kNone) continue;
     const std::uint32_t number = tile * kGroupImages + places.source[i];
-    a.out_id[places.first + threadIdx.x % 32 * 2 + i] =
-        a.in_id == nullptr ? number : __ldg(a.in_id + number);
+    a.moves.out_id[places.first + threadIdx.x % 32 * 2 + i] =
+        a.moves.in_id == nullptr ? number : __ldg(a.moves.in_id + number);
   }
 }
 
@@ -128,7 +129,7 @@ __device__ __forceinline__ void set_bits(std::uint32_t* word, std::uint32_t bits
   if (bits != 0) atomicOr(word, bits);  // without a result: nobody waits for it
 }
 
-// Whether images are alive, told once for all groups of a tile that the warp has computed.
+// Sets the bits of the live images of a tile, once for all groups that the warp has computed.
 __device__ __forceinline__ void tell_alive(std::uint32_t* alive, std::uint32_t tile,
                                            std::uint32_t images, const Seen& seen) {
   std::uint32_t bits[2] = {};
@@ -147,7 +148,7 @@ __device__ __forceinline__ void tell_alive(std::uint32_t* alive, std::uint32_t t
   if (lane < 2) set_bits(alive + 2 * tile + lane, lane == 0 ? bits[0] : bits[1]);
 }
 
-// The same for images that moved; their places reach into up to three words.
+// The same for images that moved; their places are in up to three words.
 __device__ __forceinline__ void tell_moved_alive(std::uint32_t* alive, const Places& places,
                                                  std::uint32_t seen) {
   const std::uint32_t lane = threadIdx.x % 32, place = places.first + 2 * lane;

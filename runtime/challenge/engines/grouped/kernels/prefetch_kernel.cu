@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm)
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   const auto tile_of = [&](std::uint32_t work) {
-    return a.is_reverse ? tiles - 1 - work / panels : work / panels;
+    return a.order.is_reverse ? tiles - 1 - work / panels : work / panels;
   };
   // Begins to copy the rows of `work`, whose numbers are there, and fetches those of the next.
   const auto copy = [&](std::uint32_t work, std::uint32_t stage) {
@@ -134,7 +134,7 @@ void launch_blocks(const GroupLaunch& launch, int sms, cudaStream_t stream) {
 
 bool can_prefetch(const GroupLaunch& launch) {
   constexpr std::size_t kStatic = 1024;  // at most
-  if (launch.in_form != GroupForm::half || launch.keep != nullptr) return false;
+  if (launch.in_form != GroupForm::half || launch.moves.keep != nullptr) return false;
   if (launch.weights.steps != 1) return false;
   return fits_shared_memory(kSharedBytes + kStatic);
 }

@@ -1,8 +1,10 @@
-// Rows lie in shared memory in the order of GroupView::panel_row; the chunk c of 16 bytes of row r
-// is at place c ^ r % 4 ^ 4 (r % 2): at shared_row(r) ^ 16 c, and the low halves kRowBytes after
-// it. A quarter of a warp reads the chunks c and c + 4 of four rows; if these are different modulo
-// 4 (group_panels.h sees to that), it meets all banks once. When it writes, it has the chunks 0 to
-// 3 or 4 to 7 of an even row and of the next one.
+// The rows that a panel reads, in shared memory, in the order of GroupView::panel_row.
+//
+// Chunk c, 16 bytes, of the high term of row r begins at byte shared_row(r) ^ 16 c: its place in
+// the row is c ^ r % 4 ^ 4 (r % 2). The low term follows kRowBytes later. A quarter of a warp reads
+// the chunks c and c + 4 of four rows at a time; if the four row numbers differ modulo 4, which
+// group_panels.h sees to, it meets all banks once. When it writes, it has the chunks 0 to 3 or 4 to
+// 7 of an even row and of the next one, which meet all banks once too.
 #pragma once
 
 #include <cstdint>

@@ -145,7 +145,7 @@ __device__ __forceinline__ void take_over(const PanelReads& reads, const unsigne
   to[threadIdx.x] = from[threadIdx.x];
 }
 
-// What is known of an work before its turn.
+// What is known of a work tile before its turn.
 struct Upcoming {
   PanelReads reads;
   std::uint32_t entry;  // the warp's first group
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) two_layer_kernel(const TwoLa
   const GroupView& w = a.weights;
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t buffer_bytes = w.most_panel_rows * kInputTerms * kRowBytes;
-  const TileScheduler scheduler(w.groups, a.strip_panels, 0, blockIdx.x, gridDim.x);
+  const TileScheduler scheduler(w.groups, a.order.strip_panels, 0, blockIdx.x, gridDim.x);
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   const auto bits_of = [&](const WorkTile& work) {
@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) two_layer_kernel(const TwoLa
     const bool takes_over = work.i > 0 && now.reads.is_shared();
     if (takes_over) take_over(now.reads, memory + (buffer ^ 1) * buffer_bytes, rows);
     const std::uint32_t computed = now.reads.groups() - (takes_over ? 1 : 0);
-    wait_for_copies<1>();  // but not for the rows of the next work
+    wait_for_copies<1>();  // but not for the rows of the next work tile
     __syncwarp();
     if (warp < computed) compute_first(launch.first, now.entry, &prefetched, bits_of(work), rows);
     for (std::uint32_t k = warp + kGroupWarps; k < computed; k += kGroupWarps) {

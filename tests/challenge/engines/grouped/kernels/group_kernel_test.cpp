@@ -60,12 +60,12 @@ class MovingLayer {
     launch.in = in_.get();
     launch.out = out.get();
     launch.count = count_.get();
-    launch.is_reverse = is_reverse;
-    launch.tile_set_log2 = tile_set_log2;
-    launch.keep = keep_.get();
-    launch.first = first_.get();
-    launch.multiple = kMultiple;
-    launch.out_id = id.get();
+    launch.order.is_reverse = is_reverse;
+    launch.order.tile_set_log2 = tile_set_log2;
+    launch.moves.keep = keep_.get();
+    launch.moves.first = first_.get();
+    launch.moves.multiple = kMultiple;
+    launch.moves.out_id = id.get();
     launch.alive = alive.get();
     constexpr int kSms = 3;
     launch_group_layer(launch, kSms, stream.get());

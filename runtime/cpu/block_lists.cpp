@@ -1,4 +1,4 @@
-#include "runtime/cpu/unit_lists.h"
+#include "runtime/cpu/block_lists.h"
 
 #include <algorithm>
 #include <limits>
@@ -18,25 +18,25 @@ std::int32_t checked_offset(std::int64_t offset) {
 // Appends one row's entries whose channel (within its group) is below `channel_end`; `next` walks
 // the row from chunk to chunk.
 struct RowWriter {
-  const BlockCsr& weight;
+  const BlockCsr& blocks;
   const ConvShape& shape;
   const OffsetRule& rule;
   const TapWindow& taps;
-  UnitLists& lists;
+  BlockLists& lists;
 
   void append(std::int64_t row, std::int64_t& next, std::int64_t channel_end) const {
     const std::int64_t area = shape.kernel[0] * shape.kernel[1];
     const std::int64_t group =
-        row * weight.vector / std::max<std::int64_t>(shape.group_outputs(), 1);
-    for (; next < weight.begin[row + 1]; ++next) {
-      const std::int64_t c = weight.column[next] / area, tap = weight.column[next] % area;
+        row * blocks.vector / std::max<std::int64_t>(shape.group_outputs(), 1);
+    for (; next < blocks.begin[row + 1]; ++next) {
+      const std::int64_t c = blocks.column[next] / area, tap = blocks.column[next] % area;
       if (c >= channel_end) break;
       const std::int64_t r = tap / shape.kernel[1], s = tap % shape.kernel[1];
       if (r < taps.first_row || r >= taps.last_row) continue;
       if (s < taps.first_col || s >= taps.last_col) continue;
       lists.offset.push_back(checked_offset(rule(group * shape.group_channels() + c, r, s)));
-      const float* unit = weight.value.data() + next * weight.vector;
-      lists.value.insert(lists.value.end(), unit, unit + weight.vector);
+      const float* block = blocks.value.data() + next * blocks.vector;
+      lists.value.insert(lists.value.end(), block, block + blocks.vector);
     }
   }
 };
@@ -47,29 +47,29 @@ TapWindow all_taps(const ConvShape& shape) {
   return {0, shape.kernel[0], 0, shape.kernel[1]};
 }
 
-std::int64_t UnitLists::entries(std::int64_t first_unit, std::int64_t last_unit) const {
+std::int64_t BlockLists::entries(std::int64_t first_block, std::int64_t last_block) const {
   std::int64_t sum = 0;
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-    sum += begin[chunk * units + last_unit] - begin[chunk * units + first_unit];
+    sum += begin[chunk * blocks + last_block] - begin[chunk * blocks + first_block];
   }
   return sum;
 }
 
-UnitLists make_unit_lists(const BlockCsr& weight, const ConvShape& shape, const OffsetRule& rule,
-                          const ListOptions& options) {
+BlockLists make_block_lists(const BlockCsr& blocks, const ConvShape& shape, const OffsetRule& rule,
+                            const ListOptions& options) {
   const std::int64_t channels = shape.group_channels();
   const std::int64_t chunk = options.chunk_channels == 0
                                  ? std::max<std::int64_t>(channels, 1)
                                  : std::min(options.chunk_channels, channels);
-  UnitLists lists;
-  lists.vector = weight.vector;
-  lists.units = weight.rows();
+  BlockLists lists;
+  lists.vector = blocks.vector;
+  lists.blocks = blocks.rows();
   lists.chunks = std::max<std::int64_t>(1, (channels + chunk - 1) / chunk);
   lists.begin.push_back(0);
-  std::vector<std::int64_t> next(weight.begin.begin(), weight.begin.end() - 1);
-  const RowWriter writer{weight, shape, rule, options.taps, lists};
+  std::vector<std::int64_t> next(blocks.begin.begin(), blocks.begin.end() - 1);
+  const RowWriter writer{blocks, shape, rule, options.taps, lists};
   for (std::int64_t i = 0; i < lists.chunks; ++i) {
-    for (std::int64_t row = 0; row < lists.units; ++row) {
+    for (std::int64_t row = 0; row < lists.blocks; ++row) {
       writer.append(row, next[row], (i + 1) * chunk);
       lists.begin.push_back(static_cast<std::int64_t>(lists.offset.size()));
     }
@@ -77,10 +77,10 @@ UnitLists make_unit_lists(const BlockCsr& weight, const ConvShape& shape, const 
   return lists;
 }
 
-BlockCsr fitting_blocks(const BlockCsr& weight, const ConvShape& shape, int vector) {
-  int fitting = weight.vector % vector == 0 ? vector : 1;
+BlockCsr fitting_blocks(const BlockCsr& blocks, const ConvShape& shape, int vector) {
+  int fitting = blocks.vector % vector == 0 ? vector : 1;
   if (shape.groups > 1 && shape.group_outputs() % fitting != 0) fitting = 1;
-  return split_blocks(weight, fitting);
+  return split_blocks(blocks, fitting);
 }
 
 }  // namespace winnow

@@ -18,17 +18,17 @@ struct TapWindow {
 };
 TapWindow all_taps(const ConvShape& shape);
 
-// One list per chunk of input channels and unit; chunks outermost, so that all units run over the
+// One list per chunk of input channels and block; chunks outermost, so that all blocks run over the
 // same part of the input while it lies in the cache.
-struct UnitLists {
+struct BlockLists {
   int vector = 1;
-  std::int64_t units = 0;
+  std::int64_t blocks = 0;
   std::int64_t chunks = 1;
-  std::vector<std::int64_t> begin;   // [chunks * units + 1]
+  std::vector<std::int64_t> begin;   // [chunks * blocks + 1]
   std::vector<std::int32_t> offset;  // in floats
   std::vector<float> value;          // [entries, vector]
 
-  std::int64_t entries(std::int64_t first_unit, std::int64_t last_unit) const;
+  std::int64_t entries(std::int64_t first_block, std::int64_t last_block) const;
 };
 
 // Offset of channel c (counted over all groups) and tap (r, s) from an output point's first input.
@@ -39,12 +39,12 @@ struct ListOptions {
   std::int64_t chunk_channels = 0;  // 0: one chunk
 };
 
-// Requires units that do not straddle groups (see fitting_blocks).
+// Requires blocks that do not straddle groups (see fitting_blocks).
 // Throws Error{usage} if an offset exceeds 32 bits.
-UnitLists make_unit_lists(const BlockCsr& weight, const ConvShape& shape, const OffsetRule& rule,
-                          const ListOptions& options);
+BlockLists make_block_lists(const BlockCsr& blocks, const ConvShape& shape, const OffsetRule& rule,
+                            const ListOptions& options);
 
-// `units` split as far as a kernel of `vector` channels and the groups demand.
-BlockCsr fitting_blocks(const BlockCsr& weight, const ConvShape& shape, int vector);
+// `blocks` split as far as a kernel of `vector` channels and the groups demand.
+BlockCsr fitting_blocks(const BlockCsr& blocks, const ConvShape& shape, int vector);
 
 }  // namespace winnow

@@ -29,7 +29,7 @@ struct PlannedOperation {
   std::size_t step = 0;         // the step itself; for a conversion the one whose time it counts to
 };
 
-struct Schedule {
+struct ExecutionPlan {
   std::vector<PlannedBuffer> buffers;
   std::vector<PlannedOperation> operations;
   std::vector<std::size_t> step_outputs;  // by step: buffer
@@ -38,7 +38,7 @@ struct Schedule {
 };
 
 // The chosen way to run a step.
-struct ScheduledStep {
+struct ChosenStep {
   std::vector<std::size_t> reads;  // format of each input
   std::size_t writes = 0;          // format of the output
   bool has_kernel = true;          // if not, the output is the first input's memory
@@ -47,13 +47,14 @@ struct ScheduledStep {
 // Whether a value has the same bytes in two of its formats.
 using SameMemory = std::function<bool(std::size_t value, std::size_t from, std::size_t to)>;
 
-// Requires one scheduled step per step of `program` and conversions in execution order, as
+// Requires one chosen step per step of `program` and conversions in execution order, as
 // choose_kernels gives them. Conversions between formats of the same memory become aliases, not
 // operations. The network's input and output exist in format 0.
-Schedule make_schedule(const Program& program, std::span<const ScheduledStep> steps,
-                       std::span<const Conversion> conversions, const SameMemory& is_same_memory);
+ExecutionPlan make_execution_plan(const Program& program, std::span<const ChosenStep> steps,
+                                  std::span<const Conversion> conversions,
+                                  const SameMemory& is_same_memory);
 
 // The buffer whose memory `buffer` is.
-std::size_t memory_of(const Schedule& schedule, std::size_t buffer);
+std::size_t memory_of(const ExecutionPlan& plan, std::size_t buffer);
 
 }  // namespace winnow

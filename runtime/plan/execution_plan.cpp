@@ -1,4 +1,4 @@
-#include "runtime/plan/schedule.h"
+#include "runtime/plan/execution_plan.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,53 +6,53 @@
 namespace winnow {
 namespace {
 
-class Scheduler {
+class Planner {
  public:
-  Scheduler(const Program& program, const SameMemory& is_same_memory)
+  Planner(const Program& program, const SameMemory& is_same_memory)
       : program_(program), is_same_memory_(is_same_memory) {
-    schedule_.step_outputs.resize(program.steps.size());
-    schedule_.input = buffer_of(program.input, 0);
+    execution_.step_outputs.resize(program.steps.size());
+    execution_.input = buffer_of(program.input, 0);
   }
 
   void add(const Conversion& conversion) {
     const std::size_t from = use(conversion.value, conversion.from);
     const std::size_t to = use(conversion.value, conversion.to);
     if (is_same_memory_(conversion.value, conversion.from, conversion.to)) {
-      schedule_.buffers[to].alias_of = from;
+      execution_.buffers[to].alias_of = from;
       return;
     }
     const std::size_t last_step = program_.steps.empty() ? 0 : program_.steps.size() - 1;
     const std::size_t step = std::min(conversion.before_step, last_step);
-    schedule_.operations.push_back({true, {from}, to, step});
+    execution_.operations.push_back({true, {from}, to, step});
   }
 
-  void add(std::size_t index, const ScheduledStep& chosen) {
+  void add(std::size_t index, const ChosenStep& chosen) {
     const Step& step = program_.steps[index];
     PlannedOperation operation{false, {}, 0, index};
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
       operation.in.push_back(use(step.inputs[i], chosen.reads[i]));
     }
     operation.out = use(step.output, chosen.writes);
-    schedule_.step_outputs[index] = operation.out;
+    execution_.step_outputs[index] = operation.out;
     if (chosen.has_kernel) {
-      schedule_.operations.push_back(std::move(operation));
+      execution_.operations.push_back(std::move(operation));
     } else {
-      schedule_.buffers[operation.out].alias_of = operation.in[0];
+      execution_.buffers[operation.out].alias_of = operation.in[0];
     }
   }
 
-  Schedule finish() {
-    schedule_.output = use(program_.output, 0);
-    return std::move(schedule_);
+  ExecutionPlan finish() {
+    execution_.output = use(program_.output, 0);
+    return std::move(execution_);
   }
 
  private:
   std::size_t buffer_of(std::size_t value, std::size_t format) {
-    std::vector<PlannedBuffer>& buffers = schedule_.buffers;
+    std::vector<PlannedBuffer>& buffers = execution_.buffers;
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       if (buffers[i].value == value && buffers[i].format == format) return i;
     }
-    const std::size_t now = schedule_.operations.size();
+    const std::size_t now = execution_.operations.size();
     buffers.push_back({value, format, buffers.size(), now, now});
     return buffers.size() - 1;
   }
@@ -60,32 +60,33 @@ class Scheduler {
   // Marks the buffer as used by the next operation.
   std::size_t use(std::size_t value, std::size_t format) {
     const std::size_t buffer = buffer_of(value, format);
-    schedule_.buffers[memory_of(schedule_, buffer)].last_operation = schedule_.operations.size();
+    execution_.buffers[memory_of(execution_, buffer)].last_operation = execution_.operations.size();
     return buffer;
   }
 
   const Program& program_;
   const SameMemory& is_same_memory_;
-  Schedule schedule_;
+  ExecutionPlan execution_;
 };
 
 }  // namespace
 
-Schedule make_schedule(const Program& program, std::span<const ScheduledStep> steps,
-                       std::span<const Conversion> conversions, const SameMemory& is_same_memory) {
-  Scheduler scheduler(program, is_same_memory);
+ExecutionPlan make_execution_plan(const Program& program, std::span<const ChosenStep> steps,
+                                  std::span<const Conversion> conversions,
+                                  const SameMemory& is_same_memory) {
+  Planner planner(program, is_same_memory);
   auto conversion = conversions.begin();
   for (std::size_t i = 0; i <= program.steps.size(); ++i) {
     for (; conversion != conversions.end() && conversion->before_step == i; ++conversion) {
-      scheduler.add(*conversion);
+      planner.add(*conversion);
     }
-    if (i < program.steps.size()) scheduler.add(i, steps[i]);
+    if (i < program.steps.size()) planner.add(i, steps[i]);
   }
-  return scheduler.finish();
+  return planner.finish();
 }
 
-std::size_t memory_of(const Schedule& schedule, std::size_t buffer) {
-  while (schedule.buffers[buffer].alias_of != buffer) buffer = schedule.buffers[buffer].alias_of;
+std::size_t memory_of(const ExecutionPlan& plan, std::size_t buffer) {
+  while (plan.buffers[buffer].alias_of != buffer) buffer = plan.buffers[buffer].alias_of;
   return buffer;
 }
 
