@@ -77,6 +77,8 @@ class TorchTrainee::Impl {
       model.tensors[name] = to_host(layer.unit_mask);
       model.mask_vector[layer.node] = static_cast<int>(layer.vector);
     }
+  }
+
   void train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
     LossSum losses(device_, loss_sum);
     try {
@@ -88,15 +90,13 @@ class TorchTrainee::Impl {
     loss_sum = losses.value();
   }
 
-  }
+  double train_batches(std::int64_t first, std::int64_t count) {
     double sum = 0.0;
     train_on(first, count, sum);
     return count > 0 ? sum / static_cast<double>(count) : 0.0;
   }
 
   void train(std::int64_t first, std::int64_t count, LossSum& losses) {
-
-  double train_batches(std::int64_t first, std::int64_t count) {
     Learner::Hooks hooks;
     if (stage_.is_pruning) {
       const torch::NoGradGuard no_grad;
@@ -274,11 +274,11 @@ void TorchTrainee::reset_momentum() {
   impl_->reset_momentum();
 }
 void TorchTrainee::store(Model& model) const {
-void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
-  impl_->train_on(first, count, loss_sum);
+  impl_->store(model);
 }
 
-  impl_->store(model);
+void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
+  impl_->train_on(first, count, loss_sum);
 }
 
 std::int64_t TorchTrainee::batches_per_epoch() const {
