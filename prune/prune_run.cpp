@@ -243,7 +243,8 @@ Model PruneRun::current_model() const {
   model.classes = data_.train.classes;
   model.metadata = {{"name", config_.name},
                     {"seed", std::to_string(config_.seed)},
-                    {"data", config_.data.format + " in " + data_.directory},
+                    {kDataFormatKey, config_.data.format},
+                    {kDataPathKey, data_.directory},
                     {"device", trainee_.device()}};
   add_versions(model.metadata);
   return model;

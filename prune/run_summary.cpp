@@ -43,7 +43,8 @@ std::string summary_json(const SummaryParts& parts) {
   Json json = {{"program", "prune"},
                {"name", config.name},
                {"network", parts.model.graph.name},
-               {"data", parts.model.metadata.at("data")},
+               {"data", parts.model.metadata.at(kDataFormatKey) + " in " +
+                            parts.model.metadata.at(kDataPathKey)},
                {"seed", config.seed},
                {"device", parts.device},
                {"versions",

@@ -16,32 +16,40 @@ std::int64_t input_size(const Model& model) {
   return shape.size() == 3 && shape[1] == shape[2] ? shape[1] : 0;
 }
 
+DataConfig data_config(const std::string& format, const std::string& path, const Model& model) {
+  DataConfig data;
+  data.format = format;
+  data.path = path;
+  data.validation = 0;
+  data.size = format == "folder" ? input_size(model) : 0;
+  return data;
+}
+
 DataConfig parsed(const std::string& text, const Model& model) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) {
     fail(ErrorCode::usage, "--data ", in_quotes(text),
          ": expected FORMAT:DIRECTORY, for example cifar10:data/cifar10");
   }
-  DataConfig data;
-  data.format = text.substr(0, colon);
-  data.path = text.substr(colon + 1);
-  data.validation = 0;
-  data.size = data.format == "folder" ? input_size(model) : 0;
-  return data;
+  return data_config(text.substr(0, colon), text.substr(colon + 1), model);
 }
 
-// "cifar10 in /data/cifar10" of the metadata.
+// The data set of the metadata. Checkpoints of Winnow 0.1 name it in one text, "cifar10 in
+// /data/cifar10".
 std::optional<DataConfig> remembered(const Model& model) {
-  const auto found = model.metadata.find("data");
-  if (found == model.metadata.end()) return std::nullopt;
-  const std::size_t middle = found->second.find(" in ");
-  if (middle == std::string::npos) return std::nullopt;
-  DataConfig data;
-  data.format = found->second.substr(0, middle);
-  data.path = found->second.substr(middle + 4);
-  data.validation = 0;
-  data.size = data.format == "folder" ? input_size(model) : 0;
-  return data;
+  const auto of = [&](const char* key) {
+    const auto found = model.metadata.find(key);
+    return found == model.metadata.end() ? std::string() : found->second;
+  };
+  std::string format = of(kDataFormatKey), path = of(kDataPathKey);
+  if (format.empty()) {
+    const std::string text = of("data");
+    const std::size_t middle = text.find(" in ");
+    if (middle == std::string::npos) return std::nullopt;
+    format = text.substr(0, middle);
+    path = text.substr(middle + 4);
+  }
+  return data_config(format, path, model);
 }
 
 }  // namespace

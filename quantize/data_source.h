@@ -17,7 +17,7 @@ struct DataSource {
 
 // In this order: `text` ("FORMAT:DIRECTORY", a folder's images then get the model's size); the
 // config.yaml that prune wrote beside `checkpoint`, with the directory that the model's metadata
-// names if it still exists; the metadata alone ("data": "FORMAT in DIRECTORY").
+// names if it still exists; the metadata alone (kDataFormatKey, kDataPathKey).
 // Throws Error{usage} if none says it, or if `text` has no colon.
 DataSource find_data(const std::string& text, const std::string& checkpoint, const Model& model);
 

@@ -59,7 +59,9 @@ void declare_measurement(CLI::App& app, Arguments& arguments) {
   QuantizeOptions& options = arguments.options;
   app.add_option("--data", options.data,
                  "FORMAT:DIRECTORY of the images (default: those of the pruning run)");
-  app.add_option("--limit", options.limit, "Measure on at most this many test images; 0: all")
+  app.add_option(
+         "--limit", options.limit,
+         "Measure on at most this many test images, evenly spread; 0: as many as the pruning run")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--calibration", options.calibration,

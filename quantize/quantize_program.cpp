@@ -1,10 +1,11 @@
 #include "quantize/quantize_program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
-#include "prune/data/partition.h"
 #include "prune/training/accuracy.h"
 #include "quantize/activation_range.h"
 #include "quantize/data_source.h"
@@ -14,6 +15,7 @@
 #include "runtime/base/file.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
+#include "runtime/images/selection.h"
 #include "runtime/model/safetensors.h"
 
 namespace winnow {
@@ -42,15 +44,19 @@ struct Images {
 };
 
 Images load_images(const QuantizeOptions& options, const Model& model) {
-  const DataSource source = find_data(options.data, options.in, model);
+  DataSource source = find_data(options.data, options.in, model);
+  const std::int64_t run_limit = std::exchange(source.data.limit, 0);
   DataSet data = load_data_set(source.data, source.seed);
   Images images{std::move(data.train), std::move(data.test),
                 source.data.format + " in " + data.directory};
   for (const std::string& note : data.notes) {
     if (!options.is_quiet) std::fprintf(stderr, "quantize: %s\n", note.c_str());
   }
-  thin_out(images.calibration, options.calibration);
-  if (options.limit > 0) thin_out(images.test, options.limit);
+  // Each set is thinned once, by the smaller number: to thin a thinned set takes other images.
+  thin_out(images.calibration,
+           run_limit > 0 ? std::min(run_limit, options.calibration) : options.calibration);
+  const std::int64_t limit = options.limit > 0 ? options.limit : run_limit;
+  if (limit > 0) thin_out(images.test, limit);
   return images;
 }
 
@@ -63,7 +69,8 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   std::int64_t done = 0;
   return quantize_weights(
       model, {options.scheme.weights, options.first_layer, options.refine, options.channel_scale,
-              [&](const std::string& layer) { progress.update(done++, layer); }, options.in});
+              [&](const std::string& layer) { progress.update(done++, layer); },
+              options.in});
 }
 
 // Measures before, between and after, and gives the model its activation formats.

@@ -20,7 +20,7 @@ struct QuantizeOptions {
   bool refine = true;
   ChannelScale channel_scale = ChannelScale::automatic;
   std::string data;                 // FORMAT:DIRECTORY; empty: see find_data
-  std::int64_t limit = 0;           // at most this many test images; 0: all
+  std::int64_t limit = 0;           // of test images (thin_out); 0: as in the pruning run
   std::int64_t calibration = 1024;  // training images to observe
   std::string device = "auto";
   std::int64_t batch = 512;

@@ -20,8 +20,10 @@ class KeyList : public Fields {
   void boolean(const std::string& key, bool&) override { add(key); }
   void integer(const std::string& key, std::int64_t&, const Range&) override { add(key); }
   void real(const std::string& key, double&, const Range&) override { add(key); }
+  void count_or_fraction(const std::string& key, double&, double) override { add(key); }
   void reals(const std::string& key, std::vector<double>&, const Range&) override { add(key); }
   void text(const std::string& key, std::string&) override { add(key); }
+  void file_name(const std::string& key, std::string&) override { add(key); }
   void texts(const std::string& key, std::vector<std::string>&) override { add(key); }
   void choice(const std::string& key, std::string&, Choices) override { add(key); }
   void intervals(const std::string& key, Intervals&, const Range&) override { add(key); }

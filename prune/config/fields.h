@@ -24,6 +24,8 @@ struct Range {
   bool excludes_highest = false;
 };
 
+inline constexpr Range kCount = {.lowest = 0, .highest = 1e9};
+
 // "0 <= momentum < 1"; "" if everything is allowed.
 std::string describe(const Range& range, const std::string& name);
 bool contains(const Range& range, double value);
@@ -41,8 +43,13 @@ class Fields {
   virtual void boolean(const std::string& key, bool& value) = 0;
   virtual void integer(const std::string& key, std::int64_t& value, const Range& range) = 0;
   virtual void real(const std::string& key, double& value, const Range& range) = 0;
+  // A whole number of 0 or more is a count, a number between 0 and 1 a fraction; `automatic` is the
+  // value that stands for "auto".
+  virtual void count_or_fraction(const std::string& key, double& value, double automatic) = 0;
   virtual void reals(const std::string& key, std::vector<double>& value, const Range& range) = 0;
   virtual void text(const std::string& key, std::string& value) = 0;
+  // A text that can name a file: not empty, "." or "..", and without "/".
+  virtual void file_name(const std::string& key, std::string& value) = 0;
   virtual void texts(const std::string& key, std::vector<std::string>& value) = 0;
   // One of `choices`; empty is "not given".
   virtual void choice(const std::string& key, std::string& value, Choices choices) = 0;

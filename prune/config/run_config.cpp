@@ -7,6 +7,7 @@
 #include "prune/config/yaml_document.h"
 #include "prune/config/yaml_reader.h"
 #include "prune/config/yaml_writer.h"
+#include "runtime/base/utf8.h"
 
 namespace winnow {
 namespace {
@@ -14,6 +15,9 @@ namespace {
 // What no single key can say.
 void check(const RunConfig& config, const std::string& place) {
   const auto refuse = [&](const auto&... parts) { fail(ErrorCode::usage, place, ": ", parts...); };
+  if (!is_utf8(config.name) || has_control_characters(config.name)) {
+    refuse("the file's name cannot name the run; give 'name'");
+  }
   if (config.data.format.empty()) {
     refuse("missing key 'data.format'; known: cifar10, cifar100, idx, folder");
   }
@@ -38,27 +42,19 @@ void check(const RunConfig& config, const std::string& place) {
   }
 }
 
-RunConfig read_document(YamlDocument document, std::span<const std::string> overrides) {
+}  // namespace
+
+RunConfig read_run_config(const std::string& file, std::span<const std::string> overrides) {
+  YamlDocument document = load_yaml_file(file);
   for (const std::string& argument : overrides) apply_override(document, argument);
   RunConfig config;
   config.data.format.clear();  // must be given
-  config.name = std::filesystem::path(document.places.file()).stem().string();
+  config.name = std::filesystem::path(file).stem().string();
   YamlReader::read(document.root, "", document.places,
                    [&](Fields& fields) { visit_run_config(config, fields); });
   config.evolution.seed = static_cast<std::uint64_t>(config.seed);
   check(config, document.places.file());
   return config;
-}
-
-}  // namespace
-
-RunConfig read_run_config(const std::string& file, std::span<const std::string> overrides) {
-  return read_document(load_yaml_file(file), overrides);
-}
-
-RunConfig parse_run_config(const std::string& text, const std::string& place,
-                           std::span<const std::string> overrides) {
-  return read_document(parse_yaml(text, place), overrides);
 }
 
 std::string write_run_config(const RunConfig& config) {

@@ -53,13 +53,10 @@ struct RunConfig {
 // Reads a configuration file, then applies `overrides` ("train.epochs=3"). Relative paths of graph
 // files start at the configuration's folder.
 // Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} with file,
-// line and column for everything else: no YAML, unknown or repeated keys (with a did-you-mean),
-// wrong types, values out of range, missing keys, keys that contradict each other.
+// line and column for everything else: no YAML, YAML that is not strict (yaml_strictness.h),
+// unknown or repeated keys (with a did-you-mean), wrong types, values out of range, missing keys,
+// keys that contradict each other.
 RunConfig read_run_config(const std::string& file, std::span<const std::string> overrides = {});
-
-// The same from text; `place` stands for the file in messages.
-RunConfig parse_run_config(const std::string& text, const std::string& place,
-                           std::span<const std::string> overrides = {});
 
 // YAML that reads back as an equal configuration, every key written out.
 std::string write_run_config(const RunConfig& config);

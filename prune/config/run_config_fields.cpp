@@ -6,7 +6,6 @@ namespace winnow {
 namespace {
 
 constexpr Range kPositiveCount = {.lowest = 1, .highest = 1e9};
-constexpr Range kCount = {.lowest = 0, .highest = 1e9};
 constexpr Range kNotNegative = {.lowest = 0};
 constexpr Range kPositive = {.lowest = 0, .excludes_lowest = true};
 constexpr Range kFraction = {.lowest = 0, .highest = 1};
@@ -26,7 +25,7 @@ void visit_data(DataConfig& data, Fields& fields) {
   static const std::vector<std::string> formats = {"cifar10", "cifar100", "idx", "folder"};
   fields.choice("format", data.format, formats);
   fields.text("path", data.path);
-  fields.integer("validation", data.validation, kPositiveCount);
+  fields.count_or_fraction("validation", data.validation, kAutomaticValidation);
   fields.integer("limit", data.limit, kCount);
   fields.integer("size", data.size, {.lowest = 0, .highest = 4096});
 }
@@ -141,7 +140,7 @@ void visit_augment(AugmentConfig& augment, Fields& fields) {
 }  // namespace
 
 void visit_run_config(RunConfig& config, Fields& fields) {
-  fields.text("name", config.name);
+  fields.file_name("name", config.name);
   fields.integer("seed", config.seed, {.lowest = 0});
   fields.text("device", config.device);
   fields.integer("threads", config.threads, {.lowest = 0, .highest = 1024});

@@ -2,20 +2,19 @@
 
 #include <sstream>
 
+#include "prune/config/yaml_strictness.h"
 #include "runtime/base/file.h"
 
 namespace winnow {
 namespace {
 
 YAML::Node parse(const std::string& text, const std::string& place) {
+  const YamlPlaces places(place);
   try {
+    require_strict_yaml(text, places);
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {
-    const YAML::Mark mark = error.mark;
-    const std::string where = mark.is_null() ? ""
-                                             : ":" + std::to_string(mark.line + 1) + ":" +
-                                                   std::to_string(mark.column + 1);
-    fail(ErrorCode::usage, place, where, ": not YAML: ", error.msg);
+    fail(ErrorCode::usage, places.at(error.mark), ": not YAML: ", error.msg);
   }
 }
 
@@ -31,14 +30,10 @@ YAML::Node child(YAML::Node section, const std::string& key) {
 
 }  // namespace
 
-YamlDocument parse_yaml(const std::string& text, const std::string& file) {
-  YamlDocument document{parse(text, file), YamlPlaces(file)};
+YamlDocument load_yaml_file(const std::string& file) {
+  YamlDocument document{parse(read_text_file(file), file), YamlPlaces(file)};
   if (document.root.IsNull()) document.root = YAML::Node(YAML::NodeType::Map);
   return document;
-}
-
-YamlDocument load_yaml_file(const std::string& file) {
-  return parse_yaml(read_text_file(file), file);
 }
 
 void apply_override(YamlDocument& document, const std::string& argument) {

@@ -16,9 +16,8 @@ struct YamlDocument {
 };
 
 // Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, Error{usage} with the place
-// if it is not YAML.
+// if it is not YAML or not strict (yaml_strictness.h).
 YamlDocument load_yaml_file(const std::string& file);
-YamlDocument parse_yaml(const std::string& text, const std::string& file);
 
 // Sets one value from a command line argument "train.epochs=3". Sections on the way are made where
 // they are missing. Throws Error{usage} if it has no '=', no key, or runs through a value.

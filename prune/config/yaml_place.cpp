@@ -8,7 +8,10 @@ std::string YamlPlaces::of(const YAML::Node& node, const std::string& path) cons
       return "argument '" + text + "'";
     }
   }
-  const YAML::Mark mark = node.Mark();
+  return at(node.Mark());
+}
+
+std::string YamlPlaces::at(const YAML::Mark& mark) const {
   if (mark.is_null()) return file_;
   return file_ + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
 }

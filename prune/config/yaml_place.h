@@ -5,6 +5,8 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/base/error.h"
 
@@ -22,6 +24,9 @@ class YamlPlaces {
 
   // `path` is the dotted path of the value whose node is given.
   std::string of(const YAML::Node& node, const std::string& path) const;
+
+  // A place in the text.
+  std::string at(const YAML::Mark& mark) const;
 
   const std::string& file() const { return file_; }
 

@@ -103,6 +103,24 @@ void YamlReader::real(const std::string& key, double& value, const Range& range)
   if (const YAML::Node node = find(key); node.IsDefined()) value = real_in(node, key, range);
 }
 
+void YamlReader::count_or_fraction(const std::string& key, double& value, double automatic) {
+  const YAML::Node node = find(key);
+  if (!node.IsDefined()) return;
+  constexpr char kExpected[] = "a count, a fraction between 0 and 1, or auto";
+  const std::string text = scalar(node, key, kExpected);
+  const auto count = parse_integer(text);
+  const auto number = parse_real(text);
+  if (text == "auto") {
+    value = automatic;
+  } else if (count && contains(kCount, static_cast<double>(*count))) {
+    value = static_cast<double>(*count);
+  } else if (!count && number && *number > 0 && *number < 1) {
+    value = *number;
+  } else {
+    refuse(node, key, kExpected);
+  }
+}
+
 void YamlReader::reals(const std::string& key, std::vector<double>& value, const Range& range) {
   const YAML::Node node = find(key);
   if (!node.IsDefined()) return;
@@ -112,6 +130,16 @@ void YamlReader::reals(const std::string& key, std::vector<double>& value, const
 
 void YamlReader::text(const std::string& key, std::string& value) {
   if (const YAML::Node node = find(key); node.IsDefined()) value = scalar(node, key, "a text");
+}
+
+void YamlReader::file_name(const std::string& key, std::string& value) {
+  constexpr char kExpected[] = "a name without '/'";
+  const YAML::Node node = find(key);
+  if (!node.IsDefined()) return;
+  value = scalar(node, key, kExpected);
+  const bool is_name =
+      !value.empty() && value != "." && value != ".." && value.find('/') == std::string::npos;
+  if (!is_name) refuse(node, key, kExpected);
 }
 
 void YamlReader::texts(const std::string& key, std::vector<std::string>& value) {

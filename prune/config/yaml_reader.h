@@ -20,8 +20,10 @@ class YamlReader : public Fields {
   void boolean(const std::string& key, bool& value) override;
   void integer(const std::string& key, std::int64_t& value, const Range& range) override;
   void real(const std::string& key, double& value, const Range& range) override;
+  void count_or_fraction(const std::string& key, double& value, double automatic) override;
   void reals(const std::string& key, std::vector<double>& value, const Range& range) override;
   void text(const std::string& key, std::string& value) override;
+  void file_name(const std::string& key, std::string& value) override;
   void texts(const std::string& key, std::vector<std::string>& value) override;
   void choice(const std::string& key, std::string& value, Choices choices) override;
   void intervals(const std::string& key, Intervals& value, const Range& range) override;

@@ -10,11 +10,18 @@
 namespace winnow {
 namespace {
 
+// "010" is 8 to some programs and 10 to others.
+bool has_leading_zero(const char* begin, const char* end) {
+  if (begin != end && *begin == '-') ++begin;
+  return end - begin > 1 && begin[0] == '0' && std::isdigit(static_cast<unsigned char>(begin[1]));
+}
+
 template <typename Number>
 std::optional<Number> parse_whole(const std::string& text) {
   const char* begin = text.data();
   const char* end = begin + text.size();
   if (begin != end && *begin == '+') ++begin;
+  if (has_leading_zero(begin, end)) return std::nullopt;
   Number value{};
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error != std::errc() || stop != end) return std::nullopt;

@@ -1,4 +1,5 @@
-// Scalars of YAML, strictly: `yes`, `0x10`, `1_000` and `.inf` are no booleans and numbers here.
+// Scalars of YAML, strictly: `yes`, `0x10`, `010`, `1_000` and `.inf` are no booleans and numbers
+// here.
 #pragma once
 
 #include <cstdint>

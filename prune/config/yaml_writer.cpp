@@ -31,12 +31,23 @@ void YamlWriter::real(const std::string& key, double& value, const Range&) {
   line(key, format_real(value));
 }
 
+void YamlWriter::count_or_fraction(const std::string& key, double& value, double automatic) {
+  const bool is_fraction = value > 0 && value < 1;
+  line(key, value == automatic ? "auto"
+            : is_fraction      ? format_real(value)
+                               : std::to_string(static_cast<std::int64_t>(value)));
+}
+
 void YamlWriter::reals(const std::string& key, std::vector<double>& value, const Range&) {
   line(key, list(value, format_real));
 }
 
 void YamlWriter::text(const std::string& key, std::string& value) {
   line(key, format_text(value));
+}
+
+void YamlWriter::file_name(const std::string& key, std::string& value) {
+  text(key, value);
 }
 
 void YamlWriter::texts(const std::string& key, std::vector<std::string>& value) {

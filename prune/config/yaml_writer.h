@@ -16,8 +16,10 @@ class YamlWriter : public Fields {
   void boolean(const std::string& key, bool& value) override;
   void integer(const std::string& key, std::int64_t& value, const Range&) override;
   void real(const std::string& key, double& value, const Range&) override;
+  void count_or_fraction(const std::string& key, double& value, double automatic) override;
   void reals(const std::string& key, std::vector<double>& value, const Range&) override;
   void text(const std::string& key, std::string& value) override;
+  void file_name(const std::string& key, std::string& value) override;
   void texts(const std::string& key, std::vector<std::string>& value) override;
   void choice(const std::string& key, std::string& value, Choices) override;
   void intervals(const std::string& key, Intervals& value, const Range&) override;

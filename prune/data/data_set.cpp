@@ -1,13 +1,17 @@
 #include "prune/data/data_set.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "prune/data/data_places.h"
 #include "prune/data/folder_cache.h"
 #include "prune/data/partition.h"
 #include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+#include "runtime/base/utf8.h"
 #include "runtime/images/class_names.h"
+#include "runtime/images/selection.h"
 
 namespace winnow {
 namespace {
@@ -16,7 +20,6 @@ void check(const DataConfig& config) {
   const auto at_least_0 = [](const char* name, std::int64_t value) {
     if (value < 0) fail(ErrorCode::usage, name, ": found ", value, ", expected at least 0");
   };
-  at_least_0("data.validation", config.validation);
   at_least_0("data.limit", config.limit);
   at_least_0("data.size", config.size);
 }
@@ -55,6 +58,16 @@ void name_fashion_classes(DataSet& data) {
   data.test.classes = data.train.classes;
 }
 
+// What ends up in the JSON of checkpoints, and so must be text.
+void check_texts(const DataSet& data) {
+  const auto check_text = [](const char* what, const std::string& text) {
+    if (is_utf8(text)) return;
+    fail(ErrorCode::usage, what, " ", in_quotes(text), " is not UTF-8");
+  };
+  check_text("data: the directory", data.directory);
+  for (const std::string& name : data.train.classes) check_text("data: the class name", name);
+}
+
 ImageSet read_split(ImageFormat format, const DataConfig& config, Split split,
                     const std::string& cache_directory, DataSet& data) {
   const FolderOptions options = {.size = config.size};
@@ -67,6 +80,22 @@ ImageSet read_split(ImageFormat format, const DataConfig& config, Split split,
 
 }  // namespace
 
+std::int64_t validation_count(double validation, std::int64_t count) {
+  const auto all = static_cast<double>(count);
+  const bool is_automatic = validation == kAutomaticValidation;
+  const bool is_fraction = validation > 0 && validation < 1;
+  if (!is_automatic && !is_fraction && !(validation >= 0 && validation == std::floor(validation))) {
+    fail(ErrorCode::usage, "data.validation: found ", validation,
+         ", expected a count or a fraction between 0 and 1");
+  }
+  double held = validation;
+  if (is_fraction) held = std::max(1.0, std::floor(validation * all));
+  if (is_automatic) held = std::clamp(std::floor(all / 10), 1.0, 5000.0);
+  if (held < all) return static_cast<std::int64_t>(held);
+  fail(ErrorCode::usage, "data.validation: found ", held, ", expected less than ", count,
+       " training samples");
+}
+
 DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
                       const std::string& cache_directory) {
   check(config);
@@ -78,11 +107,9 @@ DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
   join_classes(data.train, data.test);
   check_alike(data);
   if (format == ImageFormat::idx) name_fashion_classes(data);
-  if (config.validation >= data.train.count) {
-    fail(ErrorCode::usage, "data.validation: found ", config.validation, ", expected less than ",
-         data.train.count, " training samples");
-  }
-  data.validation = hold_out(data.train, config.validation, seed);
+  check_texts(data);
+  data.validation =
+      hold_out(data.train, validation_count(config.validation, data.train.count), seed);
   if (config.limit > 0) {
     for (ImageSet* set : {&data.train, &data.validation, &data.test}) thin_out(*set, config.limit);
   }

@@ -10,13 +10,25 @@
 
 namespace winnow {
 
+// Keys of a checkpoint's metadata: the data set that the network was trained with.
+inline constexpr char kDataFormatKey[] = "data_format";
+inline constexpr char kDataPathKey[] = "data_path";
+
+// Stands for min(5000, a tenth of the training split).
+inline constexpr double kAutomaticValidation = -1;
+
+// How many of `count` training samples `validation` asks for: a whole number is a count, a number
+// between 0 and 1 a fraction (rounded down, but at least one sample).
+// Throws Error{usage} for other numbers and if nothing would be left to train with.
+std::int64_t validation_count(double validation, std::int64_t count);
+
 // `data:` of a configuration.
 struct DataConfig {
-  std::string format = "cifar10";  // cifar10, cifar100, idx or folder
-  std::string path = "";           // directory; empty: the format's usual places
-  std::int64_t validation = 5000;  // samples held out of the training split, chosen by the seed
-  std::int64_t limit = 0;          // at most this many samples of each part; 0: all
-  std::int64_t size = 0;           // folder: images are brought to size x size
+  std::string format = "cifar10";            // cifar10, cifar100, idx or folder
+  std::string path = "";                     // directory; empty: the format's usual places
+  double validation = kAutomaticValidation;  // samples held out of the training split
+  std::int64_t limit = 0;                    // at most this many samples of each part; 0: all
+  std::int64_t size = 0;                     // folder: images are brought to size x size
 };
 
 struct DataSet {
@@ -28,17 +40,17 @@ struct DataSet {
   std::vector<std::string> notes;  // for the user: a cache that was damaged or cannot be written
 };
 
-// Reads both splits, holds `validation` samples out of the training split (a choice that depends on
-// the seed and their number alone), then thins each part to at most `limit` samples: of n samples
-// in file order those at floor(i n / limit), so that files sorted by class keep all classes.
-// Parts stay in file order.
+// Reads both splits, holds validation_count() samples out of the training split (a choice that
+// depends on the seed and their number alone), then thins each part to at most `limit` samples
+// (thin_out). Parts stay in file order.
 //
 // Class names of Fashion-MNIST are known: an idx set in a directory called fashion-mnist.
 //
 // Throws Error{usage} if nothing lies where it was looked for; the message lists the places and
 // says how to get the data (for Fashion-MNIST: apt-get install dataset-fashion-mnist). Throws
-// Error{usage} too for numbers out of range, Error{bad_file} for damaged files and for splits that
-// differ in size of image or in classes.
+// Error{usage} too for numbers out of range and for a directory or names of classes that are not
+// UTF-8, Error{bad_file} for damaged files and for splits that differ in size of image or in
+// classes.
 // A folder is decoded once and cached as one file a split in `cache_directory` (empty: not at all).
 DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
                       const std::string& cache_directory = "");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/random.h"
+#include "runtime/images/selection.h"
 
 namespace winnow {
 namespace {
@@ -37,24 +38,6 @@ void append_image(ImageSet& to, const ImageSet& from, std::size_t index) {
   ++to.count;
 }
 
-// Keeps the images with is_kept, in place: a set may fill most of the memory.
-void compact(ImageSet& set, const std::vector<bool>& is_kept) {
-  const auto size = static_cast<std::ptrdiff_t>(image_bytes(set));
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < is_kept.size(); ++i) {
-    if (!is_kept[i]) continue;
-    if (kept != i) {
-      const auto first = set.pixels.begin() + static_cast<std::ptrdiff_t>(i) * size;
-      std::copy(first, first + size, set.pixels.begin() + static_cast<std::ptrdiff_t>(kept) * size);
-      if (!set.labels.empty()) set.labels[kept] = set.labels[i];
-    }
-    ++kept;
-  }
-  set.count = static_cast<std::int64_t>(kept);
-  set.pixels.resize(kept * static_cast<std::size_t>(size));
-  if (!set.labels.empty()) set.labels.resize(kept);
-}
-
 Histogram histogram_of(const ImageSet& set, std::size_t channel) {
   const auto plane = static_cast<std::size_t>(set.height * set.width);
   Histogram histogram{};
@@ -80,18 +63,8 @@ ImageSet hold_out(ImageSet& set, std::int64_t count, std::uint64_t seed) {
     append_image(held, set, static_cast<std::size_t>(index));
     is_kept[static_cast<std::size_t>(index)] = false;
   }
-  compact(set, is_kept);
+  keep_images(set, is_kept);
   return held;
-}
-
-void thin_out(ImageSet& set, std::int64_t limit) {
-  if (set.count <= limit) return;
-  std::vector<bool> is_kept(static_cast<std::size_t>(set.count), false);
-  // i n cannot overflow: both are counts of images in memory.
-  for (std::int64_t i = 0; i < limit; ++i) {
-    is_kept[static_cast<std::size_t>(i * set.count / limit)] = true;
-  }
-  compact(set, is_kept);
 }
 
 Preprocessing measure_channels(const ImageSet& set) {

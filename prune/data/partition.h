@@ -12,10 +12,6 @@ namespace winnow {
 // Requires 0 <= count <= set.count.
 ImageSet hold_out(ImageSet& set, std::int64_t count, std::uint64_t seed);
 
-// Keeps the images at floor(i n / limit) for i = 0 .. limit - 1, n = set.count; all if n <= limit.
-// Requires limit >= 1.
-void thin_out(ImageSet& set, std::int64_t limit);
-
 // Mean and population deviation of byte / 255, per channel, from exact integer sums. The deviation
 // of a constant channel counts as 1.
 Preprocessing measure_channels(const ImageSet& set);

@@ -92,13 +92,6 @@ void require_fit(const Model& model, const DataSet& data) {
     fail(ErrorCode::usage, model.graph.name, ": the network's output is ", to_string(shapes.back()),
          ", ", train.classes.size(), " classes need ", to_string(outputs));
   }
-LossSum::LossSum(const torch::Device& device, double start)
-    : sum_(torch::full({}, start, torch::TensorOptions().dtype(torch::kDouble).device(device))) {}
-
-double LossSum::value() const {
-  return sum_.item<double>();
-}
-
 }
 
 const Model& checked(const Model& model, const DataSet& data) {
@@ -111,6 +104,13 @@ const Model& checked(const Model& model, const DataSet& data) {
 bool uses_bf16(TrainingPrecision precision, const torch::Device& device) {
   if (precision == TrainingPrecision::automatic) return device.is_cuda();
   return precision == TrainingPrecision::bf16;
+}
+
+LossSum::LossSum(const torch::Device& device, double start)
+    : sum_(torch::full({}, start, torch::TensorOptions().dtype(torch::kDouble).device(device))) {}
+
+double LossSum::value() const {
+  return sum_.item<double>();
 }
 
 Learner::Learner(const Model& model, const DataSet& data, const torch::Device& device,

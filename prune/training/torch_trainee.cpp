@@ -77,24 +77,26 @@ class TorchTrainee::Impl {
       model.tensors[name] = to_host(layer.block_mask);
       model.mask_vector[layer.node] = static_cast<int>(layer.vector);
     }
-    void train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
-      LossSum losses(device_, loss_sum);
-      try {
-        train(first, count, losses);
-      } catch (const Error&) {  // interrupted between two batches
-        loss_sum = losses.value();
-        throw;
-      }
-      loss_sum = losses.value();
-    }
   }
-  double sum = 0.0;
-  train_on(first, count, sum);
-  return count > 0 ? sum / static_cast<double>(count) : 0.0;
-}
+
+  void train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
+    LossSum losses(device_, loss_sum);
+    try {
+      train(first, count, losses);
+    } catch (const Error&) {  // interrupted between two batches
+      loss_sum = losses.value();
+      throw;
+    }
+    loss_sum = losses.value();
+  }
+
+  double train_batches(std::int64_t first, std::int64_t count) {
+    double sum = 0.0;
+    train_on(first, count, sum);
+    return count > 0 ? sum / static_cast<double>(count) : 0.0;
+  }
 
   void train(std::int64_t first, std::int64_t count, LossSum& losses) {
-  double train_batches(std::int64_t first, std::int64_t count) {
     Learner::Hooks hooks;
     if (stage_.is_pruning) {
       const torch::NoGradGuard no_grad;
@@ -185,15 +187,9 @@ class TorchTrainee::Impl {
     return copy;
   }
 
-  Learner& learner() {
-    return learner_;
-  }
-  const torch::Device& device() const {
-    return device_;
-  }
-  const std::vector<PrunableLayer>& layers() const {
-    return layers_;
-  }
+  Learner& learner() { return learner_; }
+  const torch::Device& device() const { return device_; }
+  const std::vector<PrunableLayer>& layers() const { return layers_; }
 
  private:
   void find_layers() {
@@ -280,11 +276,11 @@ void TorchTrainee::reset_momentum() {
   impl_->reset_momentum();
 }
 void TorchTrainee::store(Model& model) const {
-  void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
-    impl_->train_on(first, count, loss_sum);
-  }
-
   impl_->store(model);
+}
+
+void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
+  impl_->train_on(first, count, loss_sum);
 }
 
 std::int64_t TorchTrainee::batches_per_epoch() const {

@@ -10,6 +10,7 @@
 #include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
 #include "runtime/images/image_set.h"
+#include "runtime/images/selection.h"
 
 namespace winnow {
 namespace {
@@ -109,7 +110,7 @@ ImageSet load_set(const RunOptions& options, const DeployedModel& model) {
     fail(ErrorCode::usage, options.data, ": images of ", to_string(found), ", the model expects ",
          to_string(shape));
   }
-  if (options.limit > 0) set.count = std::min(set.count, options.limit);
+  if (options.limit > 0) thin_out(set, options.limit);
   return set;
 }
 
@@ -186,7 +187,8 @@ Command add_run_command(CLI::App& app) {
   app.add_option("--split", options->split, "train or test")
       ->check(CLI::IsMember({"train", "test"}))
       ->capture_default_str();
-  app.add_option("--limit", options->limit, "Use only the first samples, 0 for all")
+  app.add_option("--limit", options->limit,
+                 "Use at most this many samples, evenly spread; 0 for all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--batch", options->batch, "Batch size; 0: 1 for pictures, 128 for a data set")

@@ -1,7 +1,5 @@
 #include "runtime/images/folder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -16,6 +14,7 @@
 #include <thread>
 
 #include "runtime/base/error.h"
+#include "runtime/base/processor.h"
 #include "runtime/images/picture.h"
 
 namespace winnow {
@@ -116,8 +115,7 @@ void for_each_index(std::size_t count, const std::function<void(std::size_t)>& w
 
 // Throws unless count pictures of `size` bytes fit this machine; then their sum cannot overflow.
 void check_memory(std::size_t count, std::size_t size) {
-  const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t memory = physical_memory();
   if (count > memory / size) {
     fail(ErrorCode::usage, count, " pictures of ", size, " bytes exceed this machine's memory of ",
          memory >> 30, " GiB; choose a smaller picture size");

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "prune/config/run_config.h"
+#include "tests/config/config_text.h"
 #include "tests/temporary_directory.h"
 #include "tests/throws.h"
 
@@ -33,7 +34,7 @@ std::string config_with(const std::string& graph) {
 }
 
 std::string refusal(const std::string& graph) {
-  const auto read = [&] { parse_run_config(config_with(graph), "a.yaml"); };
+  const auto read = [&] { parse_config(config_with(graph)); };
   CHECK(error_of(read) == ErrorCode::usage);
   return message_of(read);
 }
@@ -43,7 +44,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 TEST_CASE("a graph is read with inputs and sizes filled in") {
-  const RunConfig config = parse_run_config(config_with(kGraph), "a.yaml");
+  const RunConfig config = parse_config(config_with(kGraph));
   REQUIRE(config.model.graph.has_value());
   const Graph& graph = *config.model.graph;
   CHECK(graph.name == "tiny");
@@ -56,8 +57,8 @@ TEST_CASE("a graph is read with inputs and sizes filled in") {
 }
 
 TEST_CASE("a graph is written with the configuration and reads back equal") {
-  const RunConfig config = parse_run_config(config_with(kGraph), "a.yaml");
-  const RunConfig again = parse_run_config(write_run_config(config), "b.yaml");
+  const RunConfig config = parse_config(config_with(kGraph));
+  const RunConfig again = parse_config(write_run_config(config));
   CHECK((again.model.graph == config.model.graph));
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "runtime/base/file.h"
+#include "tests/config/config_text.h"
 #include "tests/temporary_directory.h"
 #include "tests/throws.h"
 
@@ -18,18 +19,14 @@ constexpr char kMinimal[] =
     "model:\n"
     "  architecture: vgg16\n";
 
-RunConfig parse(const std::string& text, std::vector<std::string> overrides = {}) {
-  return parse_run_config(text, "a.yaml", overrides);
-}
-
 std::string refusal(const std::string& text, std::vector<std::string> overrides = {}) {
-  const auto read = [&] { parse(text, overrides); };
+  const auto read = [&] { parse_config(text, overrides); };
   CHECK(error_of(read) == ErrorCode::usage);
   return message_of(read);
 }
 
 TEST_CASE("a minimal configuration has the defaults and is named after its file") {
-  const RunConfig config = parse(kMinimal);
+  const RunConfig config = parse_config(kMinimal);
   CHECK(config.name == "a");
   CHECK(config.run_folder() == "runs/a");
   CHECK(config.train.epochs == TrainConfig{}.epochs);
@@ -39,16 +36,17 @@ TEST_CASE("a minimal configuration has the defaults and is named after its file"
 }
 
 TEST_CASE("every kind of value is read where it belongs") {
-  const RunConfig config = parse(std::string(kMinimal) +
-                                 "seed: 7\n"
-                                 "augment: {crop_padding: 4, flip: true}\n"
-                                 "train: {schedule: step, milestones: [30, 45.5], epochs: 50}\n"
-                                 "prune:\n"
-                                 "  acc_threshold: -0.02\n"
-                                 "  granularity: vector16\n"
-                                 "  budget: macs\n"
-                                 "  exclude: [conv1]\n"
-                                 "  layer_limits: {conv2: [0.1, 0.5]}\n");
+  const RunConfig config =
+      parse_config(std::string(kMinimal) +
+                   "seed: 7\n"
+                   "augment: {crop_padding: 4, flip: true}\n"
+                   "train: {schedule: step, milestones: [30, 45.5], epochs: 50}\n"
+                   "prune:\n"
+                   "  acc_threshold: -0.02\n"
+                   "  granularity: vector16\n"
+                   "  budget: macs\n"
+                   "  exclude: [conv1]\n"
+                   "  layer_limits: {conv2: [0.1, 0.5]}\n");
   CHECK(config.seed == 7);
   CHECK(config.evolution.seed == 7);
   CHECK(config.augment.crop_padding == 4);
@@ -106,9 +104,77 @@ TEST_CASE("keys that come twice, broken YAML and big files are refused") {
   CHECK(error_of([&] { read_run_config(folder / "none.yaml"); }) == ErrorCode::bad_file);
 }
 
+TEST_CASE("YAML that others read otherwise is refused with line and column") {
+  const std::string minimal = kMinimal;
+  CHECK(refusal(minimal + "---\nseed: 2\n") ==
+        "a.yaml:5:1: a second document begins, expected one");
+  CHECK(refusal(minimal + "---\n") == "a.yaml:5:1: a second document begins, expected one");
+  CHECK_NOTHROW(parse_config("---\n" + minimal + "...\n"));
+  CHECK(refusal(minimal + "seed: !!int 3\n") ==
+        "a.yaml:5:7: the tag 'tag:yaml.org,2002:int' is not allowed");
+  CHECK(refusal(minimal + "train: !mine {epochs: 3}\n").find("a.yaml:5:8: the tag '!mine'") == 0);
+  CHECK(refusal(minimal + "prune: {exclude: !!seq [a]}\n").find("a.yaml:5:18: the tag ") == 0);
+  CHECK(refusal(kMinimal, {"name=!!str a"}).find("argument 'name=!!str a':1:1: the tag ") == 0);
+  CHECK(parse_config(minimal + "name: \"quoted\"\n").name == "quoted");
+}
+
+TEST_CASE("numbers that look octal are refused, whether whole or not") {
+  const std::string train = std::string(kMinimal) + "train:\n  ";
+  CHECK(refusal(train + "epochs: 010\n") ==
+        "a.yaml:6:11: 'train.epochs': found '010', expected an integer with "
+        "0 <= epochs <= 1000000");
+  CHECK(refusal(train + "momentum: 00.5\n").find("a.yaml:6:13: 'train.momentum': found '00.5'") ==
+        0);
+  CHECK(refusal(train + "milestones: [01]\n").find("a.yaml:6:16: ") == 0);
+  CHECK(parse_config(train + "epochs: 0\n  momentum: 0.5\n").train.momentum == 0.5);
+}
+
+TEST_CASE(
+    "names that cannot name a folder, and texts that are none, are refused with their place") {
+  const std::string minimal = kMinimal;
+  for (const char* name : {"a/b", "..", ".", "\"\"", "../../etc"}) {
+    CAPTURE(name);
+    CHECK(refusal(minimal + "name: " + name + "\n").find("a.yaml:5:7: 'name': found ") == 0);
+  }
+  CHECK(refusal(kMinimal, {"name=a/b"}) ==
+        "argument 'name=a/b': 'name': found 'a/b', expected a name without '/'");
+  CHECK(refusal(minimal + "name: \"a\\nb\"\n") ==
+        "a.yaml:5:7: 'a\\x0ab': a text with a control character");
+  CHECK(refusal(minimal + "prune: {exclude: [\"x\\ty\"]}\n").find("a.yaml:5:19: ") == 0);
+  CHECK(refusal(minimal + "prune: {layer_limits: {\"x\\0y\": [0, 1]}}\n").find("a.yaml:5:24: ") ==
+        0);
+  CHECK(refusal(minimal + "name: a\xe4\n").find("a.yaml:5:7: 'a\\xe4': a text that is not UTF-8") ==
+        0);
+  CHECK(parse_config(minimal + "name: \xc3\xa4\n").name == "\xc3\xa4");
+}
+
+TEST_CASE("the number of validation images is a count, a fraction or left to us") {
+  const auto validation = [](const std::string& value) {
+    return parse_config("data: {format: idx, validation: " + value +
+                        "}\nmodel: {architecture: lenet5}\n")
+        .data.validation;
+  };
+  CHECK(parse_config(kMinimal).data.validation == kAutomaticValidation);
+  CHECK(validation("auto") == kAutomaticValidation);
+  CHECK(validation("0") == 0);
+  CHECK(validation("100000") == 100000);
+  CHECK(validation("0.125") == 0.125);
+  for (const char* bad : {"-1", "1.5", "-0.5", "many", "[1]", "010", "1e3"}) {
+    CAPTURE(bad);
+    CHECK(message_of([&] {
+            validation(bad);
+          }).find("expected a count, a fraction between 0 and 1, or auto") != std::string::npos);
+  }
+  for (const double value : {kAutomaticValidation, 0.0, 100000.0, 0.125}) {
+    RunConfig config = parse_config(kMinimal);
+    config.data.validation = value;
+    CHECK(parse_config(write_run_config(config)).data.validation == value);
+  }
+}
+
 TEST_CASE("arguments replace values, make sections, and are named when they are wrong") {
-  const RunConfig config =
-      parse(kMinimal, {"train.epochs=3", "seed=9", "prune.exclude=[conv1, conv2]", "data.limit=5"});
+  const RunConfig config = parse_config(
+      kMinimal, {"train.epochs=3", "seed=9", "prune.exclude=[conv1, conv2]", "data.limit=5"});
   CHECK(config.train.epochs == 3);
   CHECK(config.seed == 9);
   CHECK(config.evolution.exclude.size() == 2);
@@ -121,12 +187,13 @@ TEST_CASE("arguments replace values, make sections, and are named when they are 
 }
 
 TEST_CASE("a written configuration reads back equal") {
-  const RunConfig config = parse(std::string(kMinimal) +
-                                 "name: \"a: strange # name\"\n"
-                                 "train: {learning_rate: 0.1234567890123, warmup_epochs: 0.5}\n"
-                                 "prune: {layer_limits: {conv2: [0.1, 0.5]}, exclude: [x, y]}\n");
+  const RunConfig config =
+      parse_config(std::string(kMinimal) +
+                   "name: \"a: strange # name\"\n"
+                   "train: {learning_rate: 0.1234567890123, warmup_epochs: 0.5}\n"
+                   "prune: {layer_limits: {conv2: [0.1, 0.5]}, exclude: [x, y]}\n");
   const std::string text = write_run_config(config);
-  const RunConfig again = parse_run_config(text, "elsewhere.yaml");
+  const RunConfig again = parse_config(text);
   CHECK(write_run_config(again) == text);
   CHECK(again.name == config.name);
   CHECK(again.train.rate.rate == config.train.rate.rate);

@@ -110,11 +110,48 @@ TEST_CASE("numbers out of range and unknown formats are refused") {
     return error_of([&] { load_data_set(config, 1); });
   };
   CHECK(refusal({.format = "idx", .validation = 20}) == ErrorCode::usage);
-  CHECK(refusal({.format = "idx", .validation = -1}) == ErrorCode::usage);
+  CHECK(refusal({.format = "idx", .validation = -2}) == ErrorCode::usage);
   CHECK(refusal({.format = "idx", .validation = 1, .limit = -1}) == ErrorCode::usage);
   CHECK(refusal({.format = "idx", .validation = 1, .size = -1}) == ErrorCode::usage);
   CHECK(refusal({.format = "idy", .validation = 1}) == ErrorCode::usage);
   CHECK(refusal({.format = "idx", .validation = 19}) == std::nullopt);
+}
+
+TEST_CASE("the number of validation samples follows count, fraction or the size of the set") {
+  CHECK(validation_count(5000, 60000) == 5000);
+  CHECK(validation_count(0, 60000) == 0);
+  CHECK(validation_count(0.25, 1000) == 250);
+  CHECK(validation_count(0.001, 20) == 1);  // never none
+  CHECK(validation_count(kAutomaticValidation, 60000) == 5000);
+  CHECK(validation_count(kAutomaticValidation, 50000) == 5000);
+  CHECK(validation_count(kAutomaticValidation, 49999) == 4999);
+  CHECK(validation_count(kAutomaticValidation, 12) == 1);
+  CHECK(validation_count(kAutomaticValidation, 2) == 1);
+  for (const double bad : {-2.0, 1.5, 20.0, 1e18}) {
+    CAPTURE(bad);
+    CHECK(error_of([&] { validation_count(bad, 20); }) == ErrorCode::usage);
+  }
+  CHECK(error_of([] { validation_count(kAutomaticValidation, 1); }) == ErrorCode::usage);
+}
+
+TEST_CASE("a few images suffice with the default validation, and none need be held out") {
+  const TemporaryDirectory directory;
+  write_idx_set(directory.path(), 20, 2, 2);
+  DataConfig config = {.format = "idx", .path = directory.path()};
+  CHECK(load_data_set(config, 1).validation.count == 2);
+  config.validation = 0.5;
+  CHECK(load_data_set(config, 1).train.count == 10);
+  config.validation = 0;
+  CHECK(load_data_set(config, 1).train.count == 20);
+}
+
+TEST_CASE("names of classes that are no text are refused") {
+  const TemporaryDirectory directory;
+  write_idx_set(directory.path(), 20, 2, 2);
+  write_text(directory / "classes.txt", "0\n1\n2\n3\n4\n5\n6\n7\n\xe4\n9\n");
+  const auto load = [&] { load_data_set({.format = "idx", .path = directory.path()}, 1); };
+  CHECK(error_of(load) == ErrorCode::usage);
+  CHECK(message_of(load) == "data: the class name '\\xe4' is not UTF-8");
 }
 
 TEST_CASE("a missing data set names the places and how to get it") {

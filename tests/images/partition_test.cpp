@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/images/selection.h"
 #include "tests/images/write_files.h"
 
 namespace winnow {

@@ -38,7 +38,8 @@ class Workshop {
                                               {"fc", Linear{216, 4, true}, {}}}),
                        1);
     prune_node(model_, "fc", 1, 0.3, 2);
-    model_.metadata["data"] = "idx in " + directory_.path();
+    model_.metadata[kDataFormatKey] = "idx";
+    model_.metadata[kDataPathKey] = directory_.path();
     save_model(path("pruned.safetensors"), model_);
   }
 
@@ -136,17 +137,6 @@ TEST_CASE("nothing is written if something is wrong") {
   CHECK(!shop.has("quantize.json"));
 }
 
-TEST_CASE("images are found by option, by the run's configuration, by the checkpoint") {
-  const Workshop shop;
-  const std::string checkpoint = shop.path("pruned.safetensors");
-  const DataSource by_option = find_data("cifar10:/some/where", checkpoint, shop.model());
-  CHECK(by_option.data.format == "cifar10");
-  CHECK(by_option.data.path == "/some/where");
-
-  const DataSource by_checkpoint = find_data("", checkpoint, shop.model());
-  CHECK(by_checkpoint.data.format == "idx");
-  CHECK(by_checkpoint.data.path == shop.folder());
-
 // Replaces one weight in the file, which save_model might refuse to write.
 void put_weight(const std::string& path, const std::string& name, float value) {
   SafetensorsFile file = read_safetensors(path);
@@ -183,6 +173,17 @@ TEST_CASE("weights beyond fp16 are refused where they are stored as fp16, and on
   CHECK(shop.has("quantized.safetensors"));
 }
 
+TEST_CASE("images are found by option, by the run's configuration, by the checkpoint") {
+  const Workshop shop;
+  const std::string checkpoint = shop.path("pruned.safetensors");
+  const DataSource by_option = find_data("cifar10:/some/where", checkpoint, shop.model());
+  CHECK(by_option.data.format == "cifar10");
+  CHECK(by_option.data.path == "/some/where");
+
+  const DataSource by_checkpoint = find_data("", checkpoint, shop.model());
+  CHECK(by_checkpoint.data.format == "idx");
+  CHECK(by_checkpoint.data.path == shop.folder());
+
   std::ofstream(shop.path("config.yaml"))
       << "name: a\nseed: 7\ndata: {format: idx, path: gone/since, limit: 40, validation: 6}\n"
       << "model: {architecture: lenet5}\n";
@@ -192,8 +193,12 @@ TEST_CASE("weights beyond fp16 are refused where they are stored as fp16, and on
   CHECK(by_config.data.path == shop.folder());  // where prune found it
 
   Model silent = shop.model();
-  silent.metadata.clear();
+  silent.metadata = {{"data", "cifar100 in /a in b"}};  // as Winnow 0.1 wrote it
   std::filesystem::remove(shop.path("config.yaml"));
+  const DataSource by_old_checkpoint = find_data("", checkpoint, silent);
+  CHECK(by_old_checkpoint.data.format == "cifar100");
+  CHECK(by_old_checkpoint.data.path == "/a in b");
+  silent.metadata.clear();
   CHECK(error_of([&] { find_data("", checkpoint, silent); }) == ErrorCode::usage);
 }
 

@@ -7,6 +7,7 @@
 #include "prune/prune_program.h"
 #include "runtime/base/file.h"
 #include "runtime/model/safetensors.h"
+#include "tests/config/config_text.h"
 #include "tests/temporary_directory.h"
 #include "tests/throws.h"
 #include "tests/training/images.h"
@@ -68,7 +69,7 @@ class Bench {
   }
 
   RunConfig config(const std::string& run) const {
-    RunConfig result = parse_run_config(kConfig, "test.yaml");
+    RunConfig result = parse_config(kConfig);
     result.data.path = directory_.path();
     result.output = folder(run);
     return result;
