@@ -70,6 +70,7 @@ __device__ __forceinline__ Kept kept_of(const GroupLaunch& a, std::uint32_t tile
 
 __device__ __forceinline__ Places places_of(const GroupLaunch& a, const Kept& kept,
                                             unsigned char* order) {
+  const std::uint32_t multiple = a.moves.multiple;
   const std::uint32_t low = kept.low, high = kept.high;
   const std::uint32_t lane = threadIdx.x % 32, below = (1u << lane) - 1;
   const std::uint32_t lows = __popc(low), count = lows + __popc(high);
@@ -80,7 +81,7 @@ __device__ __forceinline__ Places places_of(const GroupLaunch& a, const Kept& ke
   }
   __syncwarp();
   return {kept.first,
-          (count + a.moves.multiple - 1) / a.moves.multiple * a.moves.multiple,
+          (count + multiple - 1) / multiple * multiple,
           {2 * lane < count ? order[2 * lane] : kNone,
            2 * lane + 1 < count ? order[2 * lane + 1] : kNone}};
 }
