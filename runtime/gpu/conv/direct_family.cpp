@@ -69,7 +69,7 @@ class Preparation {
  private:
   bool is_readable(const ActivationFormat& format) const {
     const bool is_known = format.layout == Layout::nchw || format.layout == Layout::chwn8;
-    return is_known && format.precision == problem_.options.precision &&
+    return is_known && !format.is_deferred && format.precision == problem_.options.precision &&
            format.halo_h >= conv_.padding[0] && format.halo_w >= conv_.padding[1];
   }
 
@@ -93,7 +93,8 @@ class Preparation {
                                  to_string(format.precision) + " " + to_string(tile);
       for (std::size_t writes = 0; writes < problem_.output_formats.size(); ++writes) {
         const ActivationFormat& out = problem_.output_formats[writes];
-        if (out.layout != format.layout || out.precision != format.precision) continue;
+        if (out.is_deferred || out.layout != format.layout) continue;
+        if (out.precision != format.precision) continue;
         found.push_back({.family = family_,
                          .kernel = kernel,
                          .reads = {reads},
