@@ -6,7 +6,9 @@
 
 #include "prune/config/run_config.h"
 #include "prune/prune_program.h"
+#include "prune/training/torch_errors.h"
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/program.h"
 
@@ -63,6 +65,15 @@ RunConfig resolve(const Arguments& arguments) {
   return config;
 }
 
+// The run folder itself may not be there yet.
+void check_json_place(const std::string& path, const std::string& run_folder) {
+  namespace fs = std::filesystem;
+  if (path.empty() || path == "-") return;
+  const fs::path folder = fs::absolute(path).parent_path();
+  if (fs::weakly_canonical(folder) == fs::weakly_canonical(run_folder)) return;
+  require_output_file(path);
+}
+
 void print_summary(const RunConfig& config, const PruneSummary& summary) {
   if (config.train.epochs > 0) {
     std::printf("dense accuracy:  %.2f %%\n", 100.0 * summary.dense_accuracy);
@@ -77,14 +88,15 @@ void print_summary(const RunConfig& config, const PruneSummary& summary) {
 
 int run(const Arguments& arguments) {
   const RunConfig config = resolve(arguments);
-  if (arguments.is_dry_run) {
-    std::fputs(describe_run(config).c_str(), stdout);
-    return 0;
-  }
-  const InterruptGuard guard;
+  check_json_place(arguments.json, config.run_folder());
   const FolderUse use = arguments.resumes      ? FolderUse::resume
                         : arguments.overwrites ? FolderUse::overwrite
                                                : FolderUse::fresh;
+  if (arguments.is_dry_run) {
+    std::fputs(describe_run(config, use).c_str(), stdout);
+    return 0;
+  }
+  const InterruptGuard guard;
   const PruneSummary summary =
       run_prune(config, {.use = use, .is_quiet = arguments.is_quiet, .should_stop = [] {
                            return InterruptGuard::requested();
@@ -104,6 +116,6 @@ int main(int argc, char** argv) {
     winnow::declare(app, arguments);
     winnow::add_version_flag(app, "LibTorch " WINNOW_TORCH_VERSION);
     if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
-    return winnow::run(arguments);
+    return winnow::without_torch_errors([&] { return winnow::run(arguments); });
   }));
 }

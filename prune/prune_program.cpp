@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "prune/prune_run.h"
+#include "prune/run_checks.h"
+#include "prune/training/device_name.h"
 #include "runtime/base/error.h"
 #include "runtime/model/architectures.h"
 
@@ -27,15 +29,19 @@ std::string comparable_config(const RunConfig& config) {
   return write_run_config(copy);
 }
 
-std::string describe_run(const RunConfig& config) {
+std::string describe_run(const RunConfig& config, FolderUse use) {
+  check_run_folder(config.run_folder(), use);
+  const std::string device = device_name(config.device);
   const DataSet data = load_data_set(config.data, static_cast<std::uint64_t>(config.seed));
   const Graph graph = make_graph(config.model, data.train);
+  check_run(config, data, graph);
   const std::vector<Shape> shapes = infer_shapes(graph, 1);
   std::ostringstream text;
-  text << "run folder: " << config.run_folder() << "\ndata: " << config.data.format << " in "
-       << data.directory << ", " << data.train.count << " training, " << data.validation.count
-       << " validation, " << data.test.count << " test images, " << data.train.classes.size()
-       << " classes\nnetwork: " << graph.name << "\n";
+  text << "run folder: " << config.run_folder() << "\ndevice: " << device
+       << "\ndata: " << config.data.format << " in " << data.directory << ", " << data.train.count
+       << " training, " << data.validation.count << " validation, " << data.test.count
+       << " test images, " << data.train.classes.size() << " classes\nnetwork: " << graph.name
+       << "\n";
   std::int64_t weights = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
@@ -56,6 +62,7 @@ PruneSummary run_prune(const RunConfig& config, const PruneOptions& options) {
   if (folder.is_finished()) {
     fail(ErrorCode::usage, folder.path(), ": the run is finished; see ", folder.summary());
   }
+  device_name(config.device);  // refuses one that is not there before minutes of reading
   return PruneRun(config, options, folder).run();
 }
 

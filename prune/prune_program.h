@@ -34,8 +34,8 @@ struct PruneSummary {
 PruneSummary run_prune(const RunConfig& config, const PruneOptions& options);
 
 // What a configuration comes to, without training: the data set, the network's layers and the
-// schedule, as text for people.
-std::string describe_run(const RunConfig& config);
+// schedule, as text for people. Writes nothing; throws what run_prune would throw before training.
+std::string describe_run(const RunConfig& config, FolderUse use);
 
 // The network that a configuration names, for images of this form.
 Graph make_graph(const ModelConfig& model, const ImageSet& images);

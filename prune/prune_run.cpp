@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "prune/record_json.h"
+#include "prune/run_checks.h"
 #include "prune/run_summary.h"
 #include "prune/training/accuracy.h"
 #include "prune/training/initialization.h"
@@ -46,6 +47,12 @@ std::string first_difference(const std::string& before, const std::string& now) 
   return "their lengths";
 }
 
+Graph checked_graph(const RunConfig& config, const DataSet& data) {
+  Graph graph = make_graph(config.model, data.train);
+  check_run(config, data, graph);
+  return graph;
+}
+
 void require_converging(const EpochRecord& record) {
   if (std::isfinite(record.loss)) return;
   fail(ErrorCode::usage, "train: the loss of epoch ", record.epoch, " is ", record.loss,
@@ -59,7 +66,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       options_(options),
       folder_(folder),
       data_(load_data(config)),
-      initial_(initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
+      initial_(initial_model(checked_graph(config, data_), config.evolution.seed)),
       trainee_(initial_, data_, trainee_options()) {
   state_.config = comparable_config(config_);
   read_checkpoint_if_any();

@@ -1,22 +1,23 @@
 #include "prune/run_folder.h"
 
-#include <array>
+#include <algorithm>
 #include <filesystem>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 
 namespace winnow {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What a run writes, the mark of a run first; report.html is the report's.
-constexpr std::array kFiles = {"config.yaml",       "checkpoint.safetensors", "metrics.jsonl",
-                               "dense.safetensors", "pruned.safetensors",     "prune.json",
-                               "report.html"};
+constexpr char kProgram[] = "prune";
 
-bool holds_run(const fs::path& folder) {
-  return fs::exists(folder / kFiles[0]);
+// The lock of a killed program is no content.
+bool is_unused(const fs::path& folder) {
+  return std::all_of(
+      fs::directory_iterator(folder), fs::directory_iterator(),
+      [](const fs::directory_entry& e) { return e.path().filename() == FolderLock::kFileName; });
 }
 
 void check_use(const std::string& path, FolderUse use) {
@@ -27,8 +28,8 @@ void check_use(const std::string& path, FolderUse use) {
     return;
   }
   if (!fs::is_directory(path)) fail(ErrorCode::usage, path, ": is a file, expected a folder");
-  if (fs::is_empty(path)) return;
-  if (!holds_run(path)) {
+  if (is_unused(path)) return;
+  if (!fs::exists(fs::path(path) / kConfigFile)) {
     fail(ErrorCode::usage, path, ": is not empty and holds no run of prune; choose another folder");
   }
   if (use == FolderUse::fresh) {
@@ -39,19 +40,32 @@ void check_use(const std::string& path, FolderUse use) {
 
 }  // namespace
 
-RunFolder::RunFolder(const std::string& path, FolderUse use) : path_(path), use_(use) {
+void check_run_folder(const std::string& path, FolderUse use) {
   try {
-    check_use(path_, use_);
+    check_use(path, use);
+    require_output_folder(path);
   } catch (const fs::filesystem_error& error) {
-    fail(ErrorCode::bad_file, path_, ": ", error.code().message());
+    fail(ErrorCode::bad_file, path, ": ", error.code().message());
   }
+}
+
+RunFolder::RunFolder(const std::string& path, FolderUse use) : path_(path), use_(use) {
+  check_run_folder(path_, use_);
+  if (fs::exists(path_)) hold();
+}
+
+// What lies in the folder may have changed until it was held.
+void RunFolder::hold() {
+  lock_.emplace(path_, kProgram);
+  check_run_folder(path_, use_);
 }
 
 void RunFolder::open() {
   try {
     fs::create_directories(path_);
+    if (!lock_) hold();
     if (use_ == FolderUse::overwrite) {
-      for (const char* file : kFiles) fs::remove(fs::path(path_) / file);
+      for (const fs::path& file : files_of_run(path_)) fs::remove(file);
     }
     if (fs::exists(metrics())) metrics_bytes_ = static_cast<std::int64_t>(fs::file_size(metrics()));
   } catch (const fs::filesystem_error& error) {

@@ -3,27 +3,36 @@
 
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
+
+#include "prune/run_files.h"
+#include "runtime/base/folder_lock.h"
 
 namespace winnow {
 
 enum class FolderUse {
   fresh,      // nothing may lie there
   resume,     // goes on with the run that lies there
-  overwrite,  // removes the files of an earlier run, and only those
+  overwrite,  // removes what Winnow wrote there (run_files.h), and only that
 };
+
+// Only looks. Throws Error{usage} if `use` does not fit what lies there: a run without --resume or
+// --overwrite, no run where one shall go on, files that no run of prune wrote; or if the folder
+// cannot be made or written.
+void check_run_folder(const std::string& path, FolderUse use);
 
 class RunFolder {
  public:
-  // Only looks. Throws Error{usage} if `use` does not fit what lies there: a run without
-  // --resume or --overwrite, no run where one shall go on, files that no run of prune wrote.
+  // Checks the folder as above and, if it is there, holds it (folder_lock.h) but changes nothing.
+  // Throws Error{usage} too if another program holds it.
   RunFolder(const std::string& path, FolderUse use);
 
-  // Makes the folder and, to overwrite, removes the earlier run. Call it once nothing else can
-  // refuse the run any more.
+  // Makes the folder, holds it and, to overwrite, removes the earlier run with all that later
+  // stages made of it. Call it once nothing else can refuse the run any more.
   void open();
 
-  std::string config() const { return path_ + "/config.yaml"; }
+  std::string config() const { return path_ + "/" + kConfigFile; }
   std::string dense() const { return path_ + "/dense.safetensors"; }
   std::string pruned() const { return path_ + "/pruned.safetensors"; }
   std::string checkpoint() const { return path_ + "/checkpoint.safetensors"; }
@@ -43,8 +52,11 @@ class RunFolder {
   void truncate_metrics(std::int64_t bytes);
 
  private:
+  void hold();
+
   std::string path_;
   FolderUse use_;
+  std::optional<FolderLock> lock_;
   std::ofstream metrics_;
   std::int64_t metrics_bytes_ = 0;
 };

@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <string>
 
+#include "prune/training/torch_errors.h"
 #include "quantize/quantize_program.h"
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/cli/program.h"
 
 namespace winnow {
@@ -88,6 +90,7 @@ int run(Arguments& arguments) {
   options.range = range_rule_from(options.range_name);
   options.measures_accuracy = !arguments.skips_accuracy;
   options.refine = !arguments.skips_refinement;
+  if (!arguments.json.empty() && arguments.json != "-") require_output_file(arguments.json);
   const QuantizationReport report = run_quantize(options);
   std::FILE* out = arguments.json == "-" ? stderr : stdout;
   std::fputs(report_table(report).c_str(), out);
@@ -114,6 +117,6 @@ int main(int argc, char** argv) {
     winnow::declare_measurement(app, arguments);
     app.footer("Example: quantize --in runs/vgg16/pruned.safetensors --scheme 4b/16b");
     if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
-    return winnow::run(arguments);
+    return winnow::without_torch_errors([&] { return winnow::run(arguments); });
   }));
 }

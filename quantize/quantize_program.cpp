@@ -4,15 +4,20 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "prune/training/accuracy.h"
+#include "prune/training/device_name.h"
 #include "quantize/activation_range.h"
 #include "quantize/data_source.h"
-#include "quantize/device_name.h"
 #include "quantize/quantize_model.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/folder_lock.h"
+#include "runtime/base/output_path.h"
+#include "runtime/base/suggest.h"
+#include "runtime/base/utf8.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/images/selection.h"
@@ -27,13 +32,27 @@ std::string beside(const std::string& path, const char* name) {
   return (fs::path(path).parent_path() / name).string();
 }
 
+std::string summary_path(const std::string& output) {
+  return beside(output, "quantize.json");
+}
+
 std::string output_path(const QuantizeOptions& options) {
   std::string out = options.out.empty() ? beside(options.in, "quantized.safetensors") : options.out;
   std::error_code missing;
   if (fs::equivalent(options.in, out, missing)) {
     fail(ErrorCode::usage, out, ": would replace the input; give another -o");
   }
+  require_output_file(out);
+  require_output_file(summary_path(out));
   return out;
+}
+
+// A run folder has one writer at a time; other folders are the user's business.
+std::optional<FolderLock> hold_run_folder(const std::string& output) {
+  if (!fs::exists(beside(output, "config.yaml"))) return std::nullopt;
+  const fs::path folder = fs::path(output).parent_path();
+  return std::optional<FolderLock>(std::in_place, folder.empty() ? "." : folder.string(),
+                                   "quantize");
 }
 
 // The images that quantize needs, in the form that the model was trained with.
@@ -69,8 +88,7 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   std::int64_t done = 0;
   return quantize_weights(
       model, {options.scheme.weights, options.first_layer, options.refine, options.channel_scale,
-              [&](const std::string& layer) { progress.update(done++, layer); },
-              options.in});
+              [&](const std::string& layer) { progress.update(done++, layer); }, options.in});
 }
 
 // Measures before, between and after, and gives the model its activation formats.
@@ -125,10 +143,13 @@ void describe(Model& model, const QuantizationReport& report) {
 
 QuantizationReport run_quantize(const QuantizeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  if (!is_utf8(options.in))
+    fail(ErrorCode::usage, in_quotes(options.in), ": the path is not UTF-8");
   const Model before = load_model(options.in);
   QuantizationReport report;
   report.input = options.in;
   report.output = output_path(options);
+  const std::optional<FolderLock> lock = hold_run_folder(report.output);
   report.network = before.graph.name;
   report.requested = report.done = options.scheme;
   report.activation_range = options.range_name;
@@ -149,7 +170,7 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   describe(quantized.model, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   save_model(report.output, quantized.model);
-  write_file_atomically(beside(report.output, "quantize.json"), report_json(report) + "\n");
+  write_file_atomically(summary_path(report.output), report_json(report) + "\n");
   return report;
 }
 

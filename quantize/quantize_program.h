@@ -33,7 +33,8 @@ struct QuantizeOptions {
 //
 // Without measures_accuracy no image is read, so activations stay as they are whatever the scheme
 // says; the report tells.
-// Throws Error{usage} if the output would replace the input, and what its parts throw.
+// Throws Error{usage} if the output would replace the input or cannot be written, or if it lies in
+// a run folder that another program holds; and what its parts throw.
 QuantizationReport run_quantize(const QuantizeOptions& options);
 
 }  // namespace winnow

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 
@@ -79,23 +80,8 @@ void seed_device(const torch::Device& device, std::uint64_t seed) {
   generator.set_current_seed(seed);
 }
 
-void require_fit(const Model& model, const DataSet& data) {
-  const std::vector<Shape> shapes = infer_shapes(model.graph, 1);
-  const ImageSet& train = data.train;
-  const Shape found = {1, train.channels, train.height, train.width};
-  if (shapes.front() != found) {
-    fail(ErrorCode::usage, model.graph.name, ": images are ", to_string(found),
-         ", the network's input is ", to_string(shapes.front()));
-  }
-  const Shape outputs = {1, static_cast<std::int64_t>(train.classes.size())};
-  if (shapes.back() != outputs) {
-    fail(ErrorCode::usage, model.graph.name, ": the network's output is ", to_string(shapes.back()),
-         ", ", train.classes.size(), " classes need ", to_string(outputs));
-  }
-}
-
 const Model& checked(const Model& model, const DataSet& data) {
-  require_fit(model, data);
+  require_fit(model.graph, data);
   return model;
 }
 

@@ -20,15 +20,6 @@ MaskedLayer MaskedLayer::whole(std::string node, std::int64_t vector, const torc
       .gradient_sum = torch::zeros_like(weight).detach()};
 }
 
-PrunableLayer MaskedLayer::description(std::int64_t macs) const {
-  const std::int64_t weights = weight.numel();
-  return {.name = node,
-          .blocks = block_mask.numel(),
-          .weights_per_block = std::min(vector, weight.size(0)),
-          .weights = weights,
-          .macs_per_weight = static_cast<double>(macs) / static_cast<double>(weights)};
-}
-
 void MaskedLayer::set_mask(const torch::Tensor& new_block_mask) {
   const torch::NoGradGuard no_grad;
   block_mask = new_block_mask;

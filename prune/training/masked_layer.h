@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include "prune/evolution/trainee.h"
-
 namespace winnow {
 
 struct MaskedLayer {
@@ -22,9 +20,6 @@ struct MaskedLayer {
   // Everything kept, no statistics.
   static MaskedLayer whole(std::string node, std::int64_t vector, const torch::Tensor& weight,
                            const torch::Tensor& momentum);
-
-  // `macs` multiply-accumulates per sample of the dense layer.
-  PrunableLayer description(std::int64_t macs) const;
 
   // Replaces the mask (u8, same shape) and applies it to the weight and the momentum.
   void set_mask(const torch::Tensor& new_block_mask);

@@ -10,7 +10,9 @@
 #include "prune/training/mask_selection.h"
 #include "prune/training/masked_layer.h"
 #include "prune/training/tensor_bridge.h"
+#include "prune/training/trainability.h"
 #include "runtime/base/error.h"
+#include "runtime/model/weight_parts.h"
 
 namespace winnow {
 namespace {
@@ -29,10 +31,6 @@ torch::Device prepare(const TraineeOptions& options) {
       options.threads > 0 ? options.threads : std::max<std::int64_t>(cores, 1);
   at::set_num_threads(static_cast<int>(threads));
   return device;
-}
-
-bool is_prunable(const Op& op) {
-  return std::holds_alternative<Conv>(op) || std::holds_alternative<Linear>(op);
 }
 
 }  // namespace
@@ -194,14 +192,13 @@ class TorchTrainee::Impl {
  private:
   void find_layers() {
     const Graph& graph = learner_.network().graph();
-    const std::vector<Shape> shapes = infer_shapes(graph, 1);
+    layers_ = prunable_layers(graph, options_.vector);
     for (std::size_t i = 0; i < learner_.network().parameters().size(); ++i) {
       const NamedTensor& parameter = learner_.network().parameters()[i];
       const Node& node = graph.nodes[parameter.node];
-      if (!is_prunable(node.op) || parameter.name != node.name + ".weight") continue;
+      if (!has_prunable_weight(node) || parameter.name != node.name + ".weight") continue;
       masked_.push_back(MaskedLayer::whole(node.name, options_.vector, parameter.value,
                                            learner_.sgd().momenta()[i]));
-      layers_.push_back(masked_.back().description(dense_macs(graph, shapes, parameter.node)));
     }
   }
 

@@ -1,10 +1,13 @@
 // The four programs as a user runs them, on 512 small images.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "runtime/base/file.h"
+#include "runtime/base/folder_lock.h"
 #include "tests/pipeline/shell.h"
 #include "tests/pipeline/synthetic_idx.h"
 #include "tests/temporary_directory.h"
@@ -21,7 +24,7 @@ class Workshop {
   explicit Workshop(const std::string& extra_keys = "") {
     write_synthetic_idx(directory_.path(), "train", kTrainImages, 1);
     write_synthetic_idx(directory_.path(), "t10k", kTestImages, 2);
-    std::ofstream(config()) << "name: tiny\nseed: 3\ndevice: cpu\nthreads: 2\n"
+    std::ofstream(config()) << "name: tiny\nseed: 3\ndevice: cpu\nthreads: 1\n"
                             << "output: " << run() << "\n"
                             << "data: {format: idx, path: " << directory_.path()
                             << ", validation: 128}\n"
@@ -38,9 +41,10 @@ class Workshop {
   std::string file(const std::string& name) const { return run() + "/" + name; }
   std::string data() const { return directory_.path(); }
 
-  Outcome prune(const std::string& more = "") const {
-    return shell(program("prune") + " --config " + config() + " " + more);
+  std::string prune_command(const std::string& more) const {
+    return program("prune") + " --config " + config() + " " + more;
   }
+  Outcome prune(const std::string& more = "") const { return shell(prune_command(more)); }
 
  private:
   TemporaryDirectory directory_;
@@ -88,33 +92,115 @@ TEST_CASE("images go through prune, quantize, export and runtime") {
   CHECK(read_text_file(shop.file("report.html")).find("</html>") != std::string::npos);
 }
 
-TEST_CASE("a run that is stopped and resumed ends with the same bytes") {
-  const Workshop shop, other;
-  require_success(shop.prune());
-  const Outcome stopped = shell("timeout --preserve-status --signal=INT 3 " + program("prune") +
-                                " --config " + other.config() + " prune.iter_nr=8");
-  INFO(stopped.output);
-  if (stopped.status == 130) {
-    CHECK(stopped.output.find("checkpoint") != std::string::npos);
-    require_success(other.prune("--resume"));
-  } else {
-    REQUIRE(stopped.status == 0);  // it was done before the signal came
+// All that a run left but times, file by file.
+std::vector<std::pair<std::string, std::string>> results_in(const std::string& folder) {
+  static const std::regex seconds("\"seconds\": ?(\\{[^}]*\\}|[-+.e0-9]+)");
+  std::vector<std::pair<std::string, std::string>> results;
+  for (const char* name : {"dense.safetensors", "pruned.safetensors"}) {
+    results.emplace_back(name, read_text_file(folder + "/" + name, 1 << 26));
   }
-  const auto weights = [](const Workshop& w) {
-    const std::string bytes = read_text_file(w.file("pruned.safetensors"), 1 << 26);
-    return bytes.substr(bytes.size() - 40000);  // the tensors, without times in the metadata
-  };
-  CHECK(weights(shop) == weights(other));
+  for (const char* name : {"metrics.jsonl", "prune.json"}) {
+    const std::string text = read_text_file(folder + "/" + name, 1 << 26);
+    results.emplace_back(name, std::regex_replace(text, seconds, "\"seconds\": 0"));
+  }
+  return results;
 }
 
-TEST_CASE("kill -9 leaves a checkpoint that can be resumed") {
+std::int64_t lines_of(const std::string& path) {
+  if (!std::ifstream(path).good()) return 0;
+  const std::string text = read_text_file(path, 1 << 26);
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+// A run of 24 iterations that is stopped when it shows `line`, proves to have been stopped, and is
+// resumed; compared with one that is left alone.
+void check_stop(const std::string& line, int signal, int status) {
+  constexpr std::int64_t kLines = 2 + 24;
   const Workshop shop;
-  const std::string longer = "prune.iter_nr=120";  // seconds of work, so that the signal hits it
-  const Outcome killed = shell("timeout --signal=KILL 2 " + program("prune") + " --config " +
-                               shop.config() + " " + longer);
-  REQUIRE(killed.status == 137);
-  require_success(shop.prune("--resume " + longer));
-  CHECK(read_text_file(shop.file("pruned.safetensors"), 1 << 26).size() > 1000);
+  const std::string whole = shop.data() + "/whole", parts = shop.data() + "/parts";
+  const std::string keys = "prune.iter_nr=24 --output ";
+  require_success(shop.prune(keys + whole + " --quiet"));
+  REQUIRE(lines_of(whole + "/metrics.jsonl") == kLines);
+
+  const Stopped stopped = stop_at(shop.prune_command(keys + parts), line, signal);
+  INFO(stopped.output);
+  REQUIRE(stopped.is_hit);
+  REQUIRE(stopped.status == status);
+  REQUIRE(!std::ifstream(parts + "/prune.json").good());
+  REQUIRE(std::ifstream(parts + "/checkpoint.safetensors").good());
+  REQUIRE(lines_of(parts + "/metrics.jsonl") < kLines);
+
+  require_success(shop.prune(keys + parts + " --resume --quiet"));
+  for (std::size_t i = 0; i < results_in(whole).size(); ++i) {
+    CAPTURE(results_in(whole)[i].first);
+    CHECK((results_in(whole)[i] == results_in(parts)[i]));
+  }
+}
+
+TEST_CASE("a run that is stopped in the evolution and resumed ends with the same bytes") {
+  check_stop("prune: iteration 1/24", SIGINT, 130);
+}
+
+TEST_CASE("a run that is stopped in the dense baseline and resumed ends with the same bytes") {
+  check_stop("dense: epoch 0/2", SIGTERM, 130);
+}
+
+TEST_CASE("kill -9 leaves a checkpoint that can be resumed, to the same bytes") {
+  check_stop("prune: iteration 1/24", SIGKILL, 128 + SIGKILL);
+}
+
+TEST_CASE("a folder that a run writes is refused to other programs, which say who has it") {
+  const Workshop shop;
+  require_success(shop.prune("--quiet --json " + shop.file("summary.json")));
+  CHECK(json_of(shop.file("summary.json")) == json_of(shop.file("prune.json")));
+  const FolderLock lock(shop.run(), "prune");
+  const std::string holder = "in use by prune, process " + std::to_string(getpid());
+  for (const char* how : {"--resume", "--overwrite"}) check_refusal(shop.prune(how), 2, {holder});
+  check_refusal(
+      shell(program("quantize") + " --in " + shop.file("pruned.safetensors") + " --device cpu"), 2,
+      {holder});
+  require_success(shell(program("runtime") + " report " + shop.run()));  // only reads results
+}
+
+// Sorted by class, and only the last three quarters of the labels are right: the first images say
+// something else than evenly spread ones.
+TEST_CASE("limits take the same images in quantize and in the runtime") {
+  const Workshop shop;
+  require_success(shop.prune("--quiet train.epochs=4"));
+  const std::string labels = shop.data() + "/t10k-labels-idx1-ubyte";
+  std::string bytes = read_text_file(labels);
+  for (std::size_t i = 0; i < kTestImages / 4; ++i)
+    bytes[8 + i] = static_cast<char>((bytes[8 + i] + 1) % 4);
+  std::ofstream(labels, std::ios::binary) << bytes;
+  const std::string model = shop.file("tiny.wnw");
+  require_success(shell(program("quantize") + " --in " + shop.file("pruned.safetensors") +
+                        " --scheme 32b/32b --limit 16 --device cpu"));
+  require_success(
+      shell(program("export") + " --in " + shop.file("quantized.safetensors") + " -o " + model));
+  require_success(shell(program("runtime") + " run " + model +
+                        " --device cpu --limit 16 --data idx:" + shop.data() + " --json " +
+                        shop.file("run.json")));
+  const auto quantized = json_of(shop.file("quantize.json"));
+  const auto deployed = json_of(shop.file("run.json"));
+  CHECK(quantized["samples"] == 16);
+  CHECK(deployed["samples"] == 16);
+  CHECK(deployed["accuracy"] == quantized["accuracy_after"]);
+  CHECK(deployed["accuracy"] >= 50.0);
+  CHECK(deployed["accuracy"] <= 75.0);
+}
+
+TEST_CASE("memory that cannot be had is one line with the amount") {
+  const Workshop shop;
+  // 2^20 x 2^20 weights of 4 bytes and little more.
+  const std::string graph =
+      "'model={graph: {name: big, nodes: [{name: image, op: input, shape: [1, 28, 28]}, "
+      "{name: flat, op: flatten}, {name: wide, op: linear, out_features: 1048576}, "
+      "{name: wider, op: linear, out_features: 1048576}, "
+      "{name: out, op: linear, out_features: 4}]}}'";
+  const Outcome outcome = shop.prune("--quiet " + graph);
+  check_refusal(outcome, 4, {"prune: big: out of memory: 4.0 TiB of weights, this machine has "});
+  CHECK(std::count(outcome.output.begin(), outcome.output.end(), '\n') == 1);
+  CHECK(outcome.output.find("internal error") == std::string::npos);
 }
 
 TEST_CASE("mistakes in a configuration are named with their place") {
@@ -130,7 +216,11 @@ TEST_CASE("values out of range, missing data and missing devices are refused") {
   check_refusal(shop.prune("data.path=/nowhere"), 2, {"/nowhere"});
   check_refusal(shell(program("prune") + " --config none.yaml"), 3, {"none.yaml"});
   check_refusal(shell(program("prune") + " --confg x"), 2, {"--confg", "--config"});
+  check_refusal(shop.prune("--json /nowhere/x.json"), 2, {"/nowhere/x.json: cannot be written"});
+  check_refusal(shop.prune("--dry-run 'prune.exclude=[conv9]'"), 2, {"no prunable layer 'conv9'"});
+  check_refusal(shop.prune("--dry-run --device cuda:97"), 4, {"device: "});
   if (shell("ls /dev/nvidia0").status != 0) check_refusal(shop.prune("--device cuda"), 4, {"cuda"});
+  CHECK(!std::ifstream(shop.file("config.yaml")).good());
 }
 
 TEST_CASE("damaged inputs are refused by every program, and nothing is half-written") {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <string>
 
@@ -22,6 +24,40 @@ inline Outcome shell(const std::string& command) {
     outcome.output.append(buffer.data(), n);
   }
   const int status = pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+// Runs a program until it prints `line`, then sends it `signal` and waits for its end. `command` is
+// one program with its arguments. Whether the signal was sent: `is_hit`.
+struct Stopped : Outcome {
+  bool is_hit = false;
+};
+
+inline Stopped stop_at(const std::string& command, const std::string& line, int signal) {
+  Stopped outcome;
+  int ends[2];
+  if (pipe(ends) != 0) return outcome;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    const std::string replaced = "exec " + command;  // so that the signal meets the program
+    execl("/bin/sh", "sh", "-c", replaced.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  close(ends[1]);
+  std::array<char, 4096> buffer{};
+  for (ssize_t n; (n = read(ends[0], buffer.data(), buffer.size())) > 0;) {
+    outcome.output.append(buffer.data(), static_cast<std::size_t>(n));
+    if (outcome.is_hit || outcome.output.find(line) == std::string::npos) continue;
+    outcome.is_hit = kill(child, signal) == 0;
+  }
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
 }

@@ -10,6 +10,7 @@
 #include "prune/training/accuracy.h"
 #include "quantize/data_source.h"
 #include "runtime/base/file.h"
+#include "runtime/base/folder_lock.h"
 #include "runtime/model/safetensors.h"
 #include "tests/model/graphs.h"
 #include "tests/pipeline/synthetic_idx.h"
@@ -131,6 +132,15 @@ TEST_CASE("nothing is written if something is wrong") {
     Model model = quantize_weights(shop.model()).model;
     model.metadata = shop.model().metadata;
     save_model(shop.path("pruned.safetensors"), model);
+  }
+  SUBCASE("an output that cannot be written") {
+    options.out = shop.path("none/quantized.safetensors");
+  }
+  SUBCASE("a run folder that another program holds") {
+    std::ofstream(shop.path("config.yaml")) << "data: {format: idx}\n";
+    const FolderLock lock(shop.folder(), "prune");
+    CHECK(message_of([&] { run_quantize(options); }).find(": in use by prune, process ") !=
+          std::string::npos);
   }
   CHECK(error_of([&] { run_quantize(options); }) == expected);
   CHECK(!shop.has("quantized.safetensors"));

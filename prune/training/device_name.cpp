@@ -1,4 +1,4 @@
-#include "quantize/device_name.h"
+#include "prune/training/device_name.h"
 
 #include "prune/training/device.h"
 

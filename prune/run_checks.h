@@ -1,0 +1,16 @@
+// What can be refused before anything is trained.
+#pragma once
+
+#include "prune/config/run_config.h"
+#include "prune/data/data_set.h"
+#include "runtime/model/graph.h"
+
+namespace winnow {
+
+// Throws Error{usage} unless network, images and configuration fit each other: shapes and classes,
+// augmentation, layers named by `exclude` and `layer_limits` (with a did-you-mean), something left
+// to prune, images to select by. Throws Error{device} if the weights alone exceed this machine's
+// RAM.
+void check_run(const RunConfig& config, const DataSet& data, const Graph& graph);
+
+}  // namespace winnow

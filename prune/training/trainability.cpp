@@ -1,0 +1,43 @@
+#include "prune/training/trainability.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+#include "runtime/model/weight_parts.h"
+
+namespace winnow {
+
+std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vector) {
+  const std::vector<Shape> shapes = infer_shapes(graph, 1);
+  std::vector<PrunableLayer> layers;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!has_prunable_weight(node)) continue;
+    const Shape shape = parameters_of(node).front().shape;
+    const std::int64_t weights = element_count(shape);
+    const double macs = static_cast<double>(dense_macs(graph, shapes, i));
+    layers.push_back({.name = node.name,
+                      .blocks = (shape[0] + vector - 1) / vector * (weights / shape[0]),
+                      .weights_per_block = std::min(vector, shape[0]),
+                      .weights = weights,
+                      .macs_per_weight = macs / static_cast<double>(weights)});
+  }
+  return layers;
+}
+
+void require_fit(const Graph& graph, const DataSet& data) {
+  const std::vector<Shape> shapes = infer_shapes(graph, 1);
+  const ImageSet& train = data.train;
+  const Shape found = {1, train.channels, train.height, train.width};
+  if (shapes.front() != found) {
+    fail(ErrorCode::usage, graph.name, ": images are ", to_string(found),
+         ", the network's input is ", to_string(shapes.front()));
+  }
+  const Shape outputs = {1, static_cast<std::int64_t>(train.classes.size())};
+  if (shapes.back() != outputs) {
+    fail(ErrorCode::usage, graph.name, ": the network's output is ", to_string(shapes.back()), ", ",
+         train.classes.size(), " classes need ", to_string(outputs));
+  }
+}
+
+}  // namespace winnow

@@ -1,0 +1,20 @@
+// What can be said of a network and its training before either exists. Free of LibTorch's headers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "prune/data/data_set.h"
+#include "prune/evolution/trainee.h"
+#include "runtime/model/graph.h"
+
+namespace winnow {
+
+// The conv and linear layers of `graph`, in its order; `vector` output channels share a mask bit.
+// Throws Error{usage} if the graph is not valid.
+std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vector);
+
+// Throws Error{usage} unless the images fit the network's input and their classes its output.
+void require_fit(const Graph& graph, const DataSet& data);
+
+}  // namespace winnow
