@@ -2,6 +2,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/model/checked_values.h"
 #include "runtime/model/model.h"
 #include "runtime/model/model_checks.h"
 #include "runtime/model/weight_parts.h"
@@ -72,6 +73,19 @@ void check_names(const Model& model, const Node& node, const std::string& place)
   }
 }
 
+// Of everything that belongs to the node: plain parameters, weights, scales and codebooks.
+void check_numbers(const Model& model, const Node& node, const std::string& place) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters_of(node)) names.push_back(parameter.name);
+  for (const char* part : {".scale", ".codebook", ".channel_scale"}) {
+    names.push_back(node.name + ".weight" + part);
+  }
+  for (const std::string& name : names) {
+    const auto found = model.tensors.find(name);
+    if (found != model.tensors.end()) require_finite(found->second, name, place);
+  }
+}
+
 void check_node(const Model& model, const Node& node, const std::string& place) {
   const std::vector<Parameter> parameters = parameters_of(node);
   for (const Parameter& parameter : parameters) {
@@ -79,6 +93,7 @@ void check_node(const Model& model, const Node& node, const std::string& place) 
     if (!is_weight) check_plain(model, parameter, place);
   }
   if (has_prunable_weight(node)) check_masked_weights(weight_parts(model, node, place), place);
+  check_numbers(model, node, place);
   check_names(model, node, place);
 }
 

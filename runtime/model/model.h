@@ -54,8 +54,8 @@ Tensor weight_of(const Model& model, const std::string& name);
 // Fraction of weights (conv and linear, biases aside) that are masked, over the whole model.
 double sparsity(const Model& model);
 
-// Throws Error{bad_file} unless every parameter is there with its shape, masks fit and masked
-// weights are 0. `place` begins the message.
+// Throws Error{bad_file} unless every parameter is there with its shape, all numbers are finite,
+// masks fit and masked weights are 0. `place` begins the message.
 void check_model(const Model& model, const std::string& place);
 
 // A dense parameter of a deployed model.
