@@ -29,8 +29,8 @@ Array reference_output(const DeployedModel& model, const Step& step,
                        const std::vector<Array>& values) {
   std::vector<const Array*> inputs;
   for (const std::size_t input : step.inputs) inputs.push_back(&values[input]);
-  return reference::run_step(step, inputs, dense_parameter(model, step.name + ".weight"),
-                             dense_parameter(model, step.name + ".bias"));
+  return reference::run_step(step, inputs, dense_parameter(model, step.weight),
+                             dense_parameter(model, step.bias));
 }
 
 }  // namespace

@@ -27,10 +27,10 @@ class Planner {
       : model_(model), options_(options), isa_(isa), pool_(pool), timer_(pool) {
     program_ = build_program(model, options.batch);
     for (const Step& step : program_.steps) {
+      show_progress(steps_.size());
       steps_.push_back(candidates_of(step));
       const bool is_embedding = std::holds_alternative<Embedding>(step.op);
-      tables_.push_back(is_embedding ? dense_parameter(model, step.name + ".weight")
-                                     : std::vector<float>{});
+      tables_.push_back(is_embedding ? dense_parameter(model, step.weight) : std::vector<float>{});
     }
   }
 
@@ -38,6 +38,7 @@ class Planner {
     // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
     const bool is_measured = options_.choice != KernelChoice::sparse;
     if (is_measured) measure();
+    show_progress(2 * steps_.size());
     PlannedNetwork planned;
     planned.network = is_measured ? fastest(suggestions()) : build(Choice(steps_.size(), 0));
     for (std::size_t i = 0; i < steps_.size(); ++i) {
@@ -48,6 +49,11 @@ class Planner {
   }
 
  private:
+  // Each step is prepared and then measured.
+  void show_progress(std::size_t done) const {
+    if (options_.progress) options_.progress(done, 2 * program_.steps.size());
+  }
+
   std::optional<ConvWork> work_of(const Step& step) const {
     const Shape& in = program_.values[step.inputs[0]].shape;
     const Shape& out = program_.values[step.output].shape;
@@ -59,11 +65,10 @@ class Planner {
     } else {
       return std::nullopt;
     }
-    const std::string name = step.name + ".weight";
-    const auto* csr = std::get_if<CsrWeight>(&model_.weights.at(name));
+    const auto* csr = std::get_if<CsrWeight>(&model_.weights.at(step.weight));
     work.units =
-        csr ? kept_units(*csr) : kept_units(dense_values(model_, name), work.shape.out.c, 1);
-    work.bias = dense_parameter(model_, step.name + ".bias");
+        csr ? kept_units(*csr) : kept_units(dense_values(model_, step.weight), work.shape.out.c, 1);
+    work.bias = dense_parameter(model_, step.bias);
     work.bias.resize(static_cast<std::size_t>(work.shape.out.c));
     work.has_relu = step.has_relu;
     return work;
@@ -75,7 +80,7 @@ class Planner {
     CandidateOptions options;
     options.choice = options_.choice;
     options.family = options_.family;
-    options.has_mask = std::holds_alternative<CsrWeight>(model_.weights.at(step.name + ".weight"));
+    options.has_mask = std::holds_alternative<CsrWeight>(model_.weights.at(step.weight));
     const Shape& in = program_.values[step.inputs[0]].shape;
     options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
     options.isa = isa_;
@@ -85,6 +90,7 @@ class Planner {
 
   void measure() {
     for (StepCandidates& step : steps_) {
+      show_progress(steps_.size() + static_cast<std::size_t>(&step - steps_.data()));
       if (step.layers.size() < 2) {
         step.ms.assign(step.layers.size(), 0);
         continue;

@@ -48,7 +48,10 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
   for (const LinearRun& run : runs_) {
     for (const std::size_t step : run.steps) run_of_[step] = &run;
   }
-  for (std::size_t i = 0; i < program_.steps.size(); ++i) time_step(i);
+  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    time_step(i);
+    if (options_.progress) options_.progress(i + 1, program_.steps.size());
+  }
   time_conversions();
   scratch_ = DeviceBuffer<std::byte>();
 }
@@ -69,8 +72,7 @@ std::vector<Candidate> NetworkPlanner::candidates_of(const LayerProblem& problem
   const Op& op = problem.step.op;
   const bool is_weighted = std::holds_alternative<Conv>(op) || std::holds_alternative<Linear>(op);
   const bool is_sparse_weight =
-      is_weighted &&
-      std::holds_alternative<CsrWeight>(model_.weights.at(problem.step.name + ".weight"));
+      is_weighted && std::holds_alternative<CsrWeight>(model_.weights.at(problem.step.weight));
   std::vector<Candidate> found;
   std::string reasons;
   const auto gather = [&](const Family& family) {

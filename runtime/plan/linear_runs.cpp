@@ -26,8 +26,7 @@ std::vector<std::size_t> readers_of(const Program& program) {
 double density_of(const LinearRun& run, const Program& program, const DeployedModel& model) {
   double kept = 0, all = 0;
   for (const std::size_t step : run.steps) {
-    const auto& weight =
-        std::get<CsrWeight>(model.weights.at(program.steps[step].name + ".weight"));
+    const auto& weight = std::get<CsrWeight>(model.weights.at(program.steps[step].weight));
     kept += static_cast<double>(nonzero_count(weight));
     all += static_cast<double>(weight.channels * weight.cols);
   }
@@ -38,7 +37,7 @@ double density_of(const LinearRun& run, const Program& program, const DeployedMo
 
 bool is_sparse_linear(const Program& program, const DeployedModel& model, const Step& step) {
   if (!std::holds_alternative<Linear>(step.op)) return false;
-  const auto weight = model.weights.find(step.name + ".weight");
+  const auto weight = model.weights.find(step.weight);
   return weight != model.weights.end() && std::holds_alternative<CsrWeight>(weight->second) &&
          program.values[step.inputs[0]].shape.size() == 2;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,10 @@ struct SessionOptions {
   int threads = 0;           // CPU; 0 takes all cores
   int gpu = 0;               // CUDA device number
   bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)
+
+  // Called while the session is planned, which takes a while where kernels are timed: `done` of
+  // `all` steps. May be empty.
+  std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
 };
 
 // One family's attempt at a layer.

@@ -36,7 +36,7 @@ LayerPlan describe_step(const DeployedModel& model, const Program& program, cons
   plan.macs = macs_of(step, plan.output_shape);
   const bool has_macs =
       std::holds_alternative<Conv>(step.op) || std::holds_alternative<Linear>(step.op);
-  const auto weight = model.weights.find(step.name + ".weight");
+  const auto weight = model.weights.find(step.weight);
   if (has_macs && weight != model.weights.end()) plan.weight_sparsity = sparsity_of(weight->second);
   return plan;
 }

@@ -16,8 +16,8 @@ class ReferenceSession final : public Session {
   ReferenceSession(const DeployedModel& model, const SessionOptions& options)
       : program_(build_program(model, options.batch)), values_(program_.values.size()) {
     for (const Step& step : program_.steps) {
-      weights_.push_back(dense_parameter(model, step.name + ".weight"));
-      biases_.push_back(dense_parameter(model, step.name + ".bias"));
+      weights_.push_back(dense_parameter(model, step.weight));
+      biases_.push_back(dense_parameter(model, step.bias));
       layers_.push_back(describe_step(model, program_, step));
       layers_.back().family = "reference";
       layers_.back().kernel = "plain loops f64";
