@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct CompareOptions {
   int repeats = 100;  // timed runs of the network, spread over `rounds`
   int rounds = 4;     // the three plans take turns, so that drifting clocks hit all alike
   int layer_repeats = 20;
+
+  // Called while the plans are timed: `done` of `all` rounds, of which the last are those of the
+  // layers. May be empty. `session.progress` tells about the making of each plan.
+  std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
 };
 
 // One way to run the model: all layers dense, sparse wherever a sparse family fits, or the fastest
