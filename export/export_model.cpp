@@ -10,11 +10,13 @@ DenseWeight dense_parameter(const Tensor& tensor) {
   return {tensor.shape(), encode_f32(to_floats(tensor))};
 }
 
-void add_weights(DeployedModel& deployed, const Model& model, const Node& node, ValueForm form) {
+void add_weights(DeployedModel& deployed, const Model& model, const Node& node,
+                 const ExportOptions& options) {
   for (const Parameter& parameter : parameters_of(node)) {
     const bool is_weight = parameter.name == node.name + ".weight";
     if (is_weight && has_prunable_weight(node)) {
-      deployed.weights[parameter.name] = deployed_weight(model, node, form);
+      deployed.weights[parameter.name] =
+          deployed_weight(model, node, options.values, options.place);
     } else {
       deployed.weights[parameter.name] = dense_parameter(model.tensors.at(parameter.name));
     }
@@ -35,8 +37,8 @@ ExportedModel export_model(const Model& model, const ExportOptions& options) {
   deployed.preprocessing = folded.preprocessing;
   deployed.classes = folded.classes;
   deployed.metadata = folded.metadata;
-  for (const Node& node : folded.graph.nodes) add_weights(deployed, folded, node, options.values);
-  check_deployed_model(deployed, "export");
+  for (const Node& node : folded.graph.nodes) add_weights(deployed, folded, node, options);
+  check_deployed_model(deployed, options.place);
   return result;
 }
 

@@ -13,6 +13,7 @@ namespace winnow {
 struct ExportOptions {
   ValueForm values = ValueForm::automatic;
   bool removes_dead_channels = true;
+  std::string place = "export";  // begins messages: the checkpoint's file
 };
 
 struct ExportedModel {

@@ -1,9 +1,11 @@
 #include "export/export_report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/suggest.h"
+#include "runtime/cli/program.h"
+#include "runtime/cli/table.h"
 #include "runtime/model/model_file.h"
 #include "runtime/model/weight_parts.h"
 
@@ -68,19 +70,31 @@ Json layer_json(const LayerExport& layer) {
           {"dense_f32_bytes", layer.dense_f32_bytes}};
 }
 
-std::string row_text(const LayerExport& layer) {
-  const auto stored = static_cast<double>(layer.index_bytes + layer.value_bytes);
-  const std::string values = layer.encoding + (layer.channel_scales > 0 ? " scaled" : "");
-  char line[512];
-  std::snprintf(
-      line, sizeof line,
-      "%-16s %-20s %-6s %-16s %6d %9.2f %8lld %7.1f %11lld %11lld %12lld %7.1f\n",
-      layer.name.c_str(), to_string(layer.shape).c_str(), layer.form.c_str(), values.c_str(),
-      layer.vector, 100 * layer.sparsity, static_cast<long long>(layer.row_length),
-      100 * layer.padding, static_cast<long long>(layer.index_bytes),
-      static_cast<long long>(layer.value_bytes), static_cast<long long>(layer.dense_f32_bytes),
-      stored > 0 ? static_cast<double>(layer.dense_f32_bytes) / stored : 0.0);
-  return line;
+std::string layer_table(const ExportReport& report) {
+  constexpr auto kRight = Table::Side::right;
+  Table table({{"layer"},
+               {"weight"},
+               {"form"},
+               {"values"},
+               {"vector", kRight},
+               {"sparse %", kRight},
+               {"row", kRight},
+               {"pads %", kRight},
+               {"index bytes", kRight},
+               {"value bytes", kRight},
+               {"dense fp32", kRight},
+               {"ratio", kRight}});
+  for (const LayerExport& layer : report.layers) {
+    const auto stored = static_cast<double>(layer.index_bytes + layer.value_bytes);
+    table.add({layer.name, to_string(layer.shape), layer.form,
+               layer.encoding + (layer.channel_scales > 0 ? " scaled" : ""),
+               std::to_string(layer.vector), fixed(100 * layer.sparsity, 2),
+               std::to_string(layer.row_length), fixed(100 * layer.padding, 1),
+               std::to_string(layer.index_bytes), std::to_string(layer.value_bytes),
+               std::to_string(layer.dense_f32_bytes),
+               stored > 0 ? fixed(static_cast<double>(layer.dense_f32_bytes) / stored, 1) : "-"});
+  }
+  return table.text();
 }
 
 }  // namespace
@@ -109,29 +123,21 @@ ExportReport make_report(const Model& original, const ExportedModel& exported,
 }
 
 std::string report_table(const ExportReport& report) {
-  char line[512];
-  std::snprintf(line, sizeof line, "%-16s %-20s %-6s %-16s %6s %9s %8s %7s %11s %11s %12s %7s\n",
-                "layer", "weight", "form", "values", "vector", "sparse %", "row", "pads %",
-                "index bytes", "value bytes", "dense fp32", "ratio");
-  std::string table = line;
-  for (const LayerExport& layer : report.layers) table += row_text(layer);
+  std::string text = layer_table(report);
   for (const RemovedChannels& removed : report.removed) {
-    std::snprintf(line, sizeof line, "removed from %s: %lld output and %lld input channels\n",
-                  removed.layer.c_str(), static_cast<long long>(removed.outputs),
-                  static_cast<long long>(removed.inputs));
-    table += line;
+    text += "removed from " + one_line(removed.layer) + ": " + std::to_string(removed.outputs) +
+            " output and " + std::to_string(removed.inputs) + " input channels\n";
   }
   const double ratio = static_cast<double>(report.original_f32_bytes) /
                        static_cast<double>(std::max<std::int64_t>(1, report.file_bytes));
-  std::snprintf(line, sizeof line,
-                "%.2f %% sparse, %lld bytes, dense fp32 %lld bytes: %.1fx smaller",
-                100 * report.weight_sparsity, static_cast<long long>(report.file_bytes),
-                static_cast<long long>(report.original_f32_bytes), ratio);
-  return table + report.file + ": " + line + "\n";
+  return text + one_line(report.file) + ": " + fixed(100 * report.weight_sparsity, 2) +
+         " % sparse, " + std::to_string(report.file_bytes) + " bytes, dense fp32 " +
+         std::to_string(report.original_f32_bytes) + " bytes: " + fixed(ratio, 1) + "x smaller\n";
 }
 
 std::string report_json(const ExportReport& report) {
   Json json = {{"program", "export"},
+               {"version", version_text()},
                {"file", report.file},
                {"bytes", report.file_bytes},
                {"dense_f32_bytes", report.original_f32_bytes},

@@ -25,7 +25,7 @@ std::string summary_path(const Options& options) {
 
 int run(const Options& options) {
   const winnow::ExportOptions how = {winnow::value_form_from(options.values),
-                                     !options.keeps_dead_channels};
+                                     !options.keeps_dead_channels, options.in};
   const winnow::Model model = winnow::load_model(options.in);
   const winnow::ExportedModel exported = winnow::export_model(model, how);
   winnow::write_model_file(options.out, exported.model);

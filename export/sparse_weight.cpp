@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/model/checked_values.h"
 #include "runtime/model/csr_packing.h"
 #include "runtime/model/weight_parts.h"
 
@@ -128,8 +129,13 @@ ValueForm value_form_from(std::string_view text) {
   fail(ErrorCode::usage, "--values '", text, "' is not known", suggestion(text, known));
 }
 
-Weight deployed_weight(const Model& model, const Node& node, ValueForm form) {
-  const WeightParts parts = weight_parts(model, node, node.name);
+Weight deployed_weight(const Model& model, const Node& node, ValueForm form,
+                       const std::string& place) {
+  const WeightParts parts = weight_parts(model, node, place);
+  if (form == ValueForm::f16) {
+    require_half_range(weight_of(model, node.name).values<float>(), parts.name, place,
+                       "export it with --values f32");
+  }
   DenseWeight dense = dense_weight(model, node, parts, form);
   if (!parts.mask) return dense;
   CsrWeight sparse = csr_weight(model, node, parts, form, decode(dense.values));

@@ -22,7 +22,9 @@ ValueForm value_form_from(std::string_view text);
 // mask's granularity (paper 003, section 7), or dense where that takes fewer bytes in the file.
 // Blocks whose values are all 0 count as masked. Codes are carried over bit by bit, but a code that
 // stands for 0 becomes code 0; f32 and f16 of a quantized weight hold the decoded values.
-// Throws Error{bad_file} if the weight is damaged.
-Weight deployed_weight(const Model& model, const Node& node, ValueForm form);
+// Throws Error{bad_file} if the weight is damaged or, for f16, beyond what half floats hold;
+// `place` begins the message.
+Weight deployed_weight(const Model& model, const Node& node, ValueForm form,
+                       const std::string& place);
 
 }  // namespace winnow

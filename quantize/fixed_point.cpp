@@ -79,24 +79,6 @@ std::int32_t to_code(float value, const FixedPoint& format) {
   return static_cast<std::int32_t>(std::clamp<double>(scaled, format.lowest(), format.highest()));
 }
 
-float from_code(std::int32_t code, const FixedPoint& format) {
-  return static_cast<float>(std::ldexp(static_cast<double>(code), -format.frac_bits));
-}
-
-IntegerCodes to_integers(std::span<const float> values, int total_bits, Offset offset) {
-  require_bits(total_bits);
-  if (values.empty()) return {};
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  IntegerCodes result;
-  result.mu = offset == Offset::minimum ? *low : 0.0;
-  result.step = (static_cast<double>(*high) - *low) * std::ldexp(1.0, -total_bits);
-  for (const float x : values) {
-    const double code = result.step > 0 ? std::ceil((x - result.mu) / result.step) : 0.0;
-    result.codes.push_back(static_cast<std::int32_t>(code));
-  }
-  return result;
-}
-
 RangeRule range_rule_from(std::string_view name) {
   if (name == "max") return RangeRule::maximum;
   if (name == "mse") return RangeRule::least_error;

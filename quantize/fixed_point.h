@@ -1,4 +1,4 @@
-// Linear fixed point: paper 003, eqs 5 to 7.
+// Linear fixed point: paper 003, eqs 5 and 6.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,6 @@ FixedPoint format_for_range(double max_magnitude, int total_bits);
 
 // Eq 5 with mu = 0: round(x / sigma), ties to even, saturated.
 std::int32_t to_code(float value, const FixedPoint& format);
-float from_code(std::int32_t code, const FixedPoint& format);
-
-// Eq 7 over a whole set X, with step (max - min) * sigma: codes ceil((x - mu) / step) where sigma
-// is 2^-total_bits. mu = min(X) is the asymmetric form, mu = 0 the symmetric one.
-enum class Offset { minimum, zero };
-struct IntegerCodes {
-  std::vector<std::int32_t> codes;
-  double mu = 0;
-  double step = 0;  // x is about mu + step * code
-};
-IntegerCodes to_integers(std::span<const float> values, int total_bits, Offset offset);
 
 // How the range of activations is chosen from a histogram of |x| (paper 003, section 6:
 // saturation of outliers).

@@ -1,13 +1,13 @@
 #include "runtime/engine.h"
 
 #include <algorithm>
-#include <charconv>
+#include <new>
 
 #include "runtime/base/error.h"
-#include "runtime/base/suggest.h"
 #include "runtime/cpu/cpu_session.h"
 #include "runtime/gpu/session/gpu_session.h"
 #include "runtime/model/model_file.h"
+#include "runtime/plan/memory.h"
 
 namespace winnow {
 namespace {
@@ -19,23 +19,6 @@ std::int64_t sample_size(const DeployedModel& model, bool is_output) {
 
 }  // namespace
 
-Device device_from(std::string_view text) {
-  if (text == "auto") return {};
-  if (text == "cpu") return {Device::Kind::cpu, 0};
-  if (text == "cuda") return {Device::Kind::cuda, 0};
-  constexpr std::string_view kPrefix = "cuda:";
-  if (text.starts_with(kPrefix)) {
-    int index = -1;
-    const auto [end, status] =
-        std::from_chars(text.data() + kPrefix.size(), text.data() + text.size(), index);
-    if (status == std::errc{} && end == text.data() + text.size() && index >= 0) {
-      return {Device::Kind::cuda, index};
-    }
-  }
-  const std::vector<std::string> known = {"auto", "cpu", "cuda", "cuda:0"};
-  fail(ErrorCode::usage, "device '", text, "' is not known", suggestion(text, known));
-}
-
 Device resolve(Device device) {
   if (device.kind == Device::Kind::cpu) return device;
   if (gpu_is_available()) return {Device::Kind::cuda, device.index};
@@ -44,13 +27,32 @@ Device resolve(Device device) {
        gpu_unavailable_reason());
 }
 
+DeployedModel open_model(const std::string& path, std::int64_t batch, const OpenOptions& options) {
+  const std::uint64_t most = options.max_bytes > 0 ? options.max_bytes : kDefaultModelBytes;
+  try {
+    DeployedModel model = read_model_file(path, {most}, options.progress);
+    const std::uint64_t needed = session_bytes(model, batch);
+    if (needed <= most) return model;
+    fail(ErrorCode::bad_file, path, ": weights and activations of batches of ", batch,
+         " take about ", needed, " bytes, at most ", most, " are allowed");
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::device, path, ": out of memory while the file is read");
+  }
+}
+
 std::unique_ptr<Session> make_session(const DeployedModel& model, Device device,
                                       const SessionOptions& options) {
   const Device chosen = resolve(device);
-  if (chosen.kind == Device::Kind::cpu) return make_cpu_session(model, options);
-  SessionOptions on_gpu = options;
-  on_gpu.gpu = chosen.index;
-  return make_gpu_session(model, on_gpu);
+  try {
+    if (chosen.kind == Device::Kind::cpu) return make_cpu_session(model, options);
+    SessionOptions on_gpu = options;
+    on_gpu.gpu = chosen.index;
+    return make_gpu_session(model, on_gpu);
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::device, "out of memory: weights and activations of ", model.graph.name,
+         " in batches of ", options.batch, " take about ", session_bytes(model, options.batch),
+         " bytes");
+  }
 }
 
 void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
@@ -70,8 +72,9 @@ void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
   }
 }
 
-Engine::Engine(const std::string& path, Device device, const SessionOptions& options)
-    : model_(read_model_file(path)),
+Engine::Engine(const std::string& path, Device device, const SessionOptions& options,
+               const OpenOptions& open)
+    : model_(open_model(path, options.batch, open)),
       batch_(options.batch),
       input_size_(sample_size(model_, false)),
       output_size_(sample_size(model_, true)),

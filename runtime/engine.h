@@ -1,32 +1,36 @@
-// The public C++ API: load a model file, run it. The C ABI is winnow.h.
+// Load a model file, run it: for programs of this source tree. What is installed for others is the
+// C ABI, winnow.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "runtime/base/device_name.h"
 #include "runtime/model/model.h"
+#include "runtime/model/model_file.h"
 #include "runtime/plan/session.h"
 
 namespace winnow {
 
-// Where to run. `automatic` takes GPU 0 if there is one and the CPU otherwise; the session's
-// device() says which it was.
-struct Device {
-  enum class Kind { automatic, cpu, cuda } kind = Kind::automatic;
-  int index = 0;
-};
-
-// "auto", "cpu", "cuda", "cuda:1". Throws Error{usage} with a did-you-mean.
-Device device_from(std::string_view text);
-
-// Throws Error{device} if a GPU was asked for and there is none.
+// The device that is meant by `automatic`; others as they are. Throws Error{device} if a GPU was
+// asked for and there is none.
 Device resolve(Device device);
 
-// Plans `model` for one batch size on `device`.
+// What of a model file is granted and shown.
+struct OpenOptions {
+  std::uint64_t max_bytes = kDefaultModelBytes;  // of memory; 0: as if it were left out
+  ModelFileProgress progress = nullptr;          // may be empty
+};
+
+// Reads a model that is to run in batches of up to `batch`. Throws Error{bad_file}, also if its
+// weights and activations take more memory than is granted (session_bytes), and Error{device} if
+// there is not as much.
+DeployedModel open_model(const std::string& path, std::int64_t batch, const OpenOptions& options);
+
+// Plans `model` for one batch size on `device`. Throws Error{device} if memory runs out.
 std::unique_ptr<Session> make_session(const DeployedModel& model, Device device,
                                       const SessionOptions& options);
 
@@ -41,7 +45,8 @@ void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
 class Engine {
  public:
   // Throws Error{bad_file} or Error{device}.
-  Engine(const std::string& path, Device device, const SessionOptions& options);
+  Engine(const std::string& path, Device device, const SessionOptions& options,
+         const OpenOptions& open = {});
 
   const DeployedModel& model() const { return model_; }
   Session& session() { return *session_; }

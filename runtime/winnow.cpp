@@ -1,6 +1,9 @@
 // Exceptions become statuses here and nowhere else.
 #include "runtime/winnow.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -28,6 +31,9 @@ winnow_status guarded(Action action) {
     last_error = error.what();
     const int code = static_cast<int>(error.code());
     return code <= WINNOW_DEVICE ? static_cast<winnow_status>(code) : WINNOW_INTERNAL;
+  } catch (const std::bad_alloc&) {
+    last_error = "out of memory";
+    return WINNOW_DEVICE;
   } catch (const std::exception& error) {
     last_error = error.what();
   } catch (...) {
@@ -38,6 +44,31 @@ winnow_status guarded(Action action) {
 
 void require(bool condition, const char* message) {
   if (!condition) winnow::fail(winnow::ErrorCode::usage, message);
+}
+
+// The struct of the first version ends with `threads`.
+constexpr std::size_t kFirstOptionsSize = offsetof(winnow_options, threads) + sizeof(int32_t);
+
+// The caller's options as this library knows them, whichever header the caller was compiled with.
+winnow_options known_options(const winnow_options* given) {
+  winnow_options known = {};
+  known.struct_size = sizeof known;
+  if (!given) return known;
+  const std::size_t size = given->struct_size;
+  if (size < kFirstOptionsSize) {
+    winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
+                 ", expected sizeof(winnow_options), at least ", kFirstOptionsSize);
+  }
+  const auto* bytes = reinterpret_cast<const unsigned char*>(given);
+  for (std::size_t i = sizeof known; i < size; ++i) {
+    if (bytes[i] == 0) continue;
+    winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
+                 ", this library knows ", sizeof known, " bytes of options, and byte ", i,
+                 " is not 0");
+  }
+  std::memcpy(&known, given, std::min(size, sizeof known));
+  known.struct_size = sizeof known;
+  return known;
 }
 
 winnow::SessionOptions session_options(const winnow_options& options) {
@@ -59,16 +90,11 @@ int32_t winnow_abi_version(void) {
 
 winnow_status winnow_load(const char* path, const winnow_options* options, winnow_engine** engine) {
   return guarded([&] {
+    if (engine) *engine = nullptr;
     require(path && engine, "winnow_load: path or engine is NULL");
-    winnow_options chosen = {};
-    chosen.struct_size = sizeof chosen;
-    if (options) {
-      require(options->struct_size == sizeof chosen,
-              "winnow_load: struct_size is not sizeof(winnow_options)");
-      chosen = *options;
-    }
+    const winnow_options chosen = known_options(options);
     const winnow::Device device = winnow::device_from(chosen.device ? chosen.device : "auto");
-    winnow::Engine loaded(path, device, session_options(chosen));
+    winnow::Engine loaded(path, device, session_options(chosen), {chosen.max_model_bytes, nullptr});
     std::string name = loaded.session().device();
     *engine = new winnow_engine{std::move(loaded), std::move(name)};
   });

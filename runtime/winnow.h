@@ -32,19 +32,27 @@ typedef enum winnow_precision { WINNOW_F32 = 0, WINNOW_F16 = 1 } winnow_precisio
 
 typedef struct winnow_engine winnow_engine;
 
-/* Zero in any field but the first takes the default. */
+/* Zero in any field but the first takes the default.
+ *
+ * Later versions add fields at the end, and struct_size tells which the caller knows. A caller
+ * compiled with an older header passes a smaller struct: what it lacks takes the default. A larger
+ * struct, of a newer header, is accepted as long as all bytes that this library does not know are
+ * 0; else it asks for something that the library cannot do, which is WINNOW_USAGE. */
 typedef struct winnow_options {
-  size_t struct_size; /* sizeof(winnow_options) */
+  size_t struct_size; /* sizeof(winnow_options) as the caller knows it */
   const char* device; /* "auto" (default), "cpu", "cuda", "cuda:1" */
   int64_t batch;      /* samples per batch, default 1 */
   winnow_precision precision;
-  int32_t threads; /* CPU, default all cores */
+  int32_t threads;          /* CPU, default all cores */
+  uint64_t max_model_bytes; /* memory that weights and activations may take, default 8 GiB; a file
+                               that asks for more is WINNOW_BAD_FILE */
 } winnow_options;
 
 /* The ABI that the library was built with; compare with WINNOW_ABI_VERSION. */
 int32_t winnow_abi_version(void);
 
-/* `options` may be NULL. On success *engine is to be released with winnow_free. */
+/* `options` may be NULL. On success *engine is to be released with winnow_free; on failure it is
+ * NULL. */
 winnow_status winnow_load(const char* path, const winnow_options* options, winnow_engine** engine);
 
 /* NULL is allowed. */

@@ -1,19 +1,59 @@
 # cmake --install BUILD --prefix DIR: the programs as winnow-NAME, the front `winnow`, the C library.
+# Components: programs; development (the C library); torch (LibTorch, where the build took it from
+# the source tree). What is installed refers to nothing in the source or build tree.
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# The programs lie where the C library's do not see them; links in bin/ give them their names.
+set(folder ${CMAKE_INSTALL_LIBEXECDIR}/winnow)
+set(installed winnow)
 foreach(program prune quantize export runtime)
-  if(TARGET winnow-${program})
-    install(PROGRAMS $<TARGET_FILE:winnow-${program}> DESTINATION ${CMAKE_INSTALL_BINDIR}
-            RENAME winnow-${program})
+  if(NOT TARGET winnow-${program})
+    continue()
   endif()
+  list(APPEND installed winnow-${program})
+  install(TARGETS winnow-${program} RUNTIME DESTINATION ${folder} COMPONENT programs)
+  cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_INSTALL_BINDIR} OUTPUT_VARIABLE from_bin)
+  install(CODE "
+    set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    file(MAKE_DIRECTORY \${bin})
+    file(CREATE_LINK ${from_bin}/${program} \${bin}/winnow-${program} SYMBOLIC)
+    message(STATUS \"Installing: \${bin}/winnow-${program}\")" COMPONENT programs)
 endforeach()
-install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/winnow DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/winnow DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
+
+# Libraries that lie elsewhere on the machine stay there.
+set_target_properties(${installed} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+
+# LibTorch from the source tree (.venv) comes along, with NVIDIA's packages beside it as it looks
+# for them: ../../nvidia.
+if(WINNOW_TORCH)
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR ${torch_root} NORMALIZE is_in_source)
+endif()
+if(WINNOW_TORCH AND is_in_source)
+  set(libraries ${CMAKE_INSTALL_LIBDIR}/winnow)
+  cmake_path(RELATIVE_PATH libraries BASE_DIRECTORY ${folder} OUTPUT_VARIABLE from_folder)
+  string(REGEX REPLACE "/$" "" torch ${torch_root})
+  cmake_path(GET torch PARENT_PATH packages)
+  install(DIRECTORY ${torch}/lib/ DESTINATION ${libraries}/torch/lib COMPONENT torch
+          FILES_MATCHING PATTERN "*.so*")
+  set_target_properties(winnow-prune winnow-quantize PROPERTIES
+    INSTALL_RPATH "$ORIGIN/${from_folder}/torch/lib")
+  file(GLOB nvidia RELATIVE ${packages} ${packages}/nvidia/*/lib)
+  if(nvidia)
+    install(DIRECTORY ${packages}/nvidia DESTINATION ${libraries} COMPONENT torch
+            FILES_MATCHING PATTERN "*.so*")
+    list(TRANSFORM nvidia PREPEND "$ORIGIN/${from_folder}/" OUTPUT_VARIABLE runtime_path)
+    set_target_properties(winnow-runtime PROPERTIES INSTALL_RPATH "${runtime_path}")  # for dlopen
+  endif()
+endif()
 
 install(TARGETS winnow EXPORT winnow-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development NAMELINK_COMPONENT development
+  PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT winnow-targets NAMESPACE winnow:: FILE winnow-config.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/winnow)
-include(CMakePackageConfigHelpers)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/winnow COMPONENT development)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/winnow-config-version.cmake
-  COMPATIBILITY SameMajorVersion)
+  COMPATIBILITY SameMinorVersion)  # below 1.0 a minor version may change anything
 install(FILES ${PROJECT_BINARY_DIR}/winnow-config-version.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/winnow)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/winnow COMPONENT development)

@@ -4,11 +4,9 @@
 #include <dlfcn.h>
 #include <torch/cuda.h>
 
-#include <charconv>
 #include <filesystem>
-#include <optional>
-#include <string_view>
 
+#include "runtime/base/device_name.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
@@ -45,17 +43,6 @@ std::string open_cuda() {
   return "";
 }
 
-// The number behind "cuda:", 0 without one; nothing if `name` is no GPU's name.
-std::optional<int> gpu_index(std::string_view name) {
-  if (name == "cuda") return 0;
-  if (!name.starts_with("cuda:")) return std::nullopt;
-  const std::string_view digits = name.substr(5);
-  int index = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-  return is_number && index >= 0 && index < 128 ? std::optional(index) : std::nullopt;
-}
-
 torch::Device gpu_device(int index) {
   if (const std::string reason = open_cuda(); !reason.empty()) {
     fail(ErrorCode::device, "device: a GPU was asked for, but ", reason);
@@ -81,10 +68,10 @@ std::string gpu_name(int index) {
 }  // namespace
 
 torch::Device resolve_device(const std::string& name) {
-  if (name == "cpu") return torch::kCPU;
-  if (name == "auto") return open_cuda().empty() ? torch::Device(torch::kCUDA, 0) : torch::kCPU;
-  if (const std::optional<int> index = gpu_index(name)) return gpu_device(*index);
-  fail(ErrorCode::usage, "device: found '", name, "', expected auto, cpu, cuda or cuda:N");
+  const Device device = device_from(name);
+  if (device.kind == Device::Kind::cuda) return gpu_device(device.index);
+  const bool has_gpu = device.kind == Device::Kind::automatic && open_cuda().empty();
+  return has_gpu ? torch::Device(torch::kCUDA, 0) : torch::kCPU;
 }
 
 std::string describe_device(const torch::Device& device) {

@@ -1,5 +1,6 @@
 #include "runtime/bench/compare.h"
 
+#include <algorithm>
 #include <array>
 
 #include "runtime/base/error.h"
@@ -64,17 +65,26 @@ Comparison compare_plans(const DeployedModel& model, const CompareOptions& optio
     if (c.session) c.session->set_input(input);
   }
   const int per_round = std::max(1, options.repeats / std::max(1, options.rounds));
+  const auto plans = static_cast<std::size_t>(
+      std::ranges::count_if(contestants, [](const Contestant& c) { return c.session != nullptr; }));
+  const std::size_t all = plans * (static_cast<std::size_t>(options.rounds) + 1);
+  std::size_t done = 0;
+  const auto count_round = [&] {
+    if (options.progress) options.progress(++done, all);
+  };
   for (int round = 0; round < options.rounds; ++round) {
     for (Contestant& c : contestants) {
       if (!c.session) continue;
       const auto samples = c.session->time_network(options.warm_up, per_round);
       c.network_ms.insert(c.network_ms.end(), samples.begin(), samples.end());
+      count_round();
     }
   }
   for (Contestant& c : contestants) {
     if (!c.session) continue;
     c.timing->network_ms = statistics_of(std::move(c.network_ms));
     time_layers(c, options);
+    count_round();
   }
   return result;
 }

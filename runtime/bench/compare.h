@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct CompareOptions {
   int layer_repeats = 20;
   bool all_candidates = false;  // in the JSON: every kernel that was timed, not the fastest of each
                                 // family
+
+  // Called while the plans are timed: `done` of `all` rounds, of which the last are those of the
+  // layers. May be empty. `session.progress` tells about the making of each plan.
+  std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
 };
 
 // One way to run the model: all layers dense, sparse wherever a sparse family fits, or the fastest

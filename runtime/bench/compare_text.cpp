@@ -1,11 +1,13 @@
 // A comparison as JSON and as a table.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runtime/base/suggest.h"
 #include "runtime/bench/compare.h"
+#include "runtime/cli/program.h"
+#include "runtime/cli/table.h"
 
 namespace winnow {
 namespace {
@@ -71,49 +73,62 @@ std::string plan_json(const PlanTiming& plan, std::int64_t batch, bool has_all_c
 // The median time of the step called `name`, or nothing to print.
 std::string step_ms(const PlanTiming& plan, const std::string& name) {
   for (std::size_t i = 0; i < plan.layers.size() && i < plan.layer_ms.size(); ++i) {
-    if (plan.layers[i].name != name) continue;
-    char text[32];
-    std::snprintf(text, sizeof text, "%.4f", plan.layer_ms[i].median);
-    return text;
+    if (plan.layers[i].name == name) return fixed(plan.layer_ms[i].median, 4);
   }
   return "-";
 }
 
-void append_layer(std::string& table, const Comparison& comparison, const LayerPlan& layer) {
-  char line[256];
-  std::snprintf(line, sizeof line, "%-14s %-10s %9.1f %10s %10s %10s  %s\n", layer.name.c_str(),
-                layer.op.c_str(), 100 * layer.weight_sparsity,
-                step_ms(comparison.dense, layer.name).c_str(),
-                step_ms(comparison.sparse, layer.name).c_str(),
-                step_ms(comparison.chosen, layer.name).c_str(), layer.kernel.c_str());
-  table += line;
+std::string layer_table(const Comparison& comparison) {
+  constexpr auto kRight = Table::Side::right;
+  Table table({{"layer"},
+               {"op"},
+               {"sparse %", kRight},
+               {"dense ms", kRight},
+               {"sparse ms", kRight},
+               {"chosen ms", kRight},
+               {"chosen kernel"}});
+  for (const LayerPlan& layer : comparison.chosen.layers) {
+    table.add({layer.name, layer.op, fixed(100 * layer.weight_sparsity, 1),
+               step_ms(comparison.dense, layer.name), step_ms(comparison.sparse, layer.name),
+               step_ms(comparison.chosen, layer.name), layer.kernel});
+  }
+  return table.text();
 }
 
-void append_total(std::string& table, const char* label, const PlanTiming& plan,
-                  const Comparison& comparison) {
-  if (!plan.error.empty()) {
-    table += std::string(label) + ": not available: " + plan.error + "\n";
-    return;
-  }
-  const Statistics& ms = plan.network_ms;
+// Times of the whole network. A plan that does not exist has no row but a line of its own.
+std::string total_table(const Comparison& comparison) {
+  constexpr auto kRight = Table::Side::right;
+  Table table({{"plan"},
+               {"median ms", kRight},
+               {"p10 ms", kRight},
+               {"p90 ms", kRight},
+               {"samples/s", kRight},
+               {"x dense", kRight}});
+  std::string missing;
   const double dense = comparison.dense.network_ms.median;
-  char line[256];
-  std::snprintf(line, sizeof line, "%-8s median %9.4f ms  p10 %9.4f  p90 %9.4f  %12.0f images/s",
-                label, ms.median, ms.p10, ms.p90,
-                1e3 * static_cast<double>(comparison.batch) / ms.median);
-  table += line;
-  if (dense > 0 && &plan != &comparison.dense) {
-    std::snprintf(line, sizeof line, "  %.2fx dense", dense / ms.median);
-    table += line;
-  }
-  table += "\n";
+  const auto add = [&](const char* name, const PlanTiming& plan) {
+    if (!plan.error.empty()) {
+      missing += std::string(name) + ": not available: " + one_line(plan.error) + "\n";
+      return;
+    }
+    const Statistics& ms = plan.network_ms;
+    table.add({name, fixed(ms.median, 4), fixed(ms.p10, 4), fixed(ms.p90, 4),
+               fixed(1e3 * static_cast<double>(comparison.batch) / ms.median, 0),
+               dense > 0 ? fixed(dense / ms.median, 2) : "-"});
+  };
+  add("dense", comparison.dense);
+  add("sparse", comparison.sparse);
+  add("chosen", comparison.chosen);
+  return table.text() + missing;
 }
 
 }  // namespace
 
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options) {
   const bool is_half = options.session.precision == Precision::f16;
-  const Json head = {{"device", comparison.device},
+  const Json head = {{"command", "bench"},
+                     {"version", version_text()},
+                     {"device", comparison.device},
                      {"batch", comparison.batch},
                      {"precision", is_half ? "f16" : "f32"},
                      {"tf32", options.session.use_tf32},
@@ -134,16 +149,8 @@ std::string comparison_json(const Comparison& comparison, const CompareOptions& 
 }
 
 std::string comparison_table(const Comparison& comparison) {
-  char line[256];
-  std::snprintf(line, sizeof line, "device %s, batch %lld\n%-14s %-10s %9s %10s %10s %10s  %s\n",
-                comparison.device.c_str(), static_cast<long long>(comparison.batch), "layer", "op",
-                "sparse %", "dense ms", "sparse ms", "chosen ms", "chosen kernel");
-  std::string table = line;
-  for (const LayerPlan& layer : comparison.chosen.layers) append_layer(table, comparison, layer);
-  append_total(table, "dense", comparison.dense, comparison);
-  append_total(table, "sparse", comparison.sparse, comparison);
-  append_total(table, "chosen", comparison.chosen, comparison);
-  return table;
+  return "device " + comparison.device + ", batch " + std::to_string(comparison.batch) + "\n" +
+         layer_table(comparison) + "\n" + total_table(comparison);
 }
 
 }  // namespace winnow

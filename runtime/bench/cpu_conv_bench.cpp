@@ -140,8 +140,8 @@ void bench(std::int64_t batch, ThreadPool& pool) {
 int main(int argc, char** argv) {
   try {
     winnow::ThreadPool pool(argc > 1 ? std::stoi(argv[1]) : 0);
-    std::printf("%s, %d threads, %s\n", winnow::cpu_model_name().c_str(), pool.threads(),
-                winnow::onednn_version().c_str());
+    std::printf("%s, %d threads, oneDNN %s\n", winnow::cpu_model_name().c_str(), pool.threads(),
+                winnow::onednn_facts().version.c_str());
     for (const int batch : {1, 128}) winnow::bench(batch, pool);
     return 0;
   } catch (const std::exception& error) {

@@ -1,9 +1,10 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "runtime/bench/compare.h"
 #include "runtime/cli/program.h"
+#include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
-#include "runtime/model/model_file.h"
 
 namespace winnow {
 namespace {
@@ -15,11 +16,15 @@ struct BenchOptions {
 };
 
 int bench(BenchOptions& options) {
-  const DeployedModel model = read_model_file(options.model.model);
   options.compare.device = device_from(options.model.device);
+  const std::int64_t largest = *std::ranges::max_element(options.batches);
+  const DeployedModel model =
+      open_model(options.model.model, largest, open_options(options.model, "bench"));
   std::string json;
   for (const std::int64_t batch : options.batches) {
-    options.compare.session = session_options(options.model, batch);
+    const std::string label = "bench: batch " + std::to_string(batch);
+    options.compare.session = session_options(options.model, batch, label);
+    options.compare.progress = progress_callback(label + ": time round", options.model.is_quiet);
     const Comparison comparison = compare_plans(model, options.compare);
     std::FILE* people = options.model.json == "-" ? stderr : stdout;
     std::fprintf(people, "%s\n", comparison_table(comparison).c_str());

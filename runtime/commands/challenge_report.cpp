@@ -1,10 +1,10 @@
 #include "runtime/commands/challenge_report.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/program.h"
+#include "runtime/cli/table.h"
 
 namespace winnow {
 namespace {
@@ -12,13 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kListedImages = 100;  // in JSON; the table names fewer
-
-template <typename... Parts>
-std::string format(const char* pattern, Parts... parts) {
-  char text[160];
-  std::snprintf(text, sizeof text, pattern, parts...);
-  return text;
-}
 
 Statistics statistics_of_runs(const ChallengeReport& report,
                               double (*value)(const challenge::RunTimes&)) {
@@ -36,13 +29,14 @@ Statistics transfer_of(const ChallengeReport& report) {
 }
 
 std::string time_text(const Statistics& ms, std::size_t runs) {
-  if (runs == 1) return format("%.3f ms", ms.median);
-  return format("%.3f ms, the median of %zu (%.3f to %.3f)", ms.median, runs, ms.minimum,
-                ms.maximum);
+  const std::string median = fixed(ms.median, 3) + " ms";
+  if (runs == 1) return median;
+  return median + ", the median of " + std::to_string(runs) + " (" + fixed(ms.minimum, 3) + " to " +
+         fixed(ms.maximum, 3) + ")";
 }
 
 std::string rate_text(const ChallengeReport& report) {
-  return format("%.4g TeraEdges/s", report.tera_edges_per_second()) +
+  return general(report.tera_edges_per_second(), 4) + " TeraEdges/s" +
          (report.includes_transfer ? ", transfer included" : "");
 }
 
@@ -52,7 +46,8 @@ std::string truth_text(const ChallengeReport& report) {
 }
 
 std::string range_text(std::uint32_t first, std::uint32_t last) {
-  return format("%u (%u to %u)", last - first, first, last);
+  return std::to_string(last - first) + " (" + std::to_string(first) + " to " +
+         std::to_string(last) + ")";
 }
 
 Json statistics_json(const Statistics& s) {
@@ -143,7 +138,7 @@ double ChallengeReport::tera_edges_per_second() const {
 
 std::string report_table(const ChallengeReport& report, const ChallengeReport* baseline) {
   const Statistics transfer = transfer_of(report);
-  std::vector<std::pair<const char*, std::string>> rows = {
+  std::vector<std::vector<std::string>> rows = {
       {"network", report.network},
       {"layers", range_text(report.first_layer, report.last_layer)},
       {"connections", std::to_string(report.connections)},
@@ -152,7 +147,8 @@ std::string report_table(const ChallengeReport& report, const ChallengeReport* b
       {"device", report.device},
       {"kernel", report.kernel},
       {"found at load time", report.discovery.empty() ? "nothing" : report.discovery},
-      {"preparation", format("%.1f ms of %.1f ms to load", report.prepare_ms, report.load_ms)},
+      {"preparation",
+       fixed(report.prepare_ms, 1) + " ms of " + fixed(report.load_ms, 1) + " ms to load"},
       {"survivors", std::to_string(report.survivors)},
       {"truth", truth_text(report)},
       {"inference", time_text(inference_of(report), report.runs.size())},
@@ -164,11 +160,11 @@ std::string report_table(const ChallengeReport& report, const ChallengeReport* b
                  {"its kernel", baseline->kernel},
                  {"its inference", time_text(inference_of(*baseline), baseline->runs.size())},
                  {"its rate", rate_text(*baseline)},
-                 {"speed-up over it", format("%.3g", speed_up(report, *baseline))}});
+                 {"speed-up over it", general(speed_up(report, *baseline), 3)}});
   }
-  std::string table;
-  for (const auto& [name, value] : rows) table += format("%-20s", name) + value + "\n";
-  return table;
+  Table table({{""}, {""}});
+  for (auto& row : rows) table.add(std::move(row));
+  return table.text();
 }
 
 std::string report_json(const ChallengeReport& report, const ChallengeReport* baseline) {

@@ -31,11 +31,22 @@ struct ModelOptions {
   int sub_batch = 0;
   bool use_tf32 = false;
   bool all_plans = false;
+  std::uint64_t max_model_bytes = kDefaultModelBytes;
+  bool is_quiet = false;
   std::string json;  // path, "-" for stdout
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 
-// Throws Error{usage} for names that are not known.
-SessionOptions session_options(const ModelOptions& options, std::int64_t batch);
+// --choice, for commands that run one plan; `bench` runs all three.
+void add_choice_option(CLI::App& app, ModelOptions& options);
+
+// --max-model-bytes, which add_model_options has too.
+void add_limit_option(CLI::App& app, std::uint64_t& max_model_bytes);
+
+// Both show progress on stderr. `label` begins its lines: "bench". session_options throws
+// Error{usage} for names that are not known.
+OpenOptions open_options(const ModelOptions& options, const std::string& label);
+SessionOptions session_options(const ModelOptions& options, std::int64_t batch,
+                               const std::string& label);
 
 }  // namespace winnow

@@ -1,7 +1,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/suggest.h"
 #include "runtime/cli/program.h"
+#include "runtime/cli/progress.h"
+#include "runtime/cli/table.h"
 #include "runtime/commands/commands.h"
 #include "runtime/model/model_file.h"
 
@@ -58,56 +61,74 @@ Json weight_json(const StoredSize& size, const WeightFacts& facts) {
           {"dense_f32_bytes", size.dense_f32_bytes}};
 }
 
-void print_nodes(const DeployedModel& model) {
+std::string node_table(const DeployedModel& model) {
   const std::vector<Shape> shapes = infer_shapes(model.graph, 1);
-  std::printf("%-14s %-16s %-20s %s\n", "node", "op", "output (batch 1)", "inputs");
+  Table table({{"node"}, {"op"}, {"output (batch 1)"}, {"inputs"}});
   for (std::size_t i = 0; i < model.graph.nodes.size(); ++i) {
     const Node& node = model.graph.nodes[i];
     std::string inputs;
     for (const std::string& name : node.inputs) inputs += (inputs.empty() ? "" : ", ") + name;
-    std::printf("%-14s %-16s %-20s %s\n", node.name.c_str(), op_name(node.op).c_str(),
-                to_string(shapes[i]).c_str(), inputs.c_str());
+    table.add({node.name, op_name(node.op), to_string(shapes[i]), inputs});
   }
+  return table.text();
 }
 
-void print_weights(const DeployedModel& model, const std::vector<StoredSize>& sizes) {
-  std::printf("\n%-18s %-14s %-16s %9s %8s %12s %12s %12s %7s\n", "weight", "form", "values",
-              "density %", "pads %", "index bytes", "value bytes", "dense fp32", "ratio");
+std::string weight_table(const DeployedModel& model, const std::vector<StoredSize>& sizes) {
+  constexpr auto kRight = Table::Side::right;
+  Table table({{"weight"},
+               {"form"},
+               {"values"},
+               {"density %", kRight},
+               {"pads %", kRight},
+               {"index bytes", kRight},
+               {"value bytes", kRight},
+               {"dense fp32", kRight},
+               {"ratio", kRight}});
   for (const StoredSize& size : sizes) {
     const WeightFacts facts = facts_of(model.weights.at(size.name));
-    const std::string values = facts.encoding + (facts.channel_scales > 0 ? " scaled" : "");
     const auto stored = static_cast<double>(size.index_bytes + size.value_bytes);
-    std::printf("%-18s %-14s %-16s %9.2f %8.2f %12lld %12lld %12lld %6.1fx\n", size.name.c_str(),
-                facts.form.c_str(), values.c_str(), 100 * facts.density, 100 * facts.padding,
-                static_cast<long long>(size.index_bytes), static_cast<long long>(size.value_bytes),
-                static_cast<long long>(size.dense_f32_bytes),
-                stored > 0 ? static_cast<double>(size.dense_f32_bytes) / stored : 0);
+    table.add(
+        {size.name, facts.form, facts.encoding + (facts.channel_scales > 0 ? " scaled" : ""),
+         fixed(100 * facts.density, 2), fixed(100 * facts.padding, 2),
+         std::to_string(size.index_bytes), std::to_string(size.value_bytes),
+         std::to_string(size.dense_f32_bytes),
+         stored > 0 ? fixed(static_cast<double>(size.dense_f32_bytes) / stored, 1) + "x" : "-"});
   }
+  return table.text();
+}
+
+std::string metadata_table(const DeployedModel& model) {
+  Table table({{"metadata"}, {""}});
+  for (const auto& [key, value] : model.metadata) table.add({key, value});
+  return model.metadata.empty() ? "" : "\n" + table.text();
 }
 
 std::string inspection_json(const DeployedModel& model, const std::vector<StoredSize>& sizes) {
-  Json result = {{"graph", model.graph.name},
-                 {"classes", model.classes},
-                 {"metadata", model.metadata},
-                 {"weights", Json::array()}};
+  Json result = {{"command", "inspect"},       {"version", version_text()},
+                 {"graph", model.graph.name},  {"classes", model.classes},
+                 {"metadata", model.metadata}, {"weights", Json::array()}};
   for (const StoredSize& size : sizes) {
     result["weights"].push_back(weight_json(size, facts_of(model.weights.at(size.name))));
   }
   return result.dump(2);
 }
 
-int inspect(const std::string& path, const std::string& json) {
-  const DeployedModel model = read_model_file(path);
+struct InspectOptions {
+  std::string path;
+  std::uint64_t max_model_bytes = kDefaultModelBytes;
+  bool is_quiet = false;
+  std::string json;
+};
+
+int inspect(const InspectOptions& options) {
+  const auto& [path, max_model_bytes, is_quiet, json] = options;
+  const DeployedModel model =
+      read_model_file(path, {max_model_bytes}, progress_callback("inspect: read weight", is_quiet));
   const std::vector<StoredSize> sizes = stored_sizes(model);
   if (json != "-") {
-    std::printf("%s: %s, %zu classes\n\n", path.c_str(), model.graph.name.c_str(),
-                model.classes.size());
-    print_nodes(model);
-    print_weights(model, sizes);
-    for (const auto& [key, value] : model.metadata) {
-      std::printf("%s%s: %s\n", &value == &model.metadata.begin()->second ? "\n" : "", key.c_str(),
-                  value.c_str());
-    }
+    std::printf("%s: %s, %zu classes\n\n%s\n%s%s", one_line(path).c_str(),
+                one_line(model.graph.name).c_str(), model.classes.size(), node_table(model).c_str(),
+                weight_table(model, sizes).c_str(), metadata_table(model).c_str());
   }
   write_json_output(json, inspection_json(model, sizes));
   return 0;
@@ -116,14 +137,12 @@ int inspect(const std::string& path, const std::string& json) {
 }  // namespace
 
 Command add_inspect_command(CLI::App& app) {
-  struct Options {
-    std::string path;
-    std::string json;
-  };
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   app.add_option("model", options->path, "Model file (.wnw)")->required();
+  add_limit_option(app, options->max_model_bytes);
+  app.add_flag("--quiet", options->is_quiet, "No progress on stderr");
   app.add_option("--json", options->json, "Write the facts as JSON to this file ('-': stdout)");
-  return [options] { return inspect(options->path, options->json); };
+  return [options] { return inspect(*options); };
 }
 
 }  // namespace winnow

@@ -1,5 +1,6 @@
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
 
 namespace winnow {
@@ -26,8 +27,6 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("model", options.model, "Model file (.wnw) written by export")->required();
   app.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   app.add_option("--precision", options.precision, "f32 or f16 (GPU)")->capture_default_str();
-  app.add_option("--choice", options.choice, "measured (fastest per layer), sparse or dense")
-      ->capture_default_str();
   app.add_option("--family", options.family, "Only this kernel family, for example direct");
   app.add_option("--threads", options.threads, "CPU threads, 0 for all cores")
       ->check(CLI::Range(0, 4096))
@@ -40,11 +39,33 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
                "GPU, f32: cuDNN and cuBLASLt may round their inputs to TF32");
   app.add_flag("--all-plans", options.all_plans,
                "GPU: try every plan that cuDNN and cuBLASLt propose, not only the first");
+  add_limit_option(app, options.max_model_bytes);
+  app.add_flag("--quiet", options.is_quiet, "No progress on stderr");
   app.add_option("--json", options.json, "Write results as JSON to this file ('-': stdout)");
 }
 
-SessionOptions session_options(const ModelOptions& options, std::int64_t batch) {
+void add_limit_option(CLI::App& app, std::uint64_t& max_model_bytes) {
+  app.add_option("--max-model-bytes", max_model_bytes,
+                 "Memory that weights and activations may take, for example 20GB; a file that asks "
+                 "for more is refused")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber)
+      ->default_str("8GB");
+}
+
+void add_choice_option(CLI::App& app, ModelOptions& options) {
+  app.add_option("--choice", options.choice, "measured (fastest per layer), sparse or dense")
+      ->capture_default_str();
+}
+
+OpenOptions open_options(const ModelOptions& options, const std::string& label) {
+  return {options.max_model_bytes, progress_callback(label + ": read weight", options.is_quiet)};
+}
+
+SessionOptions session_options(const ModelOptions& options, std::int64_t batch,
+                               const std::string& label) {
   SessionOptions session;
+  session.progress = progress_callback(label + ": plan step", options.is_quiet);
   session.batch = batch;
   session.precision = precision_from(options.precision);
   session.choice = choice_from(options.choice);

@@ -149,8 +149,11 @@ int run(RunOptions& options) {
   }
   if (options.batch == 0) options.batch = options.data.empty() ? 1 : 128;
   Engine engine(options.model.model, device_from(options.model.device),
-                session_options(options.model, options.batch));
-  Json result = {{"model", options.model.model},
+                session_options(options.model, options.batch, "run"),
+                open_options(options.model, "run"));
+  Json result = {{"command", "run"},
+                 {"version", version_text()},
+                 {"model", options.model.model},
                  {"device", engine.session().device()},
                  {"precision", options.model.precision},
                  {"batch", options.batch}};
@@ -159,7 +162,7 @@ int run(RunOptions& options) {
     result["images"] = classify_pictures(engine, options);
   } else {
     const ImageSet set = load_set(options, engine.model());
-    const Score score = score_set(engine, set, options.batch, false);
+    const Score score = score_set(engine, set, options.batch, options.model.is_quiet);
     accuracy = 100.0 * static_cast<double>(score.correct) / static_cast<double>(set.count);
     result["data"] = options.data;
     result["samples"] = set.count;
@@ -181,6 +184,7 @@ int run(RunOptions& options) {
 Command add_run_command(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   add_model_options(app, options->model);
+  add_choice_option(app, options->model);
   app.add_option("pictures", options->pictures, "PNG or JPEG files to classify");
   app.add_option("--data", options->data,
                  "Data set as FORMAT:DIRECTORY; formats cifar10, cifar100, idx, folder");

@@ -4,11 +4,12 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
+#include "runtime/base/suggest.h"
 #include "runtime/bench/layer_errors.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
+#include "runtime/cli/table.h"
 #include "runtime/commands/commands.h"
-#include "runtime/model/model_file.h"
 #include "runtime/plan/program.h"
 
 namespace winnow {
@@ -49,7 +50,8 @@ std::vector<LayerError> errors_of(const DeployedModel& model, Session& session,
   const Program program = build_program(model, options.batch);
   const std::vector<float> input =
       random_input(model, program.values[program.input].shape, options.seed);
-  Progress progress("verify: layer", static_cast<std::int64_t>(program.steps.size()));
+  Progress progress("verify: layer", static_cast<std::int64_t>(program.steps.size()),
+                    options.model.is_quiet);
   return layer_errors(model, session, options.batch, input, [&](std::size_t done) {
     progress.update(static_cast<std::int64_t>(done), program.steps[done - 1].name);
   });
@@ -57,7 +59,11 @@ std::vector<LayerError> errors_of(const DeployedModel& model, Session& session,
 
 Json errors_json(const std::vector<LayerError>& errors, const std::string& device,
                  double tolerance) {
-  Json result = {{"device", device}, {"tolerance", tolerance}, {"layers", Json::array()}};
+  Json result = {{"command", "verify"},
+                 {"version", version_text()},
+                 {"device", device},
+                 {"tolerance", tolerance},
+                 {"layers", Json::array()}};
   for (const LayerError& error : errors) {
     Json layer = {{"name", error.plan.name}, {"op", error.plan.op}, {"kernel", error.plan.kernel}};
     if (error.is_compared()) {
@@ -70,39 +76,37 @@ Json errors_json(const std::vector<LayerError>& errors, const std::string& devic
   return result;
 }
 
-void print_row(std::FILE* people, const LayerError& error, bool is_bad) {
-  const LayerPlan& plan = error.plan;
-  if (!error.is_compared()) {
-    std::fprintf(people, "%-14s %-16s %12s %12s  %s\n", plan.name.c_str(), plan.op.c_str(), "", "",
-                 plan.kernel.c_str());
-    return;
+std::string errors_table(const std::vector<LayerError>& errors, double tolerance) {
+  constexpr auto kRight = Table::Side::right;
+  Table table({{"layer"}, {"op"}, {"relative", kRight}, {"largest", kRight}, {"kernel"}, {""}});
+  for (const LayerError& error : errors) {
+    const LayerPlan& plan = error.plan;
+    const bool is_compared = error.is_compared();
+    table.add({plan.name, plan.op, is_compared ? scientific(error.relative, 2) : "",
+               is_compared ? scientific(error.largest, 2) : "", plan.kernel,
+               error.is_within(tolerance) ? "" : "WRONG"});
   }
-  std::fprintf(people, "%-14s %-16s %12.2e %12.2e  %s%s\n", plan.name.c_str(), plan.op.c_str(),
-               error.relative, error.largest, plan.kernel.c_str(), is_bad ? "  WRONG" : "");
+  return table.text();
 }
 
 int verify(const VerifyOptions& options) {
-  const DeployedModel model = read_model_file(options.model.model);
-  const SessionOptions session_options = winnow::session_options(options.model, options.batch);
-  const auto session = make_session(model, device_from(options.model.device), session_options);
-  const bool is_rounded = session_options.precision == Precision::f16 || session_options.use_tf32;
+  const SessionOptions how = session_options(options.model, options.batch, "verify");
+  const Device device = device_from(options.model.device);
+  const DeployedModel model =
+      open_model(options.model.model, options.batch, open_options(options.model, "verify"));
+  const auto session = make_session(model, device, how);
+  const bool is_rounded = how.precision == Precision::f16 || how.use_tf32;
   const double tolerance = is_rounded ? kToleranceF16 : kToleranceF32;
   const std::vector<LayerError> errors = errors_of(model, *session, options);
 
-  std::string worst;
   std::FILE* people = options.model.json == "-" ? stderr : stdout;
-  std::fprintf(people, "device %s, tolerance %g\n%-14s %-16s %12s %12s  %s\n",
-               session->device().c_str(), tolerance, "layer", "op", "relative", "largest",
-               "kernel");
-  for (const LayerError& error : errors) {
-    const bool is_bad = !error.is_within(tolerance);
-    print_row(people, error, is_bad);
-    if (is_bad && worst.empty()) worst = error.plan.name;
-  }
+  std::fprintf(people, "device %s, tolerance %g\n%s", session->device().c_str(), tolerance,
+               errors_table(errors, tolerance).c_str());
   write_json_output(options.model.json, errors_json(errors, session->device(), tolerance).dump(2));
-  if (!worst.empty()) {
-    fail(ErrorCode::quality, options.model.model, ": layer '", worst,
-         "' differs from the reference by more than ", tolerance);
+  for (const LayerError& error : errors) {
+    if (error.is_within(tolerance)) continue;
+    fail(ErrorCode::quality, options.model.model, ": layer ", in_quotes(error.plan.name),
+         " differs from the reference by more than ", tolerance);
   }
   const auto compared = std::ranges::count_if(errors, &LayerError::is_compared);
   std::fprintf(people, "%td layers agree with the reference", compared);
@@ -117,6 +121,7 @@ int verify(const VerifyOptions& options) {
 Command add_verify_command(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
   add_model_options(app, options->model);
+  add_choice_option(app, options->model);
   app.add_option("--batch", options->batch, "Samples")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();

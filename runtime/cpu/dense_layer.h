@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/library_facts.h"
 #include "runtime/cpu/layer.h"
 
 namespace winnow {
@@ -18,7 +19,7 @@ std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernel
 // it refuses.
 std::vector<std::unique_ptr<CpuLayer>> make_onednn_layers(const ConvWork& work, int threads);
 
-// "oneDNN 2.6.3", or empty in a build without it.
-std::string onednn_version();
+// "oneDNN", its version and file; without a version in a build without it.
+LibraryFacts onednn_facts();
 
 }  // namespace winnow

@@ -32,7 +32,10 @@ class Planner {
       const bool is_embedding = std::holds_alternative<Embedding>(step.op);
       tables_.push_back(dense_floats(is_embedding ? weights_of(model, step).weight : nullptr));
     }
-    for (std::size_t i = 0; i < ms_.size(); ++i) ms_[i] = times_of(i);
+    for (std::size_t i = 0; i < ms_.size(); ++i) {
+      ms_[i] = times_of(i);
+      show_progress(ms_.size() + i + 1);
+    }
     describe_problem();
   }
 
@@ -47,6 +50,11 @@ class Planner {
   }
 
  private:
+  // Each step is prepared and then measured.
+  void show_progress(std::size_t done) const {
+    if (options_.progress) options_.progress(done, 2 * program_.steps.size());
+  }
+
   ConvWork work_of(const Step& step) const {
     const StepWeights weights = weights_of(model_, step);
     ConvWork work;
@@ -74,6 +82,7 @@ class Planner {
       options.isa = isa_;
       options.threads = pool_.threads();
       layers[i] = make_candidates(work_of(step), options);
+      show_progress(i + 1);
       if (!is_measured_) layers[i].resize(1);
     }
     return layers;

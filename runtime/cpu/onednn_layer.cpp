@@ -154,10 +154,12 @@ std::vector<std::unique_ptr<CpuLayer>> make_onednn_layers(const ConvWork& work, 
   return layers;
 }
 
-std::string onednn_version() {
+LibraryFacts onednn_facts() {
   const dnnl_version_t* version = dnnl_version();
-  return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-         std::to_string(version->patch);
+  return {"oneDNN",
+          std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+              std::to_string(version->patch),
+          library_file_of(reinterpret_cast<const void*>(&dnnl_version)), ""};
 }
 
 }  // namespace winnow

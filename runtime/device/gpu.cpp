@@ -3,13 +3,19 @@
 #include "runtime/device/cuda_check.h"
 
 namespace winnow {
+
 std::string missing_gpu_reason() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess) return count > 0 ? "" : "no device";
   cudaGetLastError();  // clears it
   if (status == cudaErrorNoDevice) return "no device";
-  return std::string("no driver: ") + cudaGetErrorString(status);
+  // Without any driver CUDA answers that the driver's version is insufficient.
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0) {
+    return "no NVIDIA driver was found (libcuda.so.1)";
+  }
+  return std::string("the driver cannot be used: ") + cudaGetErrorString(status);
 }
 
 void check_gpu(int gpu) {

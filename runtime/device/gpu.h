@@ -6,7 +6,8 @@
 
 namespace winnow {
 
-// Why no GPU can be used: "no driver: ...", "no device". Empty if there is one. Never throws.
+// Why no GPU can be used: "no NVIDIA driver was found (libcuda.so.1)", "no device". Empty if there
+// is one. Never throws.
 std::string missing_gpu_reason();
 
 // Throws Error{device} unless there is a GPU of this number.

@@ -119,11 +119,14 @@ std::string structure_defect(const CsrWeight& w) {
 
 // Pads are zero and so is what lies beyond the last channel.
 std::string zero_defect(const CsrWeight& w) {
-  const std::vector<float> values = decode(w.values);
+  // Row by row: as floats all values may take many times the memory of the weight.
+  const auto row_size = static_cast<std::size_t>(w.row_length * w.vector);
+  std::vector<float> values(row_size);
   for (std::int64_t row = 0; row < w.rows; ++row) {
+    decode_part(w.values, row * w.row_length * w.vector, values);
     std::int64_t filled = 0;
     const std::int64_t channels_left = w.channels - row * w.vector;
-    for (std::int64_t i = row * w.row_length; i < (row + 1) * w.row_length; ++i) {
+    for (std::int64_t i = 0; i < w.row_length; ++i) {
       const auto block = row_of(values, i, w.vector);
       const auto is_set = [](float value) { return value != 0; };
       if (std::any_of(block.begin(), block.end(), is_set)) ++filled;
@@ -222,39 +225,6 @@ std::int64_t nonzero_count(const CsrWeight& weight) {
     count += lanes * weight.kept[static_cast<std::size_t>(row)];
   }
   return count;
-}
-
-std::vector<std::int32_t> input_offsets(const CsrWeight& weight, std::int64_t kernel_h,
-                                        std::int64_t kernel_w, std::int64_t plane,
-                                        std::int64_t pitch, std::int64_t dilation_h,
-                                        std::int64_t dilation_w) {
-  require_structure(weight);
-  const std::int64_t window = element_count({kernel_h, kernel_w});
-  if (window < 1 || weight.cols % window != 0) {
-    fail(ErrorCode::usage, weight.cols, " columns are no multiple of a kernel ",
-         to_string({kernel_h, kernel_w}));
-  }
-  // The largest offset of any column; if it fits, so does every step on the way.
-  const Shape largest = {weight.cols / window, plane};
-  const Shape rows = {kernel_h, dilation_h, pitch};
-  const Shape columns = {kernel_w, dilation_w};
-  std::int64_t sum = 0;
-  const bool overflows =
-      __builtin_add_overflow(element_count(largest), element_count(rows), &sum) ||
-      __builtin_add_overflow(sum, element_count(columns), &sum);
-  if (overflows || sum > std::numeric_limits<std::int32_t>::max()) {
-    fail(ErrorCode::usage, "planes of ", plane, " elements are too large for offsets of 32 bits");
-  }
-  std::vector<std::int32_t> offsets;
-  offsets.reserve(weight.column.size());
-  for (const std::uint32_t column : weight.column) {
-    const std::int64_t c = column / window;
-    const std::int64_t r = column % window / kernel_w;
-    const std::int64_t s = column % kernel_w;
-    const std::int64_t offset = c * plane + r * dilation_h * pitch + s * dilation_w;
-    offsets.push_back(static_cast<std::int32_t>(offset));
-  }
-  return offsets;
 }
 
 std::string find_defect(const CsrWeight& weight) {

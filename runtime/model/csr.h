@@ -67,15 +67,6 @@ std::vector<float> to_dense(const CsrWeight& weight);
 // Number of stored values that are no pads and belong to an existing channel.
 std::int64_t nonzero_count(const CsrWeight& weight);
 
-// Pre-computed input offsets (paper 003, section 7): for every stored column its offset into a
-// padded input plane set, c * plane + r * dilation_h * pitch + s * dilation_w.
-//
-//   returns  [rows, row_length]; plane and pitch in elements
-std::vector<std::int32_t> input_offsets(const CsrWeight& weight, std::int64_t kernel_h,
-                                        std::int64_t kernel_w, std::int64_t plane,
-                                        std::int64_t pitch, std::int64_t dilation_h,
-                                        std::int64_t dilation_w);
-
 // Names the first rule that `weight` breaks; empty if none. Safe on any input.
 std::string find_defect(const CsrWeight& weight);
 

@@ -36,7 +36,9 @@ std::string take(std::map<std::string, std::string>& metadata, const std::string
                  const std::string& path) {
   const auto found = metadata.find(key);
   if (found == metadata.end()) {
-    fail(ErrorCode::bad_file, path, ": no Winnow checkpoint: metadata '", key, "' is missing");
+    fail(ErrorCode::bad_file, path,
+         ": no Winnow checkpoint, but a safetensors file of another program: metadata '", key,
+         "' is missing");
   }
   return std::move(metadata.extract(found).mapped());
 }

@@ -158,7 +158,7 @@ Weight read_weight(SectionCursor& cursor, const NamedRecord& named, std::uint32_
 }  // namespace
 
 DeployedModel parse_model_file(std::span<const std::byte> bytes, const std::string& name,
-                               const ModelFileLimits& limits) {
+                               const ModelFileLimits& limits, const ModelFileProgress& progress) {
   const SectionFile file = read_sections(bytes, name);
   SectionCursor cursor(file.sections, name);
   DeployedModel model;
@@ -173,15 +173,17 @@ DeployedModel parse_model_file(std::span<const std::byte> bytes, const std::stri
   for (std::size_t i = 0; i < records.size(); ++i) {
     model.weights.emplace_hint(model.weights.end(), records[i].name,
                                read_weight(cursor, records[i], static_cast<std::uint32_t>(i)));
+    if (progress) progress(i + 1, records.size());
   }
   cursor.finish();
   check_deployed_model(model, name);
   return model;
 }
 
-DeployedModel read_model_file(const std::string& path, const ModelFileLimits& limits) {
+DeployedModel read_model_file(const std::string& path, const ModelFileLimits& limits,
+                              const ModelFileProgress& progress) {
   const MappedFile file(path);
-  return parse_model_file(file.bytes(), path, limits);
+  return parse_model_file(file.bytes(), path, limits, progress);
 }
 
 }  // namespace winnow

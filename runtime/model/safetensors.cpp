@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/file_kind.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/little_endian.h"
 #include "runtime/model/safetensors_header.h"
@@ -21,6 +22,11 @@ using NamedEntry = std::pair<const std::string, TensorEntry>;
 std::string_view header_text(std::span<const std::byte> bytes, const std::string& path) {
   if (bytes.size() < kLengthBytes) {
     fail(ErrorCode::bad_file, path, ": ", bytes.size(), " bytes are too few for safetensors");
+  }
+  const bool begins_with_header =
+      bytes.size() > kLengthBytes && bytes[kLengthBytes] == std::byte{'{'};
+  if (const std::string kind = file_kind(bytes); !begins_with_header && !kind.empty()) {
+    fail(ErrorCode::bad_file, path, ": byte 0: no safetensors file, but ", kind);
   }
   const auto length = load<std::uint64_t>(bytes.data());
   if (length > kMaxSafetensorsHeader) {

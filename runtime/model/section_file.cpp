@@ -4,6 +4,7 @@
 
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file_kind.h"
 #include "runtime/model/little_endian.h"
 
 namespace winnow {
@@ -49,12 +50,15 @@ std::vector<std::byte> head(const std::vector<SectionEntry>& table, const Sectio
   return bytes;
 }
 
-void require_magic(const FileHeader& header, const std::string& name) {
-  if (header.magic == kModelFileMagic) return;
+void require_magic(std::span<const std::byte> file, const std::string& name) {
+  const auto expected = std::as_bytes(std::span(kModelFileMagic));
+  const auto found = file.first(std::min(file.size(), expected.size()));
+  if (std::ranges::equal(found, expected)) return;
   const bool begins_alike =
-      std::equal(header.magic.begin(), header.magic.begin() + 4, kModelFileMagic.begin());
+      found.size() >= 4 && std::ranges::equal(found.first(4), expected.first(4));
   fail(ErrorCode::bad_file, name, ": byte 0: ",
-       begins_alike ? "the file was changed by a transfer as text" : "no Winnow model file");
+       begins_alike ? "the file was changed by a transfer as text"
+                    : "no Winnow model file" + but_file_kind(file));
 }
 
 // What can be said before the checksum, so that a user learns the likeliest reason.
@@ -87,11 +91,11 @@ std::size_t require_head(const FileHeader& header, std::size_t size, const std::
 }
 
 FileHeader checked_header(std::span<const std::byte> file, const std::string& name) {
+  require_magic(file, name);
   if (file.size() < kHeaderBytes) {
     fail(ErrorCode::bad_file, name, ": ", file.size(), " bytes are too few for a model file");
   }
   const auto header = load<FileHeader>(file.data());
-  require_magic(header, name);
   require_readable_version(header, name);
   const std::size_t head_bytes = require_head(header, file.size(), name);
   if (header.checksum != head_checksum(file.first(head_bytes))) {

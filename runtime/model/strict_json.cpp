@@ -56,6 +56,10 @@ nlohmann::json parse_strict_json(std::string_view text, std::string_view place,
     fail(ErrorCode::bad_file, place, ": JSON text is ", text.size(), " bytes long, at most ",
          limits.bytes, " expected");
   }
+  // The parser would pass over it, and other readers of the file would not.
+  if (text.starts_with("\xef\xbb\xbf")) {
+    fail(ErrorCode::bad_file, place, ": byte 0: a byte order mark, expected JSON");
+  }
   Guard guard(place, limits.depth);
   try {
     return Json::parse(text.begin(), text.end(), std::ref(guard));

@@ -93,14 +93,20 @@ std::int64_t rows_of(const Values& values) {
   return (channels + values.lanes - 1) / values.lanes;
 }
 
-void apply_channel_scale(const Values& values, std::vector<float>& floats) {
-  const auto& scale = values.channel_scale;
+// floats holds the values from `first` on.
+void apply_channel_scale(const Values& values, std::int64_t first, std::span<float> floats) {
+  if (floats.empty()) return;
   const auto lanes = static_cast<std::size_t>(values.lanes);
-  const std::size_t row_size = floats.size() / static_cast<std::size_t>(rows_of(values));
-  for (std::size_t channel = 0; channel < scale.size(); ++channel) {
-    const float factor = to_float(scale[channel]);
-    const std::size_t row = channel / lanes * row_size;
-    for (std::size_t i = channel % lanes; i < row_size; i += lanes) floats[row + i] *= factor;
+  const auto row_size = static_cast<std::size_t>(values.count / rows_of(values));
+  std::size_t row = static_cast<std::size_t>(first) / row_size;
+  std::size_t at = static_cast<std::size_t>(first) % row_size;
+  for (float& x : floats) {
+    const std::size_t channel = row * lanes + at % lanes;  // lanes is a power of two
+    if (channel < values.channel_scale.size()) x *= to_float(values.channel_scale[channel]);
+    if (++at == row_size) {
+      at = 0;
+      ++row;
+    }
   }
 }
 
@@ -112,12 +118,17 @@ Values checked(Values values) {
 }
 
 std::string scale_defect(const Values& values) {
-  const bool is_good = has_scale(values.encoding) ? std::isfinite(values.scale) && values.scale > 0
-                                                  : values.scale == 1.0f;
-  if (is_good) return "";
+  const bool is_used = has_scale(values.encoding);
+  const bool is_good =
+      is_used ? std::isfinite(values.scale) && values.scale > 0 : values.scale == 1.0f;
   std::ostringstream text;
-  text << "scale is " << values.scale << ", expected "
-       << (has_scale(values.encoding) ? "a positive number" : "1");
+  text << "scale is " << values.scale;
+  if (!is_good) {
+    text << ", expected " << (is_used ? "a positive number" : "1");
+    return text.str();
+  }
+  if (std::isfinite(values.scale * 32768)) return "";  // no code is larger
+  text << ", so that codes stand for no finite numbers";
   return text.str();
 }
 
@@ -153,6 +164,19 @@ std::string channel_scale_defect(const Values& values) {
     if (!std::isfinite(to_float(values.channel_scale[i]))) {
       return "channel scale " + std::to_string(i) + " is not finite";
     }
+  }
+  return "";
+}
+
+// What no kernel can compute with: NaN and infinity.
+std::string number_defect(const Values& values) {
+  if (values.encoding != Encoding::f32 && values.encoding != Encoding::f16) return "";
+  for (std::int64_t i = 0; i < values.count; ++i) {
+    const float value = value_at(values, i);
+    if (std::isfinite(value)) continue;
+    std::ostringstream text;
+    text << "value " << i << " is " << value << ", expected a finite number";
+    return text.str();
   }
   return "";
 }
@@ -247,11 +271,15 @@ std::vector<float> decode(const Values& values) {
   const std::string defect = find_defect(values);
   if (!defect.empty()) fail(ErrorCode::usage, to_string(values.encoding), " values: ", defect);
   std::vector<float> floats(static_cast<std::size_t>(values.count));
-  for (std::int64_t i = 0; i < values.count; ++i) {
-    floats[static_cast<std::size_t>(i)] = value_at(values, i);
-  }
-  if (!values.channel_scale.empty()) apply_channel_scale(values, floats);
+  decode_part(values, 0, floats);
   return floats;
+}
+
+void decode_part(const Values& values, std::int64_t first, std::span<float> floats) {
+  for (std::size_t i = 0; i < floats.size(); ++i) {
+    floats[i] = value_at(values, first + static_cast<std::int64_t>(i));
+  }
+  if (!values.channel_scale.empty()) apply_channel_scale(values, first, floats);
 }
 
 std::string find_defect(const Values& values) {
@@ -266,7 +294,8 @@ std::string find_defect(const Values& values) {
     return std::to_string(values.data.size()) + " bytes of values, expected " +
            std::to_string(expected) + " for " + std::to_string(values.count);
   }
-  for (const auto& check : {scale_defect, codebook_defect, channel_scale_defect, code_defect}) {
+  for (const auto& check :
+       {scale_defect, codebook_defect, channel_scale_defect, code_defect, number_defect}) {
     std::string defect = check(values);
     if (!defect.empty()) return defect;
   }

@@ -59,10 +59,15 @@ Values with_channel_scale(Values values, std::vector<Half> channel_scale, int la
 // find_defect finds one.
 std::vector<float> decode(const Values& values);
 
+// `floats.size()` values from number `first` on, for those who need not have all at once. Requires
+// values without a defect that has them.
+void decode_part(const Values& values, std::int64_t first, std::span<float> floats);
+
 // Names the first rule that `values` breaks (sizes, codes without entry, codebook entries or
-// channel scales not finite, channels that the values do not divide into, an unused nibble that is
-// not 0, scale not finite and positive; an encoding without scale has 1, one without codebook an
-// empty one and no channel scales); empty if none. Safe on any input.
+// channel scales not finite, fp32 or fp16 values not finite, channels that the values do not divide
+// into, an unused nibble that is not 0, scale not finite and positive; an encoding without scale
+// has 1, one without codebook an empty one and no channel scales); empty if none. Safe on any
+// input.
 std::string find_defect(const Values& values);
 
 }  // namespace winnow

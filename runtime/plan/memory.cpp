@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/base/error.h"
+#include "runtime/model/little_endian.h"
 
 namespace winnow {
 namespace {
@@ -47,6 +48,28 @@ std::vector<std::size_t> by_size(const std::vector<Lifetime>& lifetimes) {
   return order;
 }
 
+std::uint64_t stored_weight_bytes(const Values& values) {
+  return saturating_sum(
+      {values.data.size(), saturating_product({4, static_cast<std::uint64_t>(values.count)})});
+}
+
+std::uint64_t weight_bytes(const DenseWeight& weight) {
+  return stored_weight_bytes(weight.values);
+}
+
+// The dense baseline runs on the same weight with its zeros.
+std::uint64_t weight_bytes(const CsrWeight& weight) {
+  const auto dense = saturating_product(
+      {4, static_cast<std::uint64_t>(weight.channels), static_cast<std::uint64_t>(weight.cols)});
+  return saturating_sum({stored_weight_bytes(weight.values),
+                         saturating_product({8, weight.column.size()}), 4 * weight.kept.size(),
+                         dense});
+}
+
+std::uint64_t weight_bytes(const Weight& weight) {
+  return std::visit([](const auto& form) { return weight_bytes(form); }, weight);
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alignment) {
@@ -73,22 +96,16 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alig
   return plan;
 }
 
-std::vector<Lifetime> value_lifetimes(const Program& program,
-                                      const std::vector<std::int64_t>& bytes_per_value) {
-  if (bytes_per_value.size() != program.values.size()) {
-    fail(ErrorCode::usage, bytes_per_value.size(), " sizes for ", program.values.size(), " values");
+std::uint64_t session_bytes(const DeployedModel& model, std::int64_t batch) {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, weight] : model.weights) {
+    bytes = saturating_sum({bytes, weight_bytes(weight)});
   }
-  std::vector<Lifetime> lifetimes(program.values.size());
-  for (std::size_t v = 0; v < lifetimes.size(); ++v) lifetimes[v].bytes = bytes_per_value[v];
-  for (std::size_t step = 0; step < program.steps.size(); ++step) {
-    Lifetime& written = lifetimes[program.steps[step].output];
-    written.first_step = step;
-    written.last_step = step;
-    for (const std::size_t input : program.steps[step].inputs) lifetimes[input].last_step = step;
+  for (const Value& value : build_program(model.graph, batch).values) {
+    const auto floats = static_cast<std::uint64_t>(element_count(value.shape));
+    bytes = saturating_sum({bytes, saturating_product({4, floats})});
   }
-  lifetimes[program.input].first_step = 0;
-  if (!program.steps.empty()) lifetimes[program.output].last_step = program.steps.size() - 1;
-  return lifetimes;
+  return bytes;
 }
 
 }  // namespace winnow

@@ -1,4 +1,5 @@
-// Placement of activations in one arena, so that values whose lives do not overlap share bytes.
+// Memory of a session: what it takes, and the placement of activations in one arena, so that values
+// whose lives do not overlap share bytes.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,10 @@ struct MemoryPlan {
 // Greedy by size: larger values first, each at the lowest offset that is free all its life.
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alignment = 256);
 
-// First writing and last reading step of every value; the input is live from step 0, the output to
-// the last step.
-std::vector<Lifetime> value_lifetimes(const Program& program,
-                                      const std::vector<std::int64_t>& bytes_per_value);
+// About what a session of `model` with batches of `batch` takes in memory: every weight as the file
+// has it, as floats in a kernel's order and, where it is sparse, dense; and every activation as
+// floats. What small files can make huge is in it; a session takes a small multiple of it at most.
+// Saturates. Throws as build_program does.
+std::uint64_t session_bytes(const DeployedModel& model, std::int64_t batch);
 
 }  // namespace winnow

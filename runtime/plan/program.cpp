@@ -75,7 +75,11 @@ class Builder {
       program_.input = value;
       return;
     }
-    Step step{node.name, node.op, {}, value, false};
+    Step step{node.name, node.op, {}, value, false, "", ""};
+    for (const Parameter& parameter : parameters_of(node)) {
+      if (step.weight.empty()) step.weight = parameter.name;  // the first one
+      if (parameter.name.ends_with(".bias")) step.bias = parameter.name;
+    }
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       step.inputs.push_back(input_value(node, i));
     writer_of_[value] = program_.steps.size();

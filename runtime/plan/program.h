@@ -17,11 +17,13 @@ struct Value {
 
 // One node, with what was fused into it.
 struct Step {
-  std::string name;  // of the node that gives `op`; its weights are name + ".weight", ".bias"
+  std::string name;  // of the node that gives `op`
   Op op;
   std::vector<std::size_t> inputs;  // indices into Program::values
   std::size_t output = 0;
-  bool has_relu = false;  // a relu that was the node's only reader is applied to the output
+  bool has_relu = false;    // a relu that was the node's only reader is applied to the output
+  std::string weight = "";  // its parameters in DeployedModel::weights; empty where it has none
+  std::string bias = "";
 };
 
 // Whether it is a convolution or linear layer.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,10 @@ struct SessionOptions {
   bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)
   bool use_tf32 = false;     // GPU, f32: dense kernels may round their inputs to TF32
   bool all_plans = false;    // GPU: try all plans that the dense libraries propose, not a few
+
+  // Called while the session is planned, which takes a while where kernels are timed: `done` of
+  // `all` steps. May be empty.
+  std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
 };
 
 // One family's attempt at a layer.

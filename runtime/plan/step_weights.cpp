@@ -3,11 +3,11 @@
 namespace winnow {
 
 StepWeights weights_of(const DeployedModel& model, const Step& step) {
-  const auto find = [&](const char* suffix) {
-    const auto found = model.weights.find(step.name + suffix);
+  const auto find = [&](const std::string& name) {
+    const auto found = model.weights.find(name);
     return found == model.weights.end() ? nullptr : &found->second;
   };
-  return {find(".weight"), find(".bias")};
+  return {find(step.weight), find(step.bias)};
 }
 
 std::vector<float> dense_floats(const Weight* weight) {

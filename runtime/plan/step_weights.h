@@ -1,4 +1,4 @@
-// The weights of a step: the one place that knows how they are named.
+// The weights of a step in its model.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,6 @@
 /* A C program against the installed interface: loads a model file and runs one sample of zeros.
  *   capi_consumer MODEL          prints the outputs
+ *   capi_consumer --limits MODEL checks that a model is not loaded beyond a limit on memory
  *   capi_consumer --errors       checks the failures that need no model
  */
 #include <stdio.h>
@@ -8,17 +9,46 @@
 
 #include "winnow.h"
 
-static int check_errors(void) {
+/* Options of callers that were compiled with other headers. */
+static int check_sizes(void) {
   winnow_engine* engine = NULL;
-  winnow_options options;
-  memset(&options, 0, sizeof options);
+  struct {
+    winnow_options options;
+    unsigned char newer[16];
+  } extended;
+  memset(&extended, 0, sizeof extended);
+  winnow_options* options = &extended.options;
+  options->device = "gpu"; /* read only if the struct is accepted */
+  options->struct_size = offsetof(winnow_options, threads) + sizeof(int32_t);
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 20;
+  if (strstr(winnow_last_error(), "did you mean 'cuda'?") == NULL) return 21;
+  options->struct_size -= 1;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 22;
+  if (strstr(winnow_last_error(), "struct_size is ") == NULL) return 23;
+  options->struct_size = sizeof extended;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 24;
+  if (strstr(winnow_last_error(), "did you mean 'cuda'?") == NULL) return 25;
+  extended.newer[7] = 1;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 26;
+  if (strstr(winnow_last_error(), " is not 0") == NULL) return 27;
+  options->struct_size = 0;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 28;
+  return 0;
+}
+
+static int check_errors(void) {
+  int not_an_engine = 0;
+  winnow_engine* engine = (winnow_engine*)&not_an_engine;
   if (winnow_load("no-such-file.wnw", NULL, &engine) != WINNOW_BAD_FILE) return 1;
   if (strstr(winnow_last_error(), "no-such-file.wnw") == NULL) return 2;
-  if (winnow_load("x", &options, &engine) != WINNOW_USAGE) return 3; /* struct_size is 0 */
-  if (winnow_load(NULL, NULL, &engine) != WINNOW_USAGE) return 4;
-  if (winnow_run(NULL, NULL, 1, NULL) != WINNOW_USAGE) return 5;
+  if (engine != NULL) return 3; /* a failure leaves nothing to be released */
+  engine = (winnow_engine*)&not_an_engine;
+  if (winnow_load(NULL, NULL, &engine) != WINNOW_USAGE || engine != NULL) return 4;
+  if (winnow_load("x", NULL, NULL) != WINNOW_USAGE) return 5;
+  if (winnow_run(NULL, NULL, 1, NULL) != WINNOW_USAGE) return 6;
   winnow_free(NULL);
-  return winnow_abi_version() == WINNOW_ABI_VERSION ? 0 : 6;
+  if (winnow_abi_version() != WINNOW_ABI_VERSION) return 7;
+  return check_sizes();
 }
 
 static int run_zeros(const char* path) {
@@ -42,7 +72,24 @@ static int run_zeros(const char* path) {
   return (int)status;
 }
 
+static int check_limits(const char* path) {
+  winnow_engine* engine = NULL;
+  winnow_options options;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.device = "cpu";
+  options.max_model_bytes = 16;
+  if (winnow_load(path, &options, &engine) != WINNOW_BAD_FILE || engine != NULL) return 40;
+  if (strstr(winnow_last_error(), "at most 16 are allowed") == NULL) return 41;
+  /* To a caller that does not know the limit the default applies. */
+  options.struct_size = offsetof(winnow_options, max_model_bytes);
+  if (winnow_load(path, &options, &engine) != WINNOW_OK || engine == NULL) return 42;
+  winnow_free(engine);
+  return 0;
+}
+
 int main(int argc, char** argv) {
+  if (argc == 3 && strcmp(argv[1], "--limits") == 0) return check_limits(argv[2]);
   if (argc != 2) return 99;
   return strcmp(argv[1], "--errors") == 0 ? check_errors() : run_zeros(argv[1]);
 }

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "runtime/model/model_file.h"
 #include "runtime/reference/reference_session.h"
 #include "tests/export/random_model.h"
@@ -208,6 +210,26 @@ TEST_CASE("codes of a quantized weight are carried over bit by bit") {
   const Tensor expected = weight_of(model, "conv2");
   CHECK(to_dense(csr) ==
         std::vector<float>(expected.values<float>().begin(), expected.values<float>().end()));
+}
+
+TEST_CASE("weights that are no numbers, or none as half floats, are refused by name") {
+  Random random(13);
+  const auto refusal = [](const Model& model, ValueForm form) {
+    return message_of([&] { export_model(model, {form, true, "a.safetensors"}); });
+  };
+  Model model = random_model(chain(1), random);
+  model.tensors.at("conv2.weight").values<float>()[3] = 70000.0f;
+  CHECK(refusal(model, ValueForm::automatic) == "");
+  CHECK(refusal(model, ValueForm::f32) == "");
+  CHECK(refusal(model, ValueForm::f16) ==
+        "a.safetensors: tensor 'conv2.weight': element 3 is 70000, expected at most 65504 in "
+        "magnitude, the largest number of fp16; export it with --values f32");
+  for (const float value :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    model.tensors.at("fc.bias").values<float>()[1] = value;
+    CHECK(error_of([&] { export_model(model, {}); }) == ErrorCode::bad_file);
+    CHECK(refusal(model, ValueForm::automatic).find("'fc.bias'") != std::string::npos);
+  }
 }
 
 TEST_CASE("damaged models and unknown value forms are refused") {

@@ -201,7 +201,6 @@ TEST_CASE("empty masks and empty weights have rows of no blocks") {
   CHECK(find_defect(weight) == "");
   CHECK(to_dense(weight) == std::vector<float>(12));
   CHECK(nonzero_count(weight) == 0);
-  CHECK(input_offsets(weight, 2, 2, 100, 10, 1, 1).empty());
   CHECK(build_csr_pattern({}, 0, 4, 8).rows == 0);
 }
 
@@ -223,46 +222,6 @@ TEST_CASE("masks that do not fit are refused") {
   CHECK(pattern_of(0, std::int64_t{1} << 40, std::int64_t{1} << 40, 1) == ErrorCode::usage);
   CHECK(message_of([] { build_csr_pattern(Mask(11), 3, 4, 1); }) ==
         "a mask of 11 blocks does not fit a weight of [3, 4] in vectors of 1");
-}
-
-TEST_CASE("input_offsets are those of a loop over the window") {
-  std::mt19937 random(25);
-  for (int i = 0; i < 50; ++i) {
-    const std::int64_t channels = up_to(4, random);
-    const std::int64_t r_size = up_to(4, random);
-    const std::int64_t s_size = up_to(4, random);
-    const std::int64_t plane = 400;
-    const std::int64_t pitch = 20;
-    const std::int64_t dilation_h = up_to(2, random);
-    const std::int64_t dilation_w = up_to(3, random);
-    const std::int64_t cols = channels * r_size * s_size;
-    const CsrPattern p = build_csr_pattern(random_mask(5 * cols, random), 5, cols, 1);
-    const std::vector<float> zeros(p.column.size());
-    const CsrWeight weight{5, cols, 1, 5, p.row_length, p.column, p.kept, encode_f32(zeros)};
-    std::vector<std::int32_t> by_column;
-    for (std::int64_t c = 0; c < channels; ++c) {
-      for (std::int64_t r = 0; r < r_size; ++r) {
-        for (std::int64_t s = 0; s < s_size; ++s) {
-          by_column.push_back(
-              static_cast<std::int32_t>(c * plane + r * dilation_h * pitch + s * dilation_w));
-        }
-      }
-    }
-    const auto offsets =
-        input_offsets(weight, r_size, s_size, plane, pitch, dilation_h, dilation_w);
-    REQUIRE(offsets.size() == p.column.size());
-    for (std::size_t j = 0; j < offsets.size(); ++j) REQUIRE(offsets[j] == by_column[p.column[j]]);
-  }
-}
-
-TEST_CASE("input_offsets refuses kernels that do not divide and planes beyond 32 bits") {
-  const CsrWeight weight = small_weight();
-  CHECK(error_of([&] { input_offsets(weight, 2, 2, 100, 10, 1, 1); }) == ErrorCode::usage);
-  CHECK(error_of([&] { input_offsets(weight, 0, 3, 100, 10, 1, 1); }) == ErrorCode::usage);
-  const std::int64_t large = std::int64_t{1} << 31;
-  CHECK(error_of([&] { input_offsets(weight, 1, 1, large, 10, 1, 1); }) == ErrorCode::usage);
-  CHECK(input_offsets(weight, 1, 3, 100, 10, 1, 1) ==
-        std::vector<std::int32_t>{0, 2, 102, 1, 2, 100});
 }
 
 TEST_CASE("find_defect names what a hostile weight breaks, and to_dense refuses its structure") {

@@ -112,6 +112,11 @@ TEST_CASE("a key that occurs twice is refused wherever it is") {
         "a.wnw: graph: key 'name' occurs twice");
 }
 
+TEST_CASE("a byte order mark before the text is refused") {
+  CHECK(refusal("\xef\xbb\xbf" + with_op(R"("op":"relu")")) ==
+        "a.wnw: graph: byte 0: a byte order mark, expected JSON");
+}
+
 TEST_CASE("deep and long texts are refused early") {
   CHECK(refusal(std::string(17, '[') + std::string(17, ']')) ==
         "a.wnw: graph: JSON is nested deeper than 16");

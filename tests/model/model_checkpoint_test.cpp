@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 #include "runtime/model/safetensors.h"
 #include "tests/model/graphs.h"
@@ -262,6 +263,14 @@ TEST_CASE("damaged codes are refused") {
             "expected F16 of 1 to 256 entries"));
 }
 
+TEST_CASE("numbers that are not finite are refused by tensor and element") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(has(refusal([&](Model& m) { m.tensors.at("fc.weight").values<float>()[0] = nan; }),
+            "tensor 'fc.weight': element 0 is nan, expected a finite number"));
+  CHECK(has(refusal([&](Model& m) { m.tensors.at("fc.bias").values<float>()[1] = -1 / 0.0f; }),
+            "tensor 'fc.bias': element 1 is -inf, expected a finite number"));
+}
+
 TEST_CASE("damaged state is refused") {
   CHECK(has(refusal([](Model& m) { m.activation_bits = 1; }), "activation bits are 1"));
   CHECK(has(refusal([](Model& m) { m.activation_frac["con"] = 1; }), "did you mean 'conv'?"));
@@ -276,7 +285,9 @@ TEST_CASE("files of other programs and other formats are no checkpoints") {
   const std::string path = directory / "x.safetensors";
   const auto message = [&] { return message_of([&] { load_model(path); }); };
   write_safetensors(path, {});
-  CHECK(message() == path + ": no Winnow checkpoint: metadata 'winnow.format' is missing");
+  CHECK(message() == path +
+                         ": no Winnow checkpoint, but a safetensors file of another program: "
+                         "metadata 'winnow.format' is missing");
   save_model(path, masked_model());
   const SafetensorsFile good = read_safetensors(path);
   SafetensorsFile later = good;

@@ -44,14 +44,14 @@ TEST_CASE("stored_bytes refuses impossible counts and encodings") {
 }
 
 TEST_CASE("floats come back exactly, halves rounded") {
-  const std::vector<float> values = {1.0f, -0.1f, 1e-30f, 70000.0f};
+  const std::vector<float> values = {1.0f, -0.1f, 1e-30f, 60001.0f};
   CHECK(decode(encode_f32(values)) == values);
   const std::vector<float> rounded = decode(encode_f16(values));
   CHECK(rounded[0] == 1.0f);
   CHECK(rounded[1] == doctest::Approx(-0.1f).epsilon(0.001));
   CHECK(rounded[1] == to_float(to_half(-0.1f)));
   CHECK(rounded[2] == 0.0f);
-  CHECK(rounded[3] == std::numeric_limits<float>::infinity());
+  CHECK(rounded[3] == 60000.0f);
 }
 
 TEST_CASE("fixed point values are codes times scale") {
@@ -111,6 +111,26 @@ TEST_CASE("channel scales multiply the values of their channels") {
   std::vector<Half> nine;
   for (const float scale : scales) nine.push_back(to_half(scale));
   CHECK(decode(with_channel_scale(codes4(codes), nine, 8)) == expected);
+}
+
+TEST_CASE("a part of the values is that part of all of them") {
+  std::vector<std::uint8_t> codes;
+  for (int i = 0; i < 64; ++i) codes.push_back(static_cast<std::uint8_t>(i * 7 % 4));
+  std::vector<Half> scales;
+  for (int i = 0; i < 15; ++i) scales.push_back(to_half(0.5f * static_cast<float>(i)));
+  // The second row has 7 channels; its last lane is empty.
+  for (std::size_t i = 39; i < 64; i += 8) codes[i] = 0;
+  for (const Values& values : {codes4(codes), with_channel_scale(codes4(codes), scales, 8)}) {
+    const std::vector<float> all = decode(values);
+    for (std::size_t first = 0; first < 64; first += 5) {
+      for (std::size_t count = 0; first + count <= 64; count += 9) {
+        std::vector<float> part(count);
+        decode_part(values, static_cast<std::int64_t>(first), part);
+        CHECK(
+            std::equal(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(first)));
+      }
+    }
+  }
 }
 
 TEST_CASE("channel scales that do not fit are named") {
@@ -174,6 +194,16 @@ TEST_CASE("find_defect names what hostile values break, and decode refuses them"
   CHECK(broken([](Values& v) { v.count = 5; }) == "2 bytes of values, expected 3 for 5");
   CHECK(broken([](Values& v) { v.data.pop_back(); }) == "1 bytes of values, expected 2 for 3");
   CHECK(broken([](Values& v) { v.scale = 2; }) == "scale is 2, expected 1");
+  CHECK(broken([](Values& v) {
+          v = encode_f32(std::vector<float>{1, 2, std::numeric_limits<float>::quiet_NaN()});
+        }) == "value 2 is nan, expected a finite number");
+  CHECK(broken([](Values& v) {
+          v = encode_f16(std::vector<float>{1, -70000});
+        }) == "value 1 is -inf, expected a finite number");
+  CHECK(broken([](Values& v) {
+          v = encode_fixed16(std::vector<std::int16_t>{1}, 1);
+          v.scale = 1e37f;
+        }) == "scale is 1e+37, so that codes stand for no finite numbers");
   CHECK(broken([](Values& v) { v.codebook.pop_back(); }) ==
         "value 2 has code 3, the codebook has 3 entries");
   CHECK(broken([](Values& v) { v.codebook.resize(17); }) ==

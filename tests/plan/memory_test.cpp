@@ -106,36 +106,28 @@ TEST_CASE("impossible sizes and alignments are refused") {
   CHECK(error_of([] { plan_memory({{1, 0, 0}}, 0); }) == ErrorCode::usage);
 }
 
-TEST_CASE("values live from their writer to their last reader") {
-  const Program program = build_program(joined_graph(), 1);
-  // 0 conv1+relu, 1 conv2, 2 sum, 3 both, 4 pool, 5 fc, 6 out
-  REQUIRE(program.steps.size() == 7);
-  const Offsets bytes(program.values.size(), 10);
-  const std::vector<Lifetime> lifetimes = value_lifetimes(program, bytes);
-  const auto life_of = [&](const std::string& name) {
-    for (std::size_t v = 0; v < program.values.size(); ++v) {
-      if (program.values[v].name == name) return lifetimes[v];
-    }
-    FAIL("no value ", name);
-    return Lifetime{};
-  };
-  const auto check = [&](const std::string& name, std::size_t first, std::size_t last) {
-    INFO(name);
-    CHECK(life_of(name).bytes == 10);
-    CHECK(life_of(name).first_step == first);
-    CHECK(life_of(name).last_step == last);
-  };
-  check("input", 0, 3);
-  check("relu1", 0, 2);
-  check("conv2", 1, 2);
-  check("sum", 2, 3);
-  check("both", 3, 4);
-  check("out", 6, 6);
+TEST_CASE("session_bytes counts weights in each form and every activation") {
+  DeployedModel model;
+  model.graph = graph_of({100}, {{"fc", Linear{100, 40, true}, {}}, {"out", Softmax{}, {}}});
+  model.weights["fc.weight"] =
+      DenseWeight{{40, 100}, encode_fixed8(std::vector<std::int8_t>(4000, 1), 0.5f)};
+  model.weights["fc.bias"] = DenseWeight{{40}, encode_f32(std::vector<float>(40, 0.0f))};
+  // 4000 codes and as many floats, 40 biases twice, activations of 100 + 40 + 40.
+  CHECK(session_bytes(model, 1) == 4000 + 4 * 4000 + 2 * 160 + 4 * 180);
+  CHECK(session_bytes(model, 8) == 4000 + 4 * 4000 + 2 * 160 + 8 * 4 * 180);
+
+  // One unit of 8 channels in each of 5 rows: columns in both forms, kept counts, 40 values.
+  std::vector<std::uint8_t> mask(500, 0);
+  for (std::size_t row = 0; row < 5; ++row) mask[100 * row] = 1;
+  model.weights["fc.weight"] =
+      csr_weight(build_csr_pattern(mask, 40, 100, 8), encode_f32(std::vector<float>(40, 1.0f)));
+  CHECK(session_bytes(model, 1) == 2 * 4 * 40 + 8 * 5 + 4 * 5 + 4 * 4000 + 2 * 160 + 4 * 180);
 }
 
-TEST_CASE("value_lifetimes refuses a wrong number of sizes") {
-  const Program program = build_program(joined_graph(), 1);
-  CHECK(error_of([&] { value_lifetimes(program, {1, 2}); }) == ErrorCode::usage);
+TEST_CASE("session_bytes of an impossible batch is an error, not a small number") {
+  DeployedModel model;
+  model.graph = graph_of({100}, {{"out", Softmax{}, {}}});
+  CHECK(error_of([&] { session_bytes(model, std::int64_t{1} << 60); }) == ErrorCode::usage);
 }
 
 }  // namespace winnow

@@ -89,6 +89,19 @@ TEST_CASE("the output is the last node's value, dropouts aside") {
   CHECK(program.values.size() == 2);
 }
 
+TEST_CASE("a step names its weight and its bias, if it has them") {
+  const Program program = build_program(graph_of({6}, {{"fc1", Linear{6, 4, true}, {}},
+                                                       {"fc2", Linear{4, 3, false}, {}},
+                                                       {"out", Softmax{}, {}}}),
+                                        1);
+  REQUIRE(program.steps.size() == 3);
+  CHECK(program.steps[0].weight == "fc1.weight");
+  CHECK(program.steps[0].bias == "fc1.bias");
+  CHECK(program.steps[1].weight == "fc2.weight");
+  CHECK(program.steps[1].bias == "");
+  CHECK(program.steps[2].weight == "");
+}
+
 TEST_CASE("values have the shapes of the batch") {
   const Program program = build_program(lenet5({{1, 28, 28}, 10}), 7);
   CHECK(program.batch == 7);

@@ -14,10 +14,16 @@ DeployedModel model_of(Weight weight) {
 }
 
 Step step_named(const char* name) {
-  return {name, Linear{.in_features = 2, .out_features = 2}, {0}, 1, false};
+  return {name,
+          Linear{.in_features = 2, .out_features = 2},
+          {0},
+          1,
+          false,
+          std::string(name) + ".weight",
+          std::string(name) + ".bias"};
 }
 
-TEST_CASE("a step's weight is found by its name; what is not there is null") {
+TEST_CASE("a step's weight is found by its handle; what is not there is null") {
   const DeployedModel model =
       model_of(DenseWeight{{2, 2}, encode_f32(std::array{1.f, 0.f, 2.f, 3.f})});
   const StepWeights found = weights_of(model, step_named("fc"));

@@ -21,7 +21,7 @@ TEST_CASE("a step's key tells op, sizes, relu and weights") {
   model.weights.emplace("fc.weight", DenseWeight{{1, 2}, encode_f32(std::array{1.f, 2.f})});
   Program program;
   program.values = {{"input", {3, 2}}, {"fc", {3, 1}}};
-  Step step{"fc", Linear{.in_features = 2, .out_features = 1}, {0}, 1, false};
+  Step step{"fc", Linear{.in_features = 2, .out_features = 1}, {0}, 1, false, "fc.weight", ""};
   const std::string key = step_key(model, program, step);
   CHECK(key.starts_with("linear [3, 2] -> [3, 1] crc "));
   step.has_relu = true;

@@ -47,7 +47,10 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
   for (const LinearStack& stack : stacks_) {
     for (const std::size_t step : stack.steps) stack_of_[step] = &stack;
   }
-  for (std::size_t i = 0; i < program_.steps.size(); ++i) time_step(i);
+  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    time_step(i);
+    if (options_.progress) options_.progress(i + 1, program_.steps.size());
+  }
   describe_problem();
   scratch_ = DeviceBuffer<std::byte>();
 }

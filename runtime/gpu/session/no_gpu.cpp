@@ -16,6 +16,10 @@ std::string gpu_description(int gpu) {
   fail(ErrorCode::device, "GPU ", gpu, ": built without CUDA");
 }
 
+std::vector<LibraryFacts> gpu_libraries() {
+  return {};
+}
+
 std::unique_ptr<Session> make_gpu_session(const DeployedModel&, const SessionOptions& options) {
   fail(ErrorCode::device, "GPU ", options.gpu, ": built without CUDA");
 }

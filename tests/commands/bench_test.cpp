@@ -1,0 +1,95 @@
+// `runtime bench`: its numbers, and that they fit each other.
+#include "runtime/cli/table.h"
+#include "tests/commands/desk.h"
+
+namespace winnow {
+namespace {
+
+const std::string kQuick = "--device cpu --repeats 8 --layer-repeats 3 --warm-up 1 ";
+
+void check_plan(const nlohmann::json& plan, double batch) {
+  const nlohmann::json& ms = plan["network_ms"];
+  CHECK(ms["min"] > 0.0);
+  CHECK(ms["min"] <= ms["median"]);
+  CHECK(ms["median"] <= ms["p90"]);
+  CHECK(ms["p90"] <= ms["p99"]);
+  CHECK(ms["p99"] <= ms["max"]);
+  CHECK(plan["samples_per_second"].get<double>() ==
+        doctest::Approx(1e3 * batch / ms["median"].get<double>()));
+  REQUIRE(plan["layers"].size() == 3);
+  CHECK(plan["layers"][0]["name"] == "conv");
+  CHECK(plan["layers"][0]["output_shape"] == nlohmann::json{batch, 2, 2, 2});
+  CHECK(plan["layers"][0]["dense_macs"] == 32 * batch);  // 8 outputs of 4 weights each
+  CHECK(plan["layers"][0]["weight_sparsity"] == 0.625);
+  CHECK(plan["layers"][2]["dense_macs"] == 16 * batch);
+  CHECK(plan["layers"][2]["weight_sparsity"] == 0.0625);  // of 16 weights one is 0
+  for (const nlohmann::json& layer : plan["layers"]) CHECK(layer["ms"]["median"] >= 0.0);
+}
+
+}  // namespace
+
+TEST_CASE("bench times three plans for each batch size") {
+  const Desk desk;
+  const nlohmann::json json = desk.json_of("bench", kQuick + "--batch 1,5");
+  REQUIRE(json.size() == 2);
+  for (const nlohmann::json& one : json) {
+    const double batch = one["batch"].get<double>();
+    CHECK(one["command"] == "bench");
+    CHECK(!one["version"].get<std::string>().empty());
+    CHECK(one["device"].get<std::string>().starts_with("cpu ("));
+    CHECK(one["precision"] == "f32");
+    CHECK(one["repeats"] == 8);
+    CHECK(one["warm_up"] == 1);
+    for (const char* plan : {"dense", "sparse", "chosen"}) check_plan(one[plan], batch);
+    CHECK(one["dense"]["layers"][0]["family"] == "dense");
+    CHECK(one["sparse"]["layers"][0]["family"] == "direct");
+    CHECK(one["chosen"]["layers"][0]["candidates"].size() >= 2);
+  }
+  CHECK(json[0]["batch"] == 1);
+  CHECK(json[1]["batch"] == 5);
+}
+
+TEST_CASE("the tables of bench show the numbers of its JSON") {
+  const Desk desk;
+  const Outcome outcome =
+      desk.run("bench", kQuick + "--batch 4 --quiet --json " + desk.file("bench.json"));
+  REQUIRE(outcome.status == 0);
+  INFO(outcome.output);
+  const auto json = nlohmann::json::parse(read_text_file(desk.file("bench.json")))[0];
+  const std::vector<std::string> conv = cells_of(outcome.output, "conv");
+  REQUIRE(conv.size() == 7);
+  CHECK(conv[2] == "62.5");
+  const char* const plans[] = {"dense", "sparse", "chosen"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const nlohmann::json& plan = json[plans[i]];
+    CHECK(conv[3 + i] == fixed(plan["layers"][0]["ms"]["median"].get<double>(), 4));
+    const std::vector<std::string> total = cells_of(outcome.output, plans[i]);
+    REQUIRE(total.size() == 6);
+    CHECK(total[1] == fixed(plan["network_ms"]["median"].get<double>(), 4));
+    CHECK(total[4] == fixed(plan["samples_per_second"].get<double>(), 0));
+  }
+  CHECK(cells_of(outcome.output, "dense")[5] == "1.00");
+}
+
+TEST_CASE("bench shows progress on stderr alone, and nothing with --quiet") {
+  const Desk desk;
+  const std::string bench = kQuick + "--batch 4 ";
+  const std::string progress = desk.run("bench", bench + ">/dev/null").output;
+  for (const char* part : {"bench: read weight 4/4", "bench: batch 4: plan step 6/6",
+                           "bench: batch 4: time round 15/15"}) {
+    CAPTURE(part);
+    CHECK(progress.find(part) != std::string::npos);
+  }
+  CHECK(desk.run("bench", bench + "2>/dev/null").output.find("time round") == std::string::npos);
+  CHECK(desk.run("bench", bench + "--quiet >/dev/null").output == "");
+}
+
+TEST_CASE("bench runs all choices of kernels and refuses to be given one") {
+  const Desk desk;
+  const Outcome outcome = desk.run("bench", kQuick + "--choice dense");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.find("--choice") != std::string::npos);
+  CHECK(lines_in(outcome.output) == 1);
+}
+
+}  // namespace winnow

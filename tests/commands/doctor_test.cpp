@@ -1,0 +1,60 @@
+// `runtime doctor`: facts of this machine, checked where something else tells them too.
+#include <filesystem>
+#include <thread>
+
+#include "runtime/base/processor.h"
+#include "runtime/cli/program.h"
+#include "tests/commands/desk.h"
+
+namespace winnow {
+
+TEST_CASE("doctor names version, processor, instruction set and libraries") {
+  const TemporaryDirectory directory;
+  const Outcome outcome =
+      shell(program("runtime") + " doctor --json " + (directory / "doctor.json"));
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+  const auto json = nlohmann::json::parse(read_text_file(directory / "doctor.json"));
+  CHECK(json["command"] == "doctor");
+  CHECK(json["version"] == version_text());
+  CHECK(json["cores"] == std::thread::hardware_concurrency());
+  CHECK(json["processor"] == cpu_model_name());
+  REQUIRE(!json["instruction_sets"].empty());
+  CHECK(json["instruction_sets"][0] == "baseline");
+  const bool has_avx2 = json["instruction_sets"].size() > 1;
+  CHECK((has_avx2 || !processor_has(Isa::avx2)));
+  CHECK(cells_of(outcome.output, "instruction set")[1] == json["instruction_sets"].back());
+  CHECK(cells_of(outcome.output, "winnow")[1] == version_text());
+}
+
+TEST_CASE("doctor tells each library's version and file, or why it is not there") {
+  const Outcome outcome = shell(program("runtime") + " doctor --json -");
+  REQUIRE(outcome.status == 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  REQUIRE(!json["libraries"].empty());
+  CHECK(json["libraries"][0]["name"] == "oneDNN");
+  for (const nlohmann::json& library : json["libraries"]) {
+    CAPTURE(library.dump());
+    if (library["available"] == true) {
+      CHECK(library["version"].get<std::string>().find('.') != std::string::npos);
+      CHECK(std::filesystem::exists(library["path"].get<std::string>()));
+    } else {
+      CHECK(!library["missing"].get<std::string>().empty());
+    }
+  }
+}
+
+TEST_CASE("without a GPU doctor says what is missing") {
+  const auto json =
+      nlohmann::json::parse(shell(program("runtime") + " doctor --json - 2>/dev/null").output);
+  if (json["gpu_available"] == true) {
+    CHECK(json["gpu"].get<std::string>().find(", sm_") != std::string::npos);
+    return;
+  }
+  const std::string reason = json["gpu"];
+  CHECK(reason.find("insufficient") == std::string::npos);
+  CHECK((reason == "built without CUDA" || reason == "no device" ||
+         reason.find("driver") != std::string::npos));
+}
+
+}  // namespace winnow

@@ -1,0 +1,180 @@
+// docs/reference.md lists every command, option and JSON field as the programs have them.
+// `WINNOW_WRITE_REFERENCE=1 reference_page_tests` writes the page anew; programs that this build
+// lacks keep their part of it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "runtime/base/file.h"
+#include "runtime/challenge/images_file.h"
+#include "runtime/challenge/network_file.h"
+#include "runtime/challenge/tsv.h"
+#include "runtime/model/safetensors.h"
+#include "tests/challenge/random_network.h"
+#include "tests/commands/desk.h"
+#include "tests/commands/json_fields.h"
+#include "tests/export/random_model.h"
+#include "tests/model/graphs.h"
+#include "tests/pipeline/synthetic_idx.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string kPage = std::string(WINNOW_SOURCE_DIR) + "/docs/reference.md";
+const char* const kBegin =
+    "# Reference\n\n"
+    "Every command with its options, and the fields of the JSON that it writes. Generated from "
+    "the\n"
+    "programs themselves: `WINNOW_WRITE_REFERENCE=1 build/bin/reference_page_tests` writes this "
+    "page.\n"
+    "[commands.md](commands.md) explains them.\n";
+
+Json json_of(const std::string& command) {
+  const Outcome outcome = shell(command + " 2>/dev/null");
+  INFO(command);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(outcome.output);
+}
+
+// ---- what each command writes, on data that gives every field
+
+Json run_json() {
+  DeployedModel model;
+  model.graph = graph_of({1, 28, 28}, {{"flat", Flatten{}, {}}, {"fc", Linear{784, 4, false}, {}}});
+  model.weights["fc.weight"] = DenseWeight{{4, 784}, encode_f32(std::vector<float>(3136, 0.5f))};
+  const Desk desk(model);
+  const std::string data = std::filesystem::path(desk.model()).parent_path();
+  write_synthetic_idx(data, "t10k", 8, 1);
+  return json_of(program("runtime") + " run " + desk.model() +
+                 " --device cpu --json - --data idx:" + data);
+}
+
+Json challenge_json() {
+  using namespace challenge;
+  constexpr std::uint32_t kNeurons = 50;
+  const TemporaryDirectory directory;
+  const MemoryNetwork network =
+      random_network({.widths = {kNeurons, 60, kNeurons}, .seed = 8, .highest_bias = 0});
+  const SparseImages images = challenge::random_images(kNeurons, 70, 3);
+  NetworkFileWriter writer(directory / "neuron50.wsn", kNeurons, 2);
+  for (std::uint32_t l = 0; l < 2; ++l) writer.append(network.layer(l));
+  writer.commit();
+  write_images_file(directory / "sparse-images-50.wsi", images);
+  Categories truth = run_plainly(network, images).categories;
+  REQUIRE(truth.size() > 2);
+  std::swap(truth.front(), truth.back());
+  truth.pop_back();  // one is surplus, so that the lists of differences have entries
+  std::ranges::sort(truth);
+  write_categories_tsv(directory / "neuron50-l2-categories.tsv", truth);
+  const Outcome outcome = shell(program("runtime") + " challenge run " + directory.path() +
+                                " --baseline reference --quiet --json - 2>/dev/null");
+  REQUIRE(outcome.status == 5);
+  return Json::parse(outcome.output);
+}
+
+Json export_json() {
+  const TemporaryDirectory directory;
+  Random random(3);
+  Model model = random_model(graph_of({4}, {{"fc1", Linear{4, 8, true}, {}},
+                                            {"relu", Relu{}, {}},
+                                            {"fc2", Linear{8, 2, true}, {}}}),
+                             random);
+  kill_channels(model, "fc1", 2, 1, 0);
+  save_model(directory / "m.safetensors", model);
+  return json_of(program("export") + " --in " + (directory / "m.safetensors") + " -o " +
+                 (directory / "m.wnw") + " --json -");
+}
+
+Json command_json(const std::string& command) {
+  if (command == "runtime run") return run_json();
+  if (command == "runtime challenge run") return challenge_json();
+  if (command == "export") return export_json();
+  const Desk desk;
+  const std::string quick = " --device cpu --repeats 4 --layer-repeats 1 --warm-up 0 --batch 2";
+  if (command == "runtime bench")
+    return json_of(program("runtime") + " bench " + desk.model() + quick + " --json -");
+  if (command == "runtime verify")
+    return json_of(program("runtime") + " verify " + desk.model() + " --device cpu --json -");
+  if (command == "runtime inspect")
+    return json_of(program("runtime") + " inspect " + desk.model() + " --json -");
+  if (command == "runtime doctor") return json_of(program("runtime") + " doctor --json -");
+  return {};
+}
+
+// ---- the page
+
+// "prune", "runtime", "runtime run", ...: every command, in the order of the programs' help.
+void add_commands(const std::string& name, const std::string& call,
+                  std::vector<std::pair<std::string, std::string>>& commands) {
+  const std::string help = shell(call + " --help").output;
+  commands.emplace_back(name, help);
+  const std::size_t list = help.find("\nSubcommands:\n");
+  if (list == std::string::npos) return;
+  std::istringstream lines(help.substr(list + 14));
+  for (std::string line; std::getline(lines, line) && line.starts_with("  ");) {
+    if (line[2] == ' ') continue;  // the description of the one before
+    const std::string word = line.substr(2, line.find(' ', 2) - 2);
+    add_commands(name + " " + word, call + " " + word, commands);
+  }
+}
+
+std::string section(const std::string& name, const std::string& help) {
+  std::string text =
+      "\n## " + name + "\n\n```\n" + help.substr(0, help.find_last_not_of("\n ") + 1) + "\n```\n";
+  const Json json = command_json(name);
+  if (!json.is_null()) text += "\nJSON:\n\n" + field_table(json);
+  return text;
+}
+
+// What the page has of a program that this build lacks.
+std::string kept_part(const std::string& page, const std::string& name) {
+  const std::size_t begin = page.find("\n## " + name + "\n");
+  if (begin == std::string::npos) return "";
+  const std::size_t end = page.find("\n## ", begin + 1);
+  return page.substr(begin, end == std::string::npos ? end : end - begin);
+}
+
+std::string new_page(const std::string& old_page) {
+  std::string page = kBegin;
+  for (const std::string name : {"prune", "quantize", "export", "runtime"}) {
+    if (!std::filesystem::exists(program(name))) {
+      page += kept_part(old_page, name);
+      continue;
+    }
+    std::vector<std::pair<std::string, std::string>> commands;
+    add_commands(name, program(name), commands);
+    for (const auto& [command, help] : commands) page += section(command, help);
+  }
+  return page;
+}
+
+}  // namespace
+
+TEST_CASE("docs/reference.md is what the programs say of themselves") {
+  const std::string old_page = std::filesystem::exists(kPage) ? read_text_file(kPage) : "";
+  const std::string page = new_page(old_page);
+  if (std::getenv("WINNOW_WRITE_REFERENCE") != nullptr) write_file_atomically(kPage, page);
+  CHECK(page.find("## runtime challenge run\n") != std::string::npos);
+  CHECK(page.find("| `layers[].relative_error` | number |") != std::string::npos);
+  CHECK(page == read_text_file(kPage));
+}
+
+TEST_CASE("every JSON document names its command and its version") {
+  for (const std::string command :
+       {"runtime run", "runtime bench", "runtime verify", "runtime inspect", "runtime doctor",
+        "runtime challenge run", "export"}) {
+    CAPTURE(command);
+    const Json json = command_json(command);
+    const Json& first = json.is_array() ? json.front() : json;
+    CHECK(first.contains("version"));
+    CHECK((first.contains("command") || first.contains("program")));
+  }
+}
+
+}  // namespace winnow

@@ -1,0 +1,71 @@
+# Installs a build into a folder of its own and uses it from there:
+#   cmake -D BUILD=... -D SOURCE=... -D LIBDIR=lib -D VERSION=0.1.0 -D C_COMPILER=cc -P install_test.cmake
+cmake_minimum_required(VERSION 3.25)
+set(prefix ${BUILD}/install-test/prefix)
+file(REMOVE_RECURSE ${BUILD}/install-test)
+
+# run(COMMAND...): must succeed; its output is in `output`.
+function(run)
+  execute_process(COMMAND ${ARGV} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGV}: exit status ${status}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+foreach(component programs development)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} --component ${component})
+endforeach()
+
+# Nothing may lead the loader into the source or the build tree.
+file(GLOB binaries ${prefix}/libexec/winnow/* ${prefix}/${LIBDIR}/libwinnow.so.${VERSION})
+list(LENGTH binaries count)
+if(count LESS 3)
+  message(FATAL_ERROR "${prefix}: found only ${binaries}")
+endif()
+foreach(binary IN LISTS binaries)
+  set(path "")
+  set(old_path "")
+  file(READ_ELF ${binary} RUNPATH path RPATH old_path CAPTURE_ERROR error)
+  if(error)
+    message(FATAL_ERROR "${binary}: ${error}")
+  endif()
+  foreach(tree ${SOURCE} ${BUILD})
+    if("${path};${old_path}" MATCHES "(^|;)${tree}(/|;|$)")
+      message(SEND_ERROR "${binary}: RUNPATH '${path}' leads into ${tree}")
+    endif()
+  endforeach()
+endforeach()
+
+# The programs run under all their names.
+run(${prefix}/bin/winnow --version)
+if(NOT output STREQUAL "winnow ${VERSION}\n")
+  message(SEND_ERROR "winnow --version: '${output}'")
+endif()
+run(${prefix}/bin/winnow challenge --help)
+run(${prefix}/bin/winnow-runtime doctor)
+run(${prefix}/bin/winnow-export --version)
+
+# A program in C finds the package, links with it and runs.
+if(NOT EXISTS ${prefix}/${LIBDIR}/libwinnow.so.0.1)
+  message(SEND_ERROR "${prefix}/${LIBDIR}: no libwinnow.so.0.1")
+endif()
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install/consumer -B ${BUILD}/install-test/consumer
+    -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_C_COMPILER=${C_COMPILER} -D CONSUMER=${SOURCE}/tests/capi/consumer.c)
+run(${CMAKE_COMMAND} --build ${BUILD}/install-test/consumer)
+run(${BUILD}/install-test/consumer/consumer --errors)
+
+# Other minor versions are other interfaces below 1.0.
+foreach(case 0.1:TRUE 0.2:FALSE 0.0:FALSE)
+  string(REGEX MATCH "^(.*)\\.(.*):(.*)$" unused ${case})
+  set(PACKAGE_FIND_VERSION ${CMAKE_MATCH_1}.${CMAKE_MATCH_2})
+  set(PACKAGE_FIND_VERSION_MAJOR ${CMAKE_MATCH_1})
+  set(PACKAGE_FIND_VERSION_MINOR ${CMAKE_MATCH_2})
+  set(expected ${CMAKE_MATCH_3})
+  unset(PACKAGE_VERSION_COMPATIBLE)
+  set(CMAKE_SIZEOF_VOID_P "")
+  include(${prefix}/${LIBDIR}/cmake/winnow/winnow-config-version.cmake)
+  if(NOT "${PACKAGE_VERSION_COMPATIBLE}" STREQUAL "${expected}")
+    message(SEND_ERROR "version ${PACKAGE_FIND_VERSION}: compatible '${PACKAGE_VERSION_COMPATIBLE}', expected ${expected}")
+  endif()
+endforeach()
