@@ -10,12 +10,13 @@ const std::string kQuick = "--device cpu --repeats 8 --layer-repeats 3 --warm-up
 void check_plan(const nlohmann::json& plan, double batch) {
   const nlohmann::json& ms = plan["network_ms"];
   CHECK(ms["min"] > 0.0);
-  CHECK(ms["min"] <= ms["median"]);
+  CHECK(ms["min"] <= ms["p10"]);
+  CHECK(ms["p10"] <= ms["median"]);
   CHECK(ms["median"] <= ms["p90"]);
-  CHECK(ms["p90"] <= ms["p99"]);
-  CHECK(ms["p99"] <= ms["max"]);
+  CHECK(ms["p90"] <= ms["max"]);
+  CHECK(ms["count"] > 0);
   CHECK(plan["samples_per_second"].get<double>() ==
-        doctest::Approx(1e3 * batch / ms["median"].get<double>()));
+        doctest::Approx(1e3 * batch / ms["median"].get<double>()).epsilon(1e-3));  // rounded
   REQUIRE(plan["layers"].size() == 3);
   CHECK(plan["layers"][0]["name"] == "conv");
   CHECK(plan["layers"][0]["output_shape"] == nlohmann::json{batch, 2, 2, 2});
