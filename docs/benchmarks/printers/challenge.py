@@ -20,14 +20,8 @@ LOAD_ROWS = {
 OLD_NAMES = {"shared": "grouped"}  # of engines, in results measured before they were renamed
 
 
-def is_gone(run):
-    """Whether the run used an option that there is no more."""
-    options = run["options"]
-    return options.get("fold") or (run["engine"] in ("shared", "grouped") and not options.get("half", True))
-
-
 def runs():
-    found = [run for run in read_lines("graph-challenge/runs.jsonl") if not is_gone(run)]
+    found = read_lines("graph-challenge/runs.jsonl")
     for run in found:
         for result in (run, run.get("baseline") or {}):
             if "engine" in result:
