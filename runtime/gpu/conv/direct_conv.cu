@@ -55,8 +55,7 @@ DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& wei
   a.output = static_cast<char*>(out.data) + byte_offset(to.origin, out.format.precision);
   a.values = weights.values.get();
   a.offsets = weights.offsets.get();
-  a.begin = weights.begin.get();
-  a.order = weights.order.get();
+  a.bounds = weights.bounds.get();
   a.row_length = weights.row_length;
   a.bias = weights.bias.get();
   a.in_image = from.image;
@@ -93,6 +92,16 @@ std::uint32_t checked_31_bits(std::int64_t value, const char* what) {
   return static_cast<std::uint32_t>(value);
 }
 
+// What a thread block reads of its row, in one load.
+std::vector<int4> bounds_in_order(const DirectRows& rows) {
+  std::vector<int4> bounds;
+  for (const std::int32_t row : rows.order) {
+    const auto r = static_cast<std::size_t>(row);
+    bounds.push_back(make_int4(row, rows.begin[r], rows.begin[r + 1] - rows.begin[r], 0));
+  }
+  return bounds;
+}
+
 }  // namespace
 
 DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const float> bias,
@@ -109,8 +118,7 @@ DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const floa
   weights.input = input;
   weights.values = upload(values_by_segment(rows, thread_channels));
   weights.offsets = upload(direct_offsets(rows, conv, input));
-  weights.begin = upload(rows.begin);
-  weights.order = upload(rows.order);
+  weights.bounds = upload(bounds_in_order(rows));
   weights.bias = upload(all_bias);
   return weights;
 }

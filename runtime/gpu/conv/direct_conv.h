@@ -53,9 +53,8 @@ struct DirectWeights {
   ActivationStrides input;      // what the offsets were computed for
   DeviceBuffer<float> values;   // values_by_segment
   DeviceBuffer<std::int32_t> offsets;
-  DeviceBuffer<std::int32_t> begin;
-  DeviceBuffer<std::int32_t> order;
-  DeviceBuffer<float> bias;  // [rows * vector]; 0 where the layer has none
+  DeviceBuffer<int4> bounds;  // in DirectRows::order: {row, its first block, its blocks, 0}
+  DeviceBuffer<float> bias;   // [rows * vector]; 0 where the layer has none
 };
 DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const float> bias,
                                     const Conv& conv, const ActivationStrides& input,

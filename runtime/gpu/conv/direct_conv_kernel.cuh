@@ -29,8 +29,7 @@ struct DirectArguments {
   void* output = nullptr;       // of position (0, 0)
   const float* values = nullptr;
   const std::int32_t* offsets = nullptr;
-  const std::int32_t* begin = nullptr;
-  const std::int32_t* order = nullptr;
+  const int4* bounds = nullptr;  // {row, its first block, its blocks, 0}, longest rows first
   const float* bias = nullptr;
   std::int64_t in_image = 0, out_image = 0, in_group = 0;  // strides in elements
   std::int64_t out_channel = 0;
@@ -38,7 +37,7 @@ struct DirectArguments {
   FastDivisor width, plane, segments, row_segments;
   std::uint32_t images = 0, positions = 0;  // positions: of all sub-batches together
   std::int32_t channels = 0, channels_per_group = 0, vector = 0;
-  std::int32_t row_length = 0;  // of every row; 0: `begin` bounds and `order` sorts them
+  std::int32_t row_length = 0;  // of every row, which needs no bounds then; 0: see `bounds`
   bool has_relu = false;
 };
 
@@ -298,9 +297,13 @@ __global__ void __launch_bounds__(kDirectMaxThreads, direct_blocks(kChannels* kS
   std::uint32_t tile = blockIdx.x;
   std::uint32_t row = a.row_segments.split(tile);
   const int segment = static_cast<int>(a.segments.split(row));
-  if (a.row_length == 0) row = static_cast<std::uint32_t>(__ldg(a.order + row));
-  const int begin = a.row_length == 0 ? __ldg(a.begin + row) : static_cast<int>(row) * a.row_length;
-  const int blocks = a.row_length == 0 ? __ldg(a.begin + row + 1) - begin : a.row_length;
+  int begin = static_cast<int>(row) * a.row_length, blocks = a.row_length;
+  if (blocks == 0) {
+    const int4 bounds = __ldg(a.bounds + row);
+    row = static_cast<std::uint32_t>(bounds.x);
+    begin = bounds.y;
+    blocks = bounds.z;
+  }
   const int channel0 = static_cast<int>(row) * a.vector + segment * kChannels;
   if (channel0 >= a.channels) return;  // the whole thread block: a last row's unused segment
 
