@@ -15,8 +15,9 @@ void check_plan(const nlohmann::json& plan, double batch) {
   CHECK(ms["median"] <= ms["p90"]);
   CHECK(ms["p90"] <= ms["max"]);
   CHECK(ms["count"] > 0);
+  // Medians are rounded to nanoseconds, and this network takes a few hundred.
   CHECK(plan["samples_per_second"].get<double>() ==
-        doctest::Approx(1e3 * batch / ms["median"].get<double>()).epsilon(1e-3));  // rounded
+        doctest::Approx(1e3 * batch / ms["median"].get<double>()).epsilon(0.01));
   REQUIRE(plan["layers"].size() == 3);
   CHECK(plan["layers"][0]["name"] == "conv");
   CHECK(plan["layers"][0]["output_shape"] == nlohmann::json{batch, 2, 2, 2});
