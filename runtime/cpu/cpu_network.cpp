@@ -14,13 +14,13 @@ constexpr std::int64_t kFloatBytes = sizeof(float);
 PointwiseStep pointwise_step(const Program& program, const Step& step,
                              std::span<const float> table) {
   const Shape& first = program.values[step.inputs[0]].shape;
-  PointwiseStep plain{step.op,      step.has_relu,
-                      {},           extents_of(program.values[step.output].shape),
-                      first.back(), table};
+  PointwiseStep pointwise{step.op,      step.has_relu,
+                          {},           extents_of(program.values[step.output].shape),
+                          first.back(), table};
   for (const std::size_t input : step.inputs) {
-    plain.inputs.push_back(extents_of(program.values[input].shape));
+    pointwise.inputs.push_back(extents_of(program.values[input].shape));
   }
-  return plain;
+  return pointwise;
 }
 
 CpuNetwork::CpuNetwork(const Program& program, const CpuPlan& plan,

@@ -10,8 +10,7 @@ namespace {
 
 class Collector {
  public:
-  explicit Collector(const Program& program)
-      : program_(program), is_written_(program.values.size()) {
+  explicit Collector(const Program& program) : program_(program), written_(program.values.size()) {
     found_.steps.resize(program.steps.size());
     found_.layouts.assign(program.values.size(), {Layout{}});
     mark_written(program.input, 0);
@@ -27,13 +26,13 @@ class Collector {
   }
 
   // After all steps that write its inputs.
-  void add_plain(std::size_t index) {
+  void add_pointwise(std::size_t index) {
     const Step& step = program_.steps[index];
-    const PointwiseStep plain = pointwise_step(program_, step, {});
+    const PointwiseStep pointwise = pointwise_step(program_, step, {});
     std::vector<Layout> tried;
     for (const std::size_t input : step.inputs) {
-      for (const std::size_t format : is_written_[input]) {
-        const Layout layout = pointwise_layout(plain, found_.layouts[input][format]);
+      for (const std::size_t format : written_[input]) {
+        const Layout layout = pointwise_layout(pointwise, found_.layouts[input][format]);
         if (std::find(tried.begin(), tried.end(), layout) != tried.end()) continue;
         tried.push_back(layout);
         CpuStepPlan way{nullptr, layout, {}, format_of(step.output, layout)};
@@ -61,7 +60,7 @@ class Collector {
   }
 
   void mark_written(std::size_t value, std::size_t format) {
-    std::vector<std::size_t>& written = is_written_[value];
+    std::vector<std::size_t>& written = written_[value];
     if (std::find(written.begin(), written.end(), format) == written.end()) {
       written.push_back(format);
     }
@@ -69,7 +68,7 @@ class Collector {
 
   const Program& program_;
   ProgramCandidates found_;
-  std::vector<std::vector<std::size_t>> is_written_;  // by value: formats
+  std::vector<std::vector<std::size_t>> written_;  // by value: formats
 };
 
 }  // namespace
@@ -79,7 +78,7 @@ ProgramCandidates program_candidates(const Program& program,
   Collector collector(program);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (layers[i].empty()) {
-      collector.add_plain(i);
+      collector.add_pointwise(i);
     } else {
       collector.add_weighted(i, layers[i]);
     }

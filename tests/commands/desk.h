@@ -63,4 +63,13 @@ inline std::size_t lines_in(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
+// One line with all of `parts`, and this exit status.
+inline void check_refusal(const Outcome& outcome, int status,
+                          const std::vector<std::string>& parts) {
+  INFO(outcome.output);
+  CHECK(outcome.status == status);
+  CHECK(lines_in(outcome.output) == 1);
+  for (const std::string& part : parts) CHECK(outcome.output.find(part) != std::string::npos);
+}
+
 }  // namespace winnow

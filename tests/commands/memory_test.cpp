@@ -5,13 +5,6 @@
 namespace winnow {
 namespace {
 
-void check_refusal(const Outcome& outcome, int status, const std::vector<std::string>& parts) {
-  INFO(outcome.output);
-  CHECK(outcome.status == status);
-  CHECK(lines_in(outcome.output) == 1);
-  for (const std::string& part : parts) CHECK(outcome.output.find(part) != std::string::npos);
-}
-
 // A few weights and an activation of [channels, side, side].
 DeployedModel wide_model(std::int64_t channels, std::int64_t side) {
   DeployedModel model;

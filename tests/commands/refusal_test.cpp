@@ -8,13 +8,6 @@
 namespace winnow {
 namespace {
 
-void check_refusal(const Outcome& outcome, int status, const std::vector<std::string>& parts) {
-  INFO(outcome.output);
-  CHECK(outcome.status == status);
-  CHECK(lines_in(outcome.output) == 1);
-  for (const std::string& part : parts) CHECK(outcome.output.find(part) != std::string::npos);
-}
-
 Outcome inspect(const std::string& path) {
   return shell(program("runtime") + " inspect '" + path + "'");
 }
