@@ -1,10 +1,13 @@
 // Direct sparse convolution against cuDNN on one GPU, layer by layer: JSON lines on stdout.
 //
 // Each line is the fastest kernel of a family on one layer, of `kernels` that were timed: time of
-// one launch (median over CUDA graphs of several launches), spread, and error against fp64 on a
-// sample. Dense kernels see the same weights with their zeros.
+// one launch (median over CUDA graphs of `launches` launches), spread, and error against fp64 on a
+// sample. Dense kernels see the same weights with their zeros. Independent masks run with bounds
+// for every row (direct) and with rows padded to equal length (direct_ell), balanced ones need
+// neither.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,6 +18,7 @@
 #include "runtime/bench/random_weight.h"
 #include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/session/gpu_session.h"
+#include "runtime/plan/block_csr.h"
 
 namespace winnow {
 namespace {
@@ -65,7 +69,14 @@ std::vector<BenchLayer> all_layers() {
   return layers;
 }
 
-DeployedModel model_of(const BenchLayer& bench, int vector, double sparsity) {
+// How the mask of a layer is drawn.
+struct BenchMask {
+  RandomMask kind = RandomMask::independent;
+  int vector = 1;
+  double sparsity_percent = 0;
+};
+
+DeployedModel model_of(const BenchLayer& bench, const BenchMask& mask) {
   const Conv& conv = bench.conv;
   DeployedModel model;
   Shape input = {conv.in_channels, bench.height, bench.width};
@@ -74,7 +85,8 @@ DeployedModel model_of(const BenchLayer& bench, int vector, double sparsity) {
       "bench",
       {{"input", Input{input, false}, {}}, {"conv", conv, {"input"}}, {"relu", Relu{}, {"conv"}}}};
   const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
-  model.weights["conv.weight"] = random_weight({conv.out_channels, cols, vector}, sparsity, 1);
+  model.weights["conv.weight"] = random_weight({conv.out_channels, cols, mask.vector},
+                                               mask.sparsity_percent / 100, mask.kind, 1);
   const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), 0.125f);
   model.weights["conv.bias"] = DenseWeight{{conv.out_channels}, encode_f32(bias)};
   return model;
@@ -83,6 +95,7 @@ DeployedModel model_of(const BenchLayer& bench, int vector, double sparsity) {
 struct Arguments {
   GpuBenchOptions common{.batches = {1, 128}, .vectors = {1, 16}};
   std::vector<double> sparsities = {90, 95, 97, 99};
+  std::vector<RandomMask> masks = {RandomMask::independent, RandomMask::balanced};
   std::string only;
   int sub_batch = 0;
   bool all_kernels = false;
@@ -93,13 +106,13 @@ struct Arguments {
 struct Case {
   const BenchLayer& bench;
   const SessionOptions& session;
-  int vector = 0;
-  double sparsity = 0;
+  BenchMask mask = {};
+  double pads_per_block = 0;
   double dense_ms = 0;  // 0 for the dense kernels themselves
 };
 
 void print(const Case& measured, const LayerBenchRow& row, std::size_t kernels) {
-  const auto& [bench, session, vector, sparsity, dense_ms] = measured;
+  const auto& [bench, session, mask, pads, dense_ms] = measured;
   nlohmann::ordered_json line;
   line["layer"] = bench.name;
   line["batch"] = session.batch;
@@ -107,11 +120,14 @@ void print(const Case& measured, const LayerBenchRow& row, std::size_t kernels) 
   line["family"] = row.family;
   line["kernel"] = row.kernel;
   if (row.family != "dense") {
-    line["vector"] = vector;
-    line["sparsity_percent"] = sparsity;
+    line["masks"] = mask.kind == RandomMask::balanced ? "balanced" : "independent";
+    line["vector"] = mask.vector;
+    line["sparsity_percent"] = mask.sparsity_percent;
+    line["pads_per_block"] = pads;
     if (dense_ms > 0) line["speed_up_over_dense"] = dense_ms / row.median_ms;
   }
   line["kernels"] = kernels;
+  line["launches"] = row.launches;
   line["ms"] = row.median_ms;
   line["spread"] = row.spread;
   line["error"] = row.error;
@@ -130,20 +146,31 @@ double print_fastest(const Case& measured, const std::vector<LayerBenchRow>& row
   return best.median_ms;
 }
 
+std::vector<BenchMask> masks_of(const Arguments& arguments) {
+  std::vector<BenchMask> masks;
+  for (const RandomMask kind : arguments.masks) {
+    for (const int vector : arguments.common.vectors) {
+      for (const double sparsity : arguments.sparsities) masks.push_back({kind, vector, sparsity});
+    }
+  }
+  return masks;
+}
+
 // The dense kernels' times depend on the weights' values hardly at all, so they run once per layer.
 void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arguments& arguments) {
   LayerBenchOptions options = arguments.options;
   options.families = {"dense"};
-  const auto first =
-      model_of(bench, arguments.common.vectors.front(), arguments.sparsities.front() / 100);
+  const DeployedModel first = model_of(bench, masks_of(arguments).front());
   const double dense_ms =
       print_fastest({bench, session}, bench_layer(first, session, options), arguments.all_kernels);
-  options.families = {"direct"};
-  for (const int vector : arguments.common.vectors) {
-    for (const double sparsity : arguments.sparsities) {
-      const DeployedModel model = model_of(bench, vector, sparsity / 100);
-      print_fastest({bench, session, vector, sparsity, dense_ms},
-                    bench_layer(model, session, options), arguments.all_kernels);
+  for (const BenchMask& mask : masks_of(arguments)) {
+    const DeployedModel model = model_of(bench, mask);
+    const double pads = pads_per_block(std::get<CsrWeight>(model.weights.at("conv.weight")));
+    for (const std::string family : {"direct", "direct_ell"}) {
+      if (pads == 0 && family == "direct_ell") continue;  // the same kernel
+      options.families = {family};
+      print_fastest({bench, session, mask, pads, dense_ms}, bench_layer(model, session, options),
+                    arguments.all_kernels);
     }
   }
 }
@@ -151,7 +178,6 @@ void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arg
 int run(const Arguments& arguments) {
   nlohmann::ordered_json header;
   header["gpu"] = gpu_description(arguments.common.gpu);
-  header["launches_per_graph"] = arguments.options.launches;
   header["graphs"] = arguments.options.repeats;
   std::printf("%s\n", header.dump().c_str());
   for (const BenchLayer& bench : all_layers()) {
@@ -173,6 +199,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
+  app.add_option("--masks", arguments.masks, "independent (rows of any length), balanced")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(std::map<std::string, RandomMask>{
+          {"independent", RandomMask::independent}, {"balanced", RandomMask::balanced}}));
   app.add_option("--layer", arguments.only, "Only layers whose name contains this");
   app.add_option("--sub-batch", arguments.sub_batch, "Images per thread; 0 times 1, 2, 4 and 8")
       ->capture_default_str();

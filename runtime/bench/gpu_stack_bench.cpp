@@ -48,7 +48,8 @@ DeployedModel model_of(const BenchStack& bench, int vector) {
     model.graph.nodes.push_back({name, Linear{in, out, true}, {model.graph.nodes.back().name}});
     model.graph.nodes.push_back({"relu" + std::to_string(l + 1), Relu{}, {name}});
     const double kept = bench.kept[std::min(l, bench.kept.size() - 1)];
-    CsrWeight weight = random_weight({out, in, vector}, 1 - kept / static_cast<double>(in), l + 1);
+    CsrWeight weight = random_weight({out, in, vector}, 1 - kept / static_cast<double>(in),
+                                     RandomMask::independent, l + 1);
     // So that values neither die nor grow from layer to layer: kept x mean square is about 2.
     std::vector<float> values = decode(weight.values);
     for (float& value : values) value *= static_cast<float>(std::sqrt(6 / kept));

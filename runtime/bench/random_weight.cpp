@@ -1,6 +1,8 @@
 #include "runtime/bench/random_weight.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace winnow {
@@ -19,14 +21,40 @@ class Sequence {
   std::uint64_t state_;
 };
 
-}  // namespace
+using Mask = std::vector<std::uint8_t>;
 
-CsrWeight random_weight(const WeightSize& size, double sparsity, std::uint64_t seed) {
-  Sequence random(seed);
-  const std::int64_t rows = (size.channels + size.vector - 1) / size.vector;
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(rows * size.cols));
+void keep_independently(Mask& mask, double sparsity, Sequence& random) {
   const auto limit = static_cast<std::uint32_t>(std::lround((1 - sparsity) * 100000));
   for (std::uint8_t& keep : mask) keep = random.below(100000) < limit ? 1 : 0;
+}
+
+void keep_in_every_row(Mask& mask, std::int64_t cols, double sparsity, Sequence& random) {
+  const auto width = static_cast<std::size_t>(cols);
+  const double wanted = std::round((1 - sparsity) * static_cast<double>(cols));
+  const auto kept = static_cast<std::size_t>(std::max(wanted, 1.0));
+  std::vector<std::size_t> columns(width);
+  for (std::size_t row = 0; row < mask.size(); row += width) {
+    std::iota(columns.begin(), columns.end(), 0);
+    for (std::size_t i = 0; i < kept; ++i) {  // the first steps of a shuffle
+      const std::size_t other = i + random.below(static_cast<std::uint32_t>(width - i));
+      std::swap(columns[i], columns[other]);
+      mask[row + columns[i]] = 1;
+    }
+  }
+}
+
+}  // namespace
+
+CsrWeight random_weight(const WeightSize& size, double sparsity, RandomMask kind,
+                        std::uint64_t seed) {
+  Sequence random(seed);
+  const std::int64_t rows = (size.channels + size.vector - 1) / size.vector;
+  Mask mask(static_cast<std::size_t>(rows * size.cols));
+  if (kind == RandomMask::balanced) {
+    keep_in_every_row(mask, size.cols, sparsity, random);
+  } else {
+    keep_independently(mask, sparsity, random);
+  }
   const CsrPattern pattern = build_csr_pattern(mask, size.channels, size.cols, size.vector);
   std::vector<float> values;
   for (std::int64_t i = 0; i < pattern.rows * pattern.row_length; ++i) {
