@@ -14,13 +14,13 @@ PERCENTILES = ("min", "p10", "median", "p90", "max", "count")
 FIRST_LAYERS = 24
 
 
-def rounded(value):
+def rounded(value, digits=9):
     if isinstance(value, float):
-        return float(f"{value:.9g}")
+        return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
-        return {key: rounded(part) for key, part in value.items()}
+        return {key: rounded(part, digits) for key, part in value.items()}
     if isinstance(value, list):
-        return [rounded(part) for part in value]
+        return [rounded(part, digits) for part in value]
     return value
 
 
@@ -62,16 +62,17 @@ def condense_challenge_run(run):
 
 
 def condense_kernels(lines):
-    """The fastest line of each family and case of gpu_conv_bench."""
+    """The fastest line of each family and case of gpu_conv_bench, five digits, without what follows from others."""
     best = {}
     for line in lines:
-        key = tuple(line.get(k) for k in ("layer", "batch", "precision", "family", "vector", "sparsity_percent"))
+        key = tuple(line.get(k) for k in ("layer", "batch", "precision", "family", "masks", "vector",
+                                        "sparsity_percent"))
         known = best.get(key)
         kernels = line.get("kernels", 1) + (known["kernels"] if known else 0)
         if known is None or ("ms" in line and line["ms"] < known["ms"]):
             best[key] = line
         best[key]["kernels"] = kernels
-    return list(best.values())
+    return [rounded({k: v for k, v in line.items() if k != "speed_up_over_dense"}, 5) for line in best.values()]
 
 
 def condense_lines(lines):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Prints the tables and numbers of the pages from the raw results beside this file.
 
-  tables.py            rewrites the marked blocks of README.md, docs/results.md and docs/benchmarks/*.md
+  tables.py            rewrites the marked blocks of README.md, docs/results.md, docs/challenge-data.md and docs/benchmarks/*.md
   tables.py --check    changes nothing; exit status 1 if a page differs from its raw results
 
 A block stands between  <!-- table: NAME -->  and  <!-- end -->  and is replaced as a whole; within a line it is
-<!-- value: NAME -->TEXT<!-- end -->. Tables of these pages may stand in blocks only.
+<!-- value: NAME -->TEXT<!-- end -->. Tables of results.md and docs/benchmarks/*.md may stand in blocks only.
 """
 import difflib
 import pathlib
@@ -14,15 +14,17 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
-from printers import challenge, conv, cpu, demo, peers, stack, trainings, vgg16  # noqa: E402
+from printers import challenge, conv, cpu, demo, generated, peers, stack, trainings, vgg16  # noqa: E402
 from printers.common import ROOT  # noqa: E402
 
 BLOCKS = {}
-for module in (challenge, conv, cpu, demo, peers, stack, trainings, vgg16):
+for module in (challenge, conv, cpu, demo, generated, peers, stack, trainings, vgg16):
     BLOCKS.update(module.BLOCKS)
 PROJECT = ROOT.parent.parent
 README = PROJECT / "README.md"
-PAGES = [README, PROJECT / "docs" / "results.md", *sorted(ROOT.glob("*.md"))]
+DATA = PROJECT / "docs" / "challenge-data.md"
+PAGES = [README, DATA, PROJECT / "docs" / "results.md", *sorted(ROOT.glob("*.md"))]
+HAVE_OTHER_TABLES = (README, DATA)  # of options, for example
 BLOCK = re.compile(r"<!-- (table|value): ([\w.-]+) -->(.*?)<!-- end -->", re.DOTALL)
 
 
@@ -48,7 +50,7 @@ def check_marks(page, text):
         raise PageError("a mark has no end, or an end no mark")
     if re.search(r"^\s*<!-- value:", text, re.MULTILINE):
         raise PageError("a value begins a line, where Markdown takes its mark for a block")
-    if page != README and re.search(r"^\|", rest, re.MULTILINE):
+    if page not in HAVE_OTHER_TABLES and re.search(r"^\|", rest, re.MULTILINE):
         raise PageError("a table stands outside of a block")
 
 

@@ -19,7 +19,8 @@ class Copy:
         self.root = pathlib.Path(self.folder.name)
         shutil.copytree(BENCHMARKS, self.root / "docs" / "benchmarks")
         shutil.copy(PROJECT / "README.md", self.root)
-        shutil.copy(PROJECT / "docs" / "results.md", self.root / "docs")
+        for page in ("results.md", "challenge-data.md"):
+            shutil.copy(PROJECT / "docs" / page, self.root / "docs")
         return self
 
     def __exit__(self, *_):
@@ -112,6 +113,23 @@ class Condense(unittest.TestCase):
         found = [json.loads(line) for line in text.splitlines()]
         self.assertEqual(found[0], {"gpu": "H200"})
         self.assertEqual([(line["kernel"], line["kernels"]) for line in found[1:]], [("y", 3)])
+
+    def test_kernels_of_other_masks_and_families_are_other_cases(self):
+        case = {"layer": "a", "batch": 1, "precision": "f16", "vector": 1, "sparsity_percent": 90.0, "speed_up_over_dense": 2.0}
+        lines = [{**case, "family": f, "masks": m, "ms": ms} for f, m, ms in (
+            ("direct", "independent", 3.123456789), ("direct_ell", "independent", 2.0), ("direct", "balanced", 1.0))]
+        found = [json.loads(line) for line in
+                 self.condensed("conv.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).splitlines()]
+        self.assertEqual([line["ms"] for line in found], [3.1235, 2.0, 1.0])
+        self.assertNotIn("speed_up_over_dense", found[0])
+
+    def test_the_raw_results_of_the_pages_are_condensed(self):
+        with Copy() as copy:
+            files = [path for path in sorted((copy.root / "docs/benchmarks").rglob("*.json*"))]
+            before = [path.read_text(encoding="utf-8") for path in files]
+            subprocess.run([sys.executable, "-B", BENCHMARKS / "condense.py", *files], check=True)
+            for path, text in zip(files, before):
+                self.assertEqual(path.read_text(encoding="utf-8"), text, path.name)
 
     def test_a_challenge_run_keeps_no_single_runs(self):
         run = {"inference_ms": {"median": 1.0}, "runs": [{"inference_ms": 1.0}], "live": list(range(100)),

@@ -1,4 +1,6 @@
 """graph-challenge.md, from the JSON lines of `runtime challenge run`."""
+import re
+
 from printers.common import by_size, pivot, read_lines, table, three_digits
 
 SURVIVORS = {1024: 1812, 4096: 1801, 16384: 1918, 65536: 1994}  # as published
@@ -46,7 +48,7 @@ def row(run):
     if not options.get("half", True):
         name += " `--no-half`"
     if options.get("weight_bytes"):
-        name += f" `--weight-memory` {options['weight_bytes'] // 10**6} MB"
+        name += f" `--weight-memory` {options['weight_bytes'] // 2**20}MB"
     if len(options["gpus"]) > 1:
         name += f" on {len(options['gpus'])} GPUs"
     return name
@@ -106,9 +108,9 @@ def spmm_algorithms():
         for engine in (run, run.get("baseline") or {}):
             if engine.get("engine") != "cusparse-spmm":
                 continue
-            where = f"{column(run)} {NETWORKS[network(run)]}".strip()
+            net = f"{column(run)} {NETWORKS[network(run)]}".strip()
             choice = engine["kernel"].partition("fastest algorithm of each layer (")[2].partition(")")[0]
-            (named if choice else fixed).append(f"{where}: {choice}" if choice else where)
+            (named if choice else fixed).append(f"{net}: {choice}" if choice else net)
     parts = []
     if named:
         parts.append("layers that ran each algorithm, by network: " + "; ".join(dict.fromkeys(named)))
@@ -117,11 +119,15 @@ def spmm_algorithms():
     return ". ".join(part[0].upper() + part[1:] for part in parts) + "."
 
 
+def where(run):
+    kind = NETWORKS[network(run)]
+    return f"{row(run)} at {column(run)}" + (f" `{kind}`" if kind else "")
+
+
 def older():
-    """Runs that were made with an older state of the engine than the others, marked by hand when it changed."""
-    names = [f"{row(run)} at {column(run)} {NETWORKS[network(run)] and f'`{NETWORKS[network(run)]}`'}".strip()
-             for run in gpu_runs() if run.get("older_state")]
-    return f"{'; '.join(names)} (`older_state` in the raw results)" if names else "none"
+    """Runs of an earlier state of the program, which still had the option `fold`."""
+    names = list(dict.fromkeys(where(run) for run in gpu_runs() if "fold" in run["options"]))
+    return "; ".join(names) if names else "none"
 
 
 def spread(run):
@@ -130,9 +136,16 @@ def spread(run):
 
 
 def spreads():
-    wide = [f"{row(run)} at {column(run)} {spread(run):.0f} %" for run in gpu_runs() if spread(run) >= 4.5]
+    wide = [f"{where(run)} {spread(run):.0f} %" for run in gpu_runs() if spread(run) >= 4.5]
     rest = max(spread(run) for run in gpu_runs() if spread(run) < 4.5)
     return f"at most {rest:.0f} % of the median, but {' and '.join(wide)}"
+
+
+def inputs_of_groups():
+    """How many inputs grouped's groups of outputs share where the wiring is random."""
+    found = {float(match.group(1)) for run in gpu_runs() if network(run) == "shuffled-random" and run["engine"] == "grouped"
+             for match in [re.search(r"share ([0-9.]+) inputs", run["discovery"])] if match}
+    return f"{max(found):.0f}"
 
 
 def on_more_gpus(engine):
@@ -171,6 +184,7 @@ BLOCKS = {
     "challenge.load": load_times,
     "challenge.spmm-algorithms": spmm_algorithms,
     "challenge.older": older,
+    "challenge.inputs-of-groups": inputs_of_groups,
     "challenge.spreads": spreads,
     "challenge.cpu": cpu,
     "challenge.two-gpus.shared": on_more_gpus("grouped"),

@@ -1,64 +1,99 @@
-"""The direct sparse convolution, layer by layer: results.md, from the JSON lines of gpu_conv_bench."""
-from printers.common import ROOT, read_lines, table
+"""The direct sparse convolution, layer by layer: direct-conv.md, from the JSON lines of gpu_conv_bench."""
+from statistics import median
+
+from printers.common import read_lines, table
 
 PRECISIONS = {"f16": "fp16", "f32": "fp32, exact", "tf32": "fp32, dense may use TF32"}
 GRANULARITIES = {1: "element", 16: "vector16"}
+RAGGED, PADDED, BALANCED = ("direct", "independent"), ("direct_ell", "independent"), ("direct", "balanced")
 
 
 def lines(precision):
-    path = f"direct-conv/conv-{precision}.jsonl"
-    return read_lines(path) if (ROOT / path).exists() else []
+    return [line for line in read_lines(f"direct-conv/conv-{precision}.jsonl") if "layer" in line]
 
 
 def cases(precision):
-    """{(layer, batch): {family or (vector, sparsity): line}} of the cases that have sparse kernels."""
+    """{(layer, batch): {"dense" or (family, masks, vector, sparsity): line}}"""
     found = {}
     for line in lines(precision):
-        if "layer" in line:
-            key = "dense" if line["family"] == "dense" else (line["vector"], line["sparsity_percent"])
-            found.setdefault((line["layer"], line["batch"]), {})[key] = line
-    return {case: row for case, row in found.items() if len(row) > 1}
+        key = "dense" if line["family"] == "dense" else (line["family"], line["masks"], line["vector"], line["sparsity_percent"])
+        found.setdefault((line["layer"], line["batch"]), {})[key] = line
+    return found
+
+
+def masks(precision):
+    """(vector, sparsity) of all sparse lines."""
+    return sorted({key[2:] for row in cases(precision).values() for key in row if key != "dense"})
 
 
 def speeds(precision):
-    rows = cases(precision)
-    columns = sorted({key for row in rows.values() for key in row if key != "dense"})
-    header = ["layer", "batch", "dense us", *(f"{GRANULARITIES[v]} {s:g} %" for v, s in columns)]
+    def text():
+        columns = masks(precision)
+        header = ["layer", "batch", "dense us", *(f"{GRANULARITIES[v]} {s:g} %" for v, s in columns)]
+        body = []
+        for (layer, batch), row in cases(precision).items():
+            dense = row["dense"]["ms"]
+            body.append([layer, str(batch), f"{1e3 * dense:.1f}", *(f"{dense / row[RAGGED + c]['ms']:.2f}x" for c in columns)])
+        return table(header, body)
+    return text
+
+
+def gains(precision, batch, mask, form):
+    """Time of ragged rows over that of another form, in all layers."""
+    return [row[RAGGED + mask]["ms"] / row[form + mask]["ms"] for (_, n), row in cases(precision).items()
+            if n == batch and RAGGED + mask in row and form + mask in row]
+
+
+def spans(found):
+    return f"{median(found):.2f} ({min(found):.2f} to {max(found):.2f})" if found else ""
+
+
+def forms():
     body = []
-    for (layer, batch), row in rows.items():
-        dense = row["dense"]["ms"]
-        body.append([layer, str(batch), f"{1e3 * dense:.1f}",
-                     *(f"{dense / row[c]['ms']:.2f}x" if c in row else "" for c in columns)])
-    return table(header, body)
-
-
-def tables():
-    return "\n\n".join(f"{title}:\n\n{speeds(precision)}" for precision, title in PRECISIONS.items() if cases(precision))
+    for precision in ("f16", "f32"):
+        for batch in sorted({n for _, n in cases(precision)}):
+            for mask in masks(precision):
+                vector, sparsity = mask
+                pads = [row[PADDED + mask]["pads_per_block"] for (_, n), row in cases(precision).items()
+                        if n == batch and PADDED + mask in row]
+                body.append([PRECISIONS[precision].split(",")[0], str(batch), f"{GRANULARITIES[vector]} {sparsity:g} %",
+                             f"{median(pads):.2f}", spans(gains(precision, batch, mask, PADDED)),
+                             spans(gains(precision, batch, mask, BALANCED))])
+    return table(["", "batch", "masks", "pads per block, median", "padded rows", "balanced masks"], body)
 
 
 def scope():
-    parts = []
+    every = [case for precision in PRECISIONS for case in cases(precision)]
+    layers = list(dict.fromkeys(layer for layer, _ in every))
+    batches = sorted({batch for _, batch in every})
+    return f"{len(layers)} layers, from {layers[0]} to {layers[-1]}, batch {' and '.join(map(str, batches))}"
+
+
+def kernels():
+    counts = [line["kernels"] for precision in PRECISIONS for line in lines(precision) if line["family"] == "dense"]
+    return f"{min(counts)} to {max(counts)}"
+
+
+def launches():
+    counts = sorted({line["launches"] for precision in PRECISIONS for line in lines(precision)})
+    return f"{counts[0]} to {counts[-1]}"
+
+
+def spread():
+    spreads = sorted(line["spread"] for precision in PRECISIONS for line in lines(precision))
+    return (f"median {100 * median(spreads):.1f} %, nine in ten below {100 * spreads[len(spreads) * 9 // 10]:.1f} %, "
+            f"at most {100 * spreads[-1]:.0f} %")
+
+
+def wins():
+    """Of how many layers the ragged sparse kernel beats dense."""
+    body = []
     for precision, title in PRECISIONS.items():
-        found = list(cases(precision))
-        if found:
-            layers = list(dict.fromkeys(layer for layer, _ in found))
-            batches = sorted({batch for _, batch in found})
-            parts.append(f"{title}: {len(layers)} layers, from {layers[0]} to {layers[-1]}, "
-                         f"batch {' and '.join(map(str, batches))}")
-    return "; ".join(parts)
-
-
-def unfinished():
-    """Cases that a run was cut in: they lack columns that others have."""
-    missing = []
-    for precision in PRECISIONS:
-        rows = cases(precision)
-        widest = max((len(row) for row in rows.values()), default=0)
-        missing += [f"{layer} at batch {batch} ({precision})" for (layer, batch), row in rows.items() if len(row) < widest]
-        dense_only = [line for line in lines(precision) if "layer" in line and (line["layer"], line["batch"]) not in rows]
-        missing += [f"{layer} at batch {batch} ({precision})" for layer, batch in
-                    dict.fromkeys((line["layer"], line["batch"]) for line in dense_only)]
-    return "The run was cut in " + ", ".join(missing) + "." if missing else "Every case was measured."
+        for batch in sorted({n for _, n in cases(precision)}):
+            found = {mask: [row["dense"]["ms"] / row[RAGGED + mask]["ms"] for (_, n), row in cases(precision).items()
+                            if n == batch] for mask in masks(precision)}
+            body.append([title, str(batch), *(f"{sum(g > 1 for g in f)} of {len(f)}, {median(f):.2f}x" for f in found.values())])
+    return table(["", "batch", *(f"{GRANULARITIES[v]} {s:g} %" for v, s in masks("f16"))], body)
 
 
 def errors():
@@ -66,10 +101,11 @@ def errors():
     for precision in PRECISIONS:
         worst = {}
         for line in lines(precision):
-            if "layer" in line:
-                worst[line["family"]] = max(worst.get(line["family"], 0), line["error"])
+            worst[line["family"]] = max(worst.get(line["family"], 0), line["error"])
         parts += [f"{precision} {family} {error:.1e}" for family, error in worst.items()]
     return ", ".join(parts)
 
 
-BLOCKS = {"conv.speeds": tables, "conv.scope": scope, "conv.unfinished": unfinished, "conv.errors": errors}
+BLOCKS = {"conv.scope": scope, "conv.kernels": kernels, "conv.launches": launches, "conv.spread": spread,
+          "conv.errors": errors, "conv.forms": forms, "conv.wins": wins,
+          **{f"conv.speeds.{p}": speeds(p) for p in PRECISIONS}}

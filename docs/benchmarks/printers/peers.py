@@ -41,6 +41,30 @@ def peers():
     return pivot(cells, COLUMNS, "system")
 
 
+def runs_of_cells():
+    """How many runs a cell of the table is the fastest of."""
+    counts = {}
+    for line in read_lines("graph-challenge/peers.jsonl"):
+        if line.get("network") == "published":
+            cell = (line["system"], line["neurons"], line["layers"])
+            counts[cell] = counts.get(cell, 0) + 1
+    return f"{min(counts.values())} to {max(counts.values())}"
+
+
+def own_spmm():
+    """The same SpMM in a program of its own, where that is faster than the engine cusparse-spmm."""
+    best = {}
+    for run in challenge.gpu_runs():
+        for result in (run, run.get("baseline") or {}):
+            if result.get("engine") == "cusparse-spmm" and challenge.network(run) == "published":
+                size = challenge.column(run)
+                best[size] = min(best.get(size, 1e9), result["inference_ms"]["median"])
+    parts = [f"{1e3 * run['seconds']:.0f} ms instead of {best[size]:.0f} at {size}"
+             for runs in measured().values() for size, run in runs.items()
+             if run["program"] == OURS and size in best and 1e3 * run["seconds"] < 0.97 * best[size]]
+    return ", ".join(parts)
+
+
 def kernels_alone():
     """Runs whose own report of the kernels' time is a part of the whole run."""
     cells = {}
@@ -77,6 +101,8 @@ def readme():
 
 
 BLOCKS = {
+    "challenge.peers.runs": runs_of_cells,
+    "challenge.peers.own-spmm": own_spmm,
     "challenge.peers": peers,
     "challenge.peers.kernels-alone": kernels_alone,
     "challenge.peers.survivors": survivors,

@@ -57,9 +57,11 @@ def repeats():
 
 BLOCKS = {
     "stack.f32": times("f32"),
+    "stack.tf32": times("tf32"),
     "stack.f16": times("f16"),
     "stack.spread": spread,
     "stack.repeats": repeats,
     "stack.gains.f32": range_of_gains("f32"),
+    "stack.gains.tf32": range_of_gains("tf32"),
     "stack.gains.f16": range_of_gains("f16"),
 }

@@ -57,6 +57,23 @@ def circumstances(run):
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
+def mask_of(run):
+    is_balanced = config(run).get("prune.row_balance") == "true"
+    return training(run)["granularity"] + (", balanced rows" if is_balanced else "")
+
+
+def balance():
+    """Accuracies of element masks with and without balanced rows, all seeds that both were trained with."""
+    groups = {}
+    for run in folders("train", "prune.json"):
+        if run.split("-seed")[0] in ("vgg16", "vgg16-balanced"):
+            groups.setdefault(mask_of(run), {})[training(run)["seed"]] = training(run)["accuracy"]
+    parts = [f"{mask}: {', '.join(percent(found[seed]) for seed in sorted(found))} % (mean {percent(sum(found.values()) / len(found))} %)"
+             for mask, found in groups.items()]
+    seeds = sorted({seed for found in groups.values() for seed in found})
+    return f"seeds {', '.join(map(str, seeds))}, {'; '.join(parts)}"
+
+
 def trainings():
     rows = []
     for run in folders("train", "prune.json"):
@@ -69,7 +86,7 @@ def trainings():
             percent(summary["dense_accuracy"]) if dense else "",
             "" if is_dense_only(run) else f"{evolution:.0f}",
             "" if is_dense_only(run) else "the dense network" if starts_dense else "random weights",
-            "" if is_dense_only(run) else summary["granularity"],
+            "" if is_dense_only(run) else mask_of(run),
             "" if is_dense_only(run) else percent(summary["sparsity"]),
             "" if is_dense_only(run) else percent(summary["accuracy"]),
             f"{seconds['dense'] + (0 if is_dense_only(run) else seconds['prune']):.0f}",
@@ -113,6 +130,7 @@ def gain_of_dense_start():
 BLOCKS = {
     "vgg16.trainings": trainings,
     "vgg16.best-dense": best_dense_text,
+    "vgg16.balance": balance,
     "vgg16.repeated": repeated_runs,
     "vgg16.scratch": gain_of_dense_start,
 }
