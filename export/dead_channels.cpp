@@ -58,7 +58,7 @@ bool pads(const Node& node) {
 }
 
 double bias_of(const Model& model, const Node& node, std::int64_t k) {
-  const auto bias = model.tensors.find(node.name + ".bias");
+  const auto bias = model.tensors.find(bias_name(node));
   if (bias == model.tensors.end()) return 0;
   return bias->second.values<float>()[static_cast<std::size_t>(k)];
 }
@@ -150,7 +150,7 @@ class Removal {
 
   void add_to_bias(Node& consumer, const std::vector<double>& shift) {
     if (std::all_of(shift.begin(), shift.end(), [](double s) { return s == 0; })) return;
-    const auto found = model_.tensors.find(consumer.name + ".bias");
+    const auto found = model_.tensors.find(bias_name(consumer));
     std::vector<float> bias(shift.size(), 0.0f);
     if (found != model_.tensors.end()) {
       const auto old = found->second.values<float>();
@@ -159,7 +159,7 @@ class Removal {
     for (std::size_t o = 0; o < bias.size(); ++o) {
       bias[o] = static_cast<float>(static_cast<double>(bias[o]) + shift[o]);
     }
-    model_.tensors[consumer.name + ".bias"] =
+    model_.tensors[bias_name(consumer)] =
         Tensor::from<float>({static_cast<std::int64_t>(bias.size())}, bias);
     if (auto* conv = std::get_if<Conv>(&consumer.op)) conv->has_bias = true;
     if (auto* linear = std::get_if<Linear>(&consumer.op)) linear->has_bias = true;
@@ -176,8 +176,8 @@ class Removal {
       }
     }
     Node& target = model_.graph.nodes[consumer];
-    for (const char* part : {".weight", ".weight.codes", ".weight.mask"}) {
-      const auto tensor = model_.tensors.find(target.name + part);
+    for (const char* part : {"", ".codes", ".mask"}) {
+      const auto tensor = model_.tensors.find(weight_name(target) + part);
       if (tensor != model_.tensors.end()) tensor->second = without_slices(tensor->second, 1, gone);
     }
     const std::int64_t left = std::count(gone.begin(), gone.end(), false);
@@ -186,13 +186,15 @@ class Removal {
   }
 
   void cut_outputs() {
-    for (const char* part : {".weight", ".weight.codes", ".weight.channel_scale", ".bias"}) {
-      const auto tensor = model_.tensors.find(node().name + part);
+    const std::string weight = weight_name(node());
+    for (const std::string& name :
+         {weight, weight + ".codes", weight + ".channel_scale", bias_name(node())}) {
+      const auto tensor = model_.tensors.find(name);
       if (tensor != model_.tensors.end()) {
         tensor->second = without_slices(tensor->second, 0, removed_);
       }
     }
-    const auto mask = model_.tensors.find(node().name + ".weight.mask");
+    const auto mask = model_.tensors.find(weight + ".mask");
     if (mask != model_.tensors.end()) {
       const auto group = static_cast<std::size_t>(model_.mask_vector.at(node().name));
       std::vector<bool> rows;

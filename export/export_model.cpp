@@ -13,7 +13,7 @@ DenseWeight dense_parameter(const Tensor& tensor) {
 void add_weights(DeployedModel& deployed, const Model& model, const Node& node,
                  const ExportOptions& options) {
   for (const Parameter& parameter : parameters_of(node)) {
-    const bool is_weight = parameter.name == node.name + ".weight";
+    const bool is_weight = parameter.name == weight_name(node);
     if (is_weight && has_prunable_weight(node)) {
       deployed.weights[parameter.name] =
           deployed_weight(model, node, options.values, options.place);

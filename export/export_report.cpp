@@ -111,9 +111,9 @@ ExportReport make_report(const Model& original, const ExportedModel& exported,
     layer.name = node.name;
     layer.shape = parameters_of(node).front().shape;
     std::visit([&](const auto& weight) { describe(weight, layer); },
-               exported.model.weights.at(node.name + ".weight"));
+               exported.model.weights.at(weight_name(node)));
     for (const StoredSize& size : sizes) {
-      if (size.name != node.name + ".weight") continue;
+      if (size.name != weight_name(node)) continue;
       layer.index_bytes = size.index_bytes;
       layer.value_bytes = size.value_bytes;
     }
@@ -136,7 +136,7 @@ std::string report_table(const ExportReport& report) {
 }
 
 std::string report_json(const ExportReport& report) {
-  Json json = {{"program", "export"},
+  Json json = {{"command", "export"},
                {"version", version_text()},
                {"file", report.file},
                {"bytes", report.file_bytes},

@@ -23,7 +23,7 @@ Json layers_json(const Model& model) {
   for (const Node& node : model.graph.nodes) {
     if (!std::holds_alternative<Conv>(node.op) && !std::holds_alternative<Linear>(node.op))
       continue;
-    const Tensor& weight = model.tensors.at(node.name + ".weight");
+    const Tensor& weight = model.tensors.at(weight_name(node));
     const std::int64_t kept = nonzeros(weight);
     const double share = static_cast<double>(kept) / static_cast<double>(weight.count());
     layers.push_back({{"name", node.name},
@@ -40,15 +40,15 @@ Json layers_json(const Model& model) {
 
 std::string summary_json(const SummaryParts& parts) {
   const RunConfig& config = parts.config;
-  Json json = {{"program", "prune"},
+  Json json = {{"command", "prune"},
+               {"version", version_text()},
                {"name", config.name},
                {"network", parts.model.graph.name},
                {"data", parts.model.metadata.at(kDataFormatKey) + " in " +
                             parts.model.metadata.at(kDataPathKey)},
                {"seed", config.seed},
                {"device", parts.device},
-               {"versions",
-                {{"winnow", version_text()}, {"libtorch", parts.model.metadata.at("libtorch")}}}};
+               {"libtorch", parts.model.metadata.at("libtorch")}};
   if (config.train.epochs > 0) json["dense_accuracy"] = parts.summary.dense_accuracy;
   json["accuracy"] = parts.summary.pruned_accuracy;
   json["validation_accuracy"] = parts.result.best.accuracy;

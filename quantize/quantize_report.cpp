@@ -2,31 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/suggest.h"
 #include "runtime/cli/program.h"
+#include "runtime/cli/table.h"
 
 namespace winnow {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-__attribute__((format(printf, 2, 3))) void append(std::string& text, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  char line[512];
-  std::vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  text += line;
+std::string decibels(double value) {
+  return std::isinf(value) ? "exact" : fixed(value, 1);
 }
 
-std::string decibels(double value) {
-  if (std::isinf(value)) return "exact";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
+std::string ratio(std::int64_t f32_bytes, std::int64_t code_bytes) {
+  if (code_bytes == 0) return "1.0x";
+  return fixed(static_cast<double>(f32_bytes) / static_cast<double>(code_bytes), 1) + "x";
+}
+
+std::string percent(double fraction) {
+  return fixed(100 * fraction, 2);
 }
 
 struct Totals {
@@ -52,33 +49,45 @@ bool has_scales(const QuantizationReport& report) {
                      [](const auto& layer) { return layer.has_channel_scale; });
 }
 
-constexpr char kRow[] = "%-20s %-12s %12lld %12lld %9s %12.3g %12lld %12lld %6.1fx\n";
-
-void append_row(std::string& text, const LayerQuantization& layer) {
-  const std::string form =
-      std::string(to_string(layer.form)) + (layer.has_channel_scale ? " scaled" : "");
-  append(text, kRow, layer.name.c_str(), form.c_str(), static_cast<long long>(layer.weights),
-         static_cast<long long>(layer.kept), decibels(layer.signal_to_noise).c_str(),
-         layer.largest_error, static_cast<long long>(layer.f32_bytes),
-         static_cast<long long>(layer.code_bytes),
-         layer.code_bytes > 0
-             ? static_cast<double>(layer.f32_bytes) / static_cast<double>(layer.code_bytes)
-             : 1.0);
+std::string layer_table(const QuantizationReport& report) {
+  constexpr auto kRight = Table::Side::right;
+  Table table({{"layer"},
+               {"form"},
+               {"weights", kRight},
+               {"kept", kRight},
+               {"SQNR dB", kRight},
+               {"worst error", kRight},
+               {"fp32 bytes", kRight},
+               {"code bytes", kRight},
+               {"ratio", kRight}});
+  for (const LayerQuantization& layer : report.layers) {
+    const std::string scaled = layer.has_channel_scale ? " scaled" : "";
+    table.add({layer.name, std::string(to_string(layer.form)) + scaled,
+               std::to_string(layer.weights), std::to_string(layer.kept),
+               decibels(layer.signal_to_noise), general(layer.largest_error, 3),
+               std::to_string(layer.f32_bytes), std::to_string(layer.code_bytes),
+               ratio(layer.f32_bytes, layer.code_bytes)});
+  }
+  const Totals totals = totals_of(report);
+  table.add({"all", "", std::to_string(totals.weights), std::to_string(totals.kept), "", "",
+             std::to_string(totals.f32_bytes), std::to_string(totals.code_bytes),
+             ratio(totals.f32_bytes, totals.code_bytes)});
+  return table.text();
 }
 
-void append_accuracy(std::string& text, const QuantizationReport& report) {
-  if (!report.accuracy) {
-    text += "accuracy: not measured\n";
-    return;
-  }
+std::string accuracy_table(const QuantizationReport& report) {
+  if (!report.accuracy) return "accuracy: not measured\n";
   const QuantizationAccuracy& accuracy = *report.accuracy;
-  append(text, "accuracy on %lld test images (%s, %s)\n", static_cast<long long>(accuracy.samples),
-         accuracy.data.c_str(), report.device.c_str());
-  append(text, "  before                     %6.2f %%\n", 100 * accuracy.before);
-  append(text, "  weights %-18s %6.2f %%\n", std::string(to_string(report.done.weights)).c_str(),
-         100 * accuracy.weights);
-  append(text, "  weights and activations    %6.2f %%  (%s, %+.2f points)\n", 100 * accuracy.after,
-         to_string(report.done).c_str(), -accuracy.drop_points());
+  Table table({{""}, {"", Table::Side::right}, {""}});
+  table.add({"  before", percent(accuracy.before) + " %"});
+  table.add({"  weights " + std::string(to_string(report.done.weights)),
+             percent(accuracy.weights) + " %"});
+  const double gain = -accuracy.drop_points();
+  table.add(
+      {"  weights and activations", percent(accuracy.after) + " %",
+       "(" + to_string(report.done) + ", " + (gain < 0 ? "" : "+") + fixed(gain, 2) + " points)"});
+  return "accuracy on " + std::to_string(accuracy.samples) + " test images (" +
+         one_line(accuracy.data) + ", " + report.device + ")\n" + table.text();
 }
 
 Json layer_json(const LayerQuantization& layer) {
@@ -115,33 +124,23 @@ void add_accuracy(Json& json, const QuantizationAccuracy& accuracy) {
 }  // namespace
 
 std::string report_table(const QuantizationReport& report) {
-  std::string text;
-  append(text, "%-20s %-12s %12s %12s %9s %12s %12s %12s %7s\n", "layer", "form", "weights", "kept",
-         "SQNR dB", "worst error", "fp32 bytes", "code bytes", "ratio");
-  for (const LayerQuantization& layer : report.layers) append_row(text, layer);
-  const Totals totals = totals_of(report);
-  append(text, "%-20s %-12s %12lld %12lld %9s %12s %12lld %12lld %6.1fx\n", "all", "",
-         static_cast<long long>(totals.weights), static_cast<long long>(totals.kept), "", "",
-         static_cast<long long>(totals.f32_bytes), static_cast<long long>(totals.code_bytes),
-         totals.code_bytes > 0
-             ? static_cast<double>(totals.f32_bytes) / static_cast<double>(totals.code_bytes)
-             : 1.0);
+  std::string text = layer_table(report);
   text += "(bytes of kept weights; export adds where they lie";
   text += has_scales(report) ? "; scaled: with a factor per output channel)\n" : ")\n";
   if (report.done.activation_bits > 0) {
-    append(text, "activations: %d bits, range by %s over %lld training images\n",
-           report.done.activation_bits, report.activation_range.c_str(),
-           static_cast<long long>(report.calibration));
+    text += "activations: " + std::to_string(report.done.activation_bits) + " bits, range by " +
+            report.activation_range + " over " + std::to_string(report.calibration) +
+            " training images\n";
   } else if (report.requested.activation_bits > 0) {
     text += "activations: not quantized, there are no images to observe\n";
   }
-  append_accuracy(text, report);
-  return text;
+  return text + accuracy_table(report);
 }
 
 std::string report_json(const QuantizationReport& report) {
   const Totals totals = totals_of(report);
-  Json json = {{"program", "quantize"},
+  Json json = {{"command", "quantize"},
+               {"version", version_text()},
                {"network", report.network},
                {"in", report.input},
                {"out", report.output},
@@ -160,7 +159,6 @@ std::string report_json(const QuantizationReport& report) {
   json["layers"] = Json::array();
   for (const LayerQuantization& layer : report.layers) json["layers"].push_back(layer_json(layer));
   json["seconds"] = report.seconds;
-  json["winnow"] = version_text();
   return json.dump(2);
 }
 

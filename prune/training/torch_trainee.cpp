@@ -196,7 +196,7 @@ class TorchTrainee::Impl {
     for (std::size_t i = 0; i < learner_.network().parameters().size(); ++i) {
       const NamedTensor& parameter = learner_.network().parameters()[i];
       const Node& node = graph.nodes[parameter.node];
-      if (!has_prunable_weight(node) || parameter.name != node.name + ".weight") continue;
+      if (!has_prunable_weight(node) || parameter.name != weight_name(node)) continue;
       masked_.push_back(MaskedLayer::whole(node.name, options_.vector, parameter.value,
                                            learner_.sgd().momenta()[i]));
     }

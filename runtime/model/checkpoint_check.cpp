@@ -55,7 +55,7 @@ void check_names(const Model& model, const Node& node, const std::string& place)
   for (const Parameter& parameter : parameters_of(node)) known.push_back(parameter.name);
   if (has_prunable_weight(node)) {
     for (const char* part : {".mask", ".codes", ".scale", ".codebook", ".channel_scale"}) {
-      known.push_back(node.name + ".weight" + part);
+      known.push_back(weight_name(node) + part);
     }
   }
   const std::string prefix = node.name + ".";
@@ -78,7 +78,7 @@ void check_numbers(const Model& model, const Node& node, const std::string& plac
   std::vector<std::string> names;
   for (const Parameter& parameter : parameters_of(node)) names.push_back(parameter.name);
   for (const char* part : {".scale", ".codebook", ".channel_scale"}) {
-    names.push_back(node.name + ".weight" + part);
+    names.push_back(weight_name(node) + part);
   }
   for (const std::string& name : names) {
     const auto found = model.tensors.find(name);

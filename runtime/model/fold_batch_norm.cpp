@@ -27,11 +27,11 @@ std::span<const float> floats(const Model& model, const std::string& name) {
 }
 
 Affine affine_of(const Model& model, const Node& node) {
-  const auto weight = floats(model, node.name + ".weight");
+  const auto weight = floats(model, weight_name(node));
   const auto variance = floats(model, node.name + ".running_var");
   const double epsilon = std::get<BatchNorm>(node.op).epsilon;
   const auto mean = floats(model, node.name + ".running_mean");
-  const auto bias = floats(model, node.name + ".bias");
+  const auto bias = floats(model, bias_name(node));
   Affine affine{{}, {mean.begin(), mean.end()}, {bias.begin(), bias.end()}};
   for (std::size_t c = 0; c < weight.size(); ++c) {
     affine.scale.push_back(weight[c] / std::sqrt(variance[c] + epsilon));
@@ -53,7 +53,7 @@ void require_floats(const Model& model, const Node& node) {
 }
 
 void scale_weights(Model& model, const Node& node, const Affine& affine) {
-  const auto weight = model.tensors.at(node.name + ".weight").values<float>();
+  const auto weight = model.tensors.at(weight_name(node)).values<float>();
   const std::size_t inner = weight.size() / affine.scale.size();
   for (std::size_t i = 0; i < weight.size(); ++i) {
     if (weight[i] != 0) weight[i] = finite(model, node, weight[i] * affine.scale[i / inner]);
@@ -63,7 +63,7 @@ void scale_weights(Model& model, const Node& node, const Affine& affine) {
 // Codes and codebook stay: the factor goes into the scales of the channels, and `affine` becomes
 // what their rounding to fp16 makes of it.
 void scale_channels(Model& model, const Node& node, Affine& affine) {
-  Tensor& scales = model.tensors[node.name + ".weight.channel_scale"];
+  Tensor& scales = model.tensors[weight_name(node) + ".channel_scale"];
   if (scales.count() == 0) {
     const std::vector<Half> ones(affine.scale.size(), to_half(1.0f));
     scales = Tensor::from<Half>({static_cast<std::int64_t>(ones.size())}, ones);
@@ -98,7 +98,7 @@ void fold_into_producer(Model& model, Node& node, Affine affine) {
 // W (scale (x - mean) + bias) + b
 void fold_into_reader(Model& model, Node& node, const Affine& affine) {
   require_floats(model, node);
-  const auto weight = model.tensors.at(node.name + ".weight").values<float>();
+  const auto weight = model.tensors.at(weight_name(node)).values<float>();
   const auto bias = bias_of(model, node);
   const std::size_t inner = affine.scale.size();
   for (std::size_t k = 0; k < bias.size(); ++k) {
@@ -145,8 +145,8 @@ void replace(Model& model, Node& node, const Affine& affine, std::size_t rank) {
   for (const Parameter& parameter : parameters_of(node)) {
     model.tensors[parameter.name] = Tensor(DataType::f32, parameter.shape);
   }
-  const auto weight = model.tensors.at(node.name + ".weight").values<float>();
-  const auto bias = model.tensors.at(node.name + ".bias").values<float>();
+  const auto weight = model.tensors.at(weight_name(node)).values<float>();
+  const auto bias = model.tensors.at(bias_name(node)).values<float>();
   const std::size_t stride = is_flat ? affine.scale.size() + 1 : 1;
   for (std::size_t c = 0; c < bias.size(); ++c) {
     weight[c * stride] = finite(model, node, affine.scale[c]);

@@ -77,6 +77,14 @@ std::string op_name(const Op& op) {
   return std::visit(OpName{}, op);
 }
 
+std::string weight_name(const Node& node) {
+  return node.name + ".weight";
+}
+
+std::string bias_name(const Node& node) {
+  return node.name + ".bias";
+}
+
 std::vector<Parameter> parameters_of(const Node& node) {
   std::vector<Parameter> parameters = std::visit(ParameterShapes{}, node.op);
   for (Parameter& parameter : parameters) parameter.name = node.name + "." + parameter.name;

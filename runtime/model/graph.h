@@ -148,6 +148,10 @@ struct Parameter {
 };
 std::vector<Parameter> parameters_of(const Node& node);
 
+// "conv1.weight" and "conv1.bias" for a node conv1, whether or not it has them.
+std::string weight_name(const Node& node);
+std::string bias_name(const Node& node);
+
 // The shape of every node's value for a batch of `batch` samples, in node order.
 // Checks the whole graph: names unique and known, order, number of inputs, settings in range
 // (op_schema.h), shapes that meet, every value read; sizes and dense_macs then do not overflow.

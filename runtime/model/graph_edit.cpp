@@ -17,7 +17,7 @@ std::vector<std::size_t> readers_of(const Graph& graph, const std::string& name)
 }
 
 std::span<float> bias_of(Model& model, Node& node) {
-  const std::string name = node.name + ".bias";
+  const std::string name = bias_name(node);
   if (auto* op = std::get_if<Conv>(&node.op); op && !op->has_bias) {
     op->has_bias = true;
     model.tensors[name] = Tensor(DataType::f32, {op->out_channels});

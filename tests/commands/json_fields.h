@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace winnow {
 
@@ -28,10 +29,10 @@ inline void add_fields(const nlohmann::ordered_json& value, const std::string& p
   }
 }
 
-// A table of Markdown, by name.
-inline std::string field_table(const nlohmann::ordered_json& value) {
+// A table of Markdown, by name: the fields of one document, or of several of one kind.
+inline std::string field_table(const std::vector<nlohmann::ordered_json>& documents) {
   JsonFieldTypes fields;
-  add_fields(value, "", fields);
+  for (const auto& document : documents) add_fields(document, "", fields);
   std::string table = "| field | type |\n|---|---|\n";
   for (const auto& [path, types] : fields) {
     std::string names;

@@ -19,7 +19,7 @@
 #include "tests/commands/json_fields.h"
 #include "tests/export/random_model.h"
 #include "tests/model/graphs.h"
-#include "tests/pipeline/synthetic_idx.h"
+#include "tests/pipeline/workshop.h"
 
 namespace winnow {
 namespace {
@@ -70,6 +70,9 @@ Json challenge_json() {
   REQUIRE(truth.size() > 2);
   std::swap(truth.front(), truth.back());
   truth.pop_back();  // one is surplus, so that the lists of differences have entries
+  std::uint32_t dead = 0;
+  while (std::ranges::find(truth, dead) != truth.end()) ++dead;
+  truth.push_back(dead);  // and one is missing
   std::ranges::sort(truth);
   write_categories_tsv(directory / "neuron50-l2-categories.tsv", truth);
   const Outcome outcome = shell(program("runtime") + " challenge run " + directory.path() +
@@ -91,7 +94,42 @@ Json export_json() {
                  (directory / "m.wnw") + " --json -");
 }
 
+// A run of prune, and quantize on it: made once, since it trains.
+class Pipeline {
+ public:
+  Pipeline() {
+    const Outcome outcome = shop_.prune("--quiet");
+    INFO(outcome.output);
+    REQUIRE(outcome.status == 0);
+  }
+  Json summary() const { return Json::parse(read_text_file(shop_.file("prune.json"))); }
+  std::vector<Json> metrics() const {
+    std::vector<Json> lines;
+    std::istringstream text(read_text_file(shop_.file("metrics.jsonl")));
+    for (std::string line; std::getline(text, line);) lines.push_back(Json::parse(line));
+    return lines;
+  }
+  Json quantize() const {
+    return json_of(program("quantize") + " --in " + shop_.file("pruned.safetensors") +
+                   " --scheme 4b/16b --device cpu --quiet --json -");
+  }
+
+ private:
+  Workshop shop_;
+};
+
+const Pipeline& pipeline() {
+  static const Pipeline pipeline;
+  return pipeline;
+}
+
+bool has_program(const std::string& name) {
+  return std::filesystem::exists(program(name));
+}
+
 Json command_json(const std::string& command) {
+  if (command == "prune") return pipeline().summary();
+  if (command == "quantize") return pipeline().quantize();
   if (command == "runtime run") return run_json();
   if (command == "runtime challenge run") return challenge_json();
   if (command == "export") return export_json();
@@ -124,11 +162,18 @@ void add_commands(const std::string& name, const std::string& call,
   }
 }
 
+// Fields that a run on a CPU leaves null.
+Json on_a_gpu(const std::string& command) {
+  if (command != "runtime challenge run") return Json::object();
+  return {{"highest_clocks_mhz", {{"sm", 1980}, {"memory", 3201}}}};
+}
+
 std::string section(const std::string& name, const std::string& help) {
   std::string text =
       "\n## " + name + "\n\n```\n" + help.substr(0, help.find_last_not_of("\n ") + 1) + "\n```\n";
   const Json json = command_json(name);
-  if (!json.is_null()) text += "\nJSON:\n\n" + field_table(json);
+  if (!json.is_null()) text += "\nJSON:\n\n" + field_table({json, on_a_gpu(name)});
+  if (name == "prune") text += "\nA line of metrics.jsonl:\n\n" + field_table(pipeline().metrics());
   return text;
 }
 
@@ -143,7 +188,7 @@ std::string kept_part(const std::string& page, const std::string& name) {
 std::string new_page(const std::string& old_page) {
   std::string page = kBegin;
   for (const std::string name : {"prune", "quantize", "export", "runtime"}) {
-    if (!std::filesystem::exists(program(name))) {
+    if (!has_program(name)) {
       page += kept_part(old_page, name);
       continue;
     }
@@ -168,12 +213,14 @@ TEST_CASE("docs/reference.md is what the programs say of themselves") {
 TEST_CASE("every JSON document names its command and its version") {
   for (const std::string command :
        {"runtime run", "runtime bench", "runtime verify", "runtime inspect", "runtime doctor",
-        "runtime challenge run", "export"}) {
+        "runtime challenge run", "export", "prune", "quantize"}) {
+    if (!has_program(command.substr(0, command.find(' ')))) continue;
     CAPTURE(command);
     const Json json = command_json(command);
     const Json& first = json.is_array() ? json.front() : json;
-    CHECK(first.contains("version"));
-    CHECK((first.contains("command") || first.contains("program")));
+    CHECK(!first.value("version", "").empty());
+    const std::string runtime = command.starts_with("runtime ") ? "runtime " : "";
+    CHECK(runtime + first.value("command", "") == command);
   }
 }
 
