@@ -16,13 +16,19 @@ inline std::string json_type(const nlohmann::ordered_json& value) {
   return value.is_number() ? "number" : value.type_name();
 }
 
+// Whether the keys of this object are names of layers.
+inline bool is_by_layer(const std::string& path) {
+  return path == "kept" || path == "sensitivity" || path == "sparsities";
+}
+
 // Adds the fields of `value`, whose own path is `path`. The keys of "metadata" are the user's.
 inline void add_fields(const nlohmann::ordered_json& value, const std::string& path,
                        JsonFieldTypes& fields) {
   if (!path.empty()) fields[path].insert(json_type(value));
   if (value.is_object() && !path.ends_with("metadata")) {
     for (const auto& [key, inner] : value.items()) {
-      add_fields(inner, path + (path.empty() ? "" : ".") + key, fields);
+      const std::string name = is_by_layer(path) ? "LAYER" : key;
+      add_fields(inner, path + (path.empty() ? "" : ".") + name, fields);
     }
   } else if (value.is_array()) {
     for (const auto& inner : value) add_fields(inner, path + "[]", fields);
