@@ -1,9 +1,13 @@
 // Layers on their way from host to device memory while others are used.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "runtime/challenge/engines/tiled/device_layer.h"
+#include "runtime/challenge/engines/tiled/tiled_layer.h"
+#include "runtime/challenge/network.h"
+#include "runtime/device/buffer.h"
 #include "runtime/device/stream.h"
 
 namespace winnow::challenge {

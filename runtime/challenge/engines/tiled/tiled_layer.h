@@ -4,13 +4,24 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "runtime/challenge/engines/gpu/device_images.h"
-#include "runtime/challenge/engines/tiled/device_layer.h"
 
 namespace winnow::challenge {
 
 inline constexpr std::uint32_t kTile = 32;
 inline constexpr std::uint32_t kMostTiledImages = 65535 * kTile;  // what a grid holds
+
+// A SparseLayer in device memory.
+struct LayerView {
+  std::uint32_t inputs = 0;
+  std::uint32_t outputs = 0;
+  const std::uint32_t* row_begin = nullptr;  // [outputs + 1]
+  const std::uint32_t* input = nullptr;      // [connections], ascending within a row
+  const float* value = nullptr;              // [connections]
+  const float* bias = nullptr;               // [outputs]
+};
 
 // Device memory. Rows that are empty are neither read nor written.
 struct TiledCall {
