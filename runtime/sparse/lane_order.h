@@ -4,7 +4,7 @@
 // Activations lie in shared memory as rows of R images, one row a neuron. A row has 16, 32 or 64
 // bytes, so that one row fills a bank group: an 8th, a 4th or half of the 32 banks of 4 bytes.
 // `bank_groups` is how many there are, 8, 4 or 2; row r lies in bank group r % bank_groups. Shared
-// memory serves so many lanes at a time; they form a group of lanes.
+// memory serves `bank_groups` lanes at a time; these are a group of lanes.
 #pragma once
 
 #include <cstdint>

@@ -15,14 +15,15 @@ namespace winnow::challenge {
 // each; a tile is one word or two.
 struct ImagePlaces {
   std::uint32_t words_per_tile = 1;
-  // The places that a tile's live images take are counted in multiples of so many; a place left
-  // over has no image, and nothing is written for it.
+  // Each tile's images get a multiple of so many places. A place beyond its last live image is
+  // empty: out_id and out_number are not written there.
   std::uint32_t multiple = 1;
-  const std::uint32_t* alive = nullptr;     // [words] bit per old place; beyond the count anything
-  const std::uint32_t* in_count = nullptr;  // [1] old places, those of dead images included
+  const std::uint32_t* alive = nullptr;     // [words] bit per old place; bits from *in_count on are
+                                            // ignored
+  const std::uint32_t* in_count = nullptr;  // [1] old places, of dead images and empty ones too
   const std::uint32_t* in_id = nullptr;     // [old places] ids; null: the image at place p has id p
   std::uint32_t* first = nullptr;           // [tiles] the new place of the tile's first live image
-  std::uint32_t* out_count = nullptr;       // [1] new places taken
+  std::uint32_t* out_count = nullptr;       // [1] places taken, empty ones included
   std::uint32_t* out_id = nullptr;          // [new places] ids; null: not wanted
   std::uint32_t* out_number = nullptr;      // [new places] the old place; null: not wanted
   std::uint32_t* live_bits = nullptr;  // bit per id of a live image, 0 before; null: not wanted

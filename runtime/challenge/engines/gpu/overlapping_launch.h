@@ -17,12 +17,13 @@ struct LaunchSize {
   std::size_t shared_bytes = 0;
 };
 
-// Whether the current GPU can do that.
+// Whether the current GPU can begin a launch before the one before it has ended.
 inline bool can_overlap() {
   return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
 }
 
-// `kernel` calls wait_for_launch_before() (group_math.cuh) if `overlaps`.
+// Enqueues kernel(argument). With `overlaps` it may begin before the launch before it has ended,
+// where the GPU can do that; `kernel` then calls wait_for_launch_before() (group_math.cuh).
 template <typename Argument>
 void launch_overlapping(void (*kernel)(Argument), const Argument& argument, const LaunchSize& size,
                         bool overlaps, cudaStream_t stream) {
@@ -45,8 +46,8 @@ inline bool fits_shared_memory(std::size_t bytes) {
   return bytes <= static_cast<std::size_t>(most);
 }
 
-// The same with as many blocks as `sms` sms can hold; size.blocks is ignored.
-// Throws Error{device} if a block does not fit.
+// As launch_overlapping(), with as many blocks as `sms` SMs hold at a time. size.blocks is ignored.
+// Throws Error{device} if a block does not fit an SM.
 template <typename Argument>
 void launch_filling(void (*kernel)(Argument), const Argument& argument, LaunchSize size, int sms,
                     bool overlaps, cudaStream_t stream) {

@@ -21,15 +21,15 @@ namespace {
 constexpr std::uint32_t kWordsPerTile = kGroupImages / 32;
 constexpr std::uint32_t kGroupsPerStripPanel = 256, kLongestStrip = 16;
 // Images that move fill lines of memory together with those of the next tile. If tiles are so large
-// that the cache does not hold a line until then, four of them are computed together (measured:
-// 6 % of all layers at 65536 neurons, a loss of 4 % at 16384).
+// that the cache does not hold a line until then, four of them are computed together. With smaller
+// tiles that takes longer.
 constexpr std::size_t kLargeTileBytes = std::size_t{16} << 20;
 constexpr std::uint32_t kTileSetLog2 = 2;
 // The first panel of a strip of two_layer_kernel has more to compute than the others.
 constexpr std::uint32_t kGroupsPerTwoLayerPanel = 64, kShortestTwoLayerStrip = 8,
                         kLongestTwoLayerStrip = 16;
-// Places of a tile that moves while there are many images: whole sectors of 32 bytes. Where one is
-// written in two halves, it costs a read (measured: half of the time of the first layers).
+// Places of a tile that moves while there are many images: whole sectors of 32 bytes. A sector that
+// is written in two halves has to be read as well.
 constexpr std::uint32_t kSplitMultiple = 16;
 constexpr std::size_t kSpareBytes = std::size_t{1} << 30;
 

@@ -38,7 +38,7 @@ struct GroupOrder {
 
 // Which images a layer keeps and where they go. The kept images of a tile go to consecutive places
 // in the output from the tile's first place on, in order; images of zeros fill up to a multiple of
-// `multiple` places. `keep` null: every image keeps its place, and the rest is not read.
+// `multiple` places. `keep` null: no image moves; the other members are ignored.
 // Pointers are to device memory.
 struct ImageMoves {
   const std::uint32_t* keep = nullptr;   // [words] bit per image of the input; 0 beyond the count
@@ -57,7 +57,7 @@ struct GroupLaunch {
   std::uint32_t bit_rows = 0;            // of a tile of bits in memory
   const void* in = nullptr;              // activations, or bits
   void* out = nullptr;                   // activations; no overlap with `in`
-  const std::uint32_t* count = nullptr;  // [1] images in `in`
+  const std::uint32_t* count = nullptr;  // [1] places in `in`, empty ones (all zeros) included
   GroupOrder order;
   ImageMoves moves;  // in_form split or half only
 
