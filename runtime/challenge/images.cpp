@@ -38,20 +38,20 @@ SparseImages slice(const SparseImages& images, std::uint32_t first, std::uint32_
     fail(ErrorCode::usage, "images ", first, " to ", last, ": there are ", images.images());
   }
   const std::uint64_t begin = images.row_begin[first], end = images.row_begin[last];
-  SparseImages part{.neurons = images.neurons, .row_begin = {}, .neuron = {}};
-  part.row_begin.reserve(last - first + 1);
+  SparseImages some{.neurons = images.neurons, .row_begin = {}, .neuron = {}};
+  some.row_begin.reserve(last - first + 1);
   for (std::uint32_t i = first; i <= last; ++i)
-    part.row_begin.push_back(images.row_begin[i] - begin);
-  part.neuron.assign(images.neuron.begin() + static_cast<std::ptrdiff_t>(begin),
+    some.row_begin.push_back(images.row_begin[i] - begin);
+  some.neuron.assign(images.neuron.begin() + static_cast<std::ptrdiff_t>(begin),
                      images.neuron.begin() + static_cast<std::ptrdiff_t>(end));
-  return part;
+  return some;
 }
 
-SparseImages stripes(const SparseImages& images, std::uint32_t width, std::uint32_t part,
-                     std::uint32_t parts) {
+SparseImages stripes(const SparseImages& images, std::uint32_t width, std::uint32_t share,
+                     std::uint32_t shares) {
   SparseImages all{.neurons = images.neurons, .row_begin = {0}, .neuron = {}};
-  for (std::uint64_t first = std::uint64_t{part} * width; first < images.images();
-       first += std::uint64_t{parts} * width) {
+  for (std::uint64_t first = std::uint64_t{share} * width; first < images.images();
+       first += std::uint64_t{shares} * width) {
     const std::uint64_t last = std::min<std::uint64_t>(first + width, images.images());
     const std::uint64_t begin = images.row_begin[first], end = images.row_begin[last];
     const std::uint64_t shift = all.ones() - begin;  // modulo 2^64

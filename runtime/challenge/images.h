@@ -31,9 +31,9 @@ void check_neurons(const SparseImages& images, std::uint32_t neurons);
 // The images [first, last). Throws Error{usage} unless first <= last <= images.
 SparseImages slice(const SparseImages& images, std::uint32_t first, std::uint32_t last);
 
-// Of stripes of `width` images the ones with numbers part, part + parts, part + 2 parts, ...
-// Requires width > 0 and part < parts.
-SparseImages stripes(const SparseImages& images, std::uint32_t width, std::uint32_t part,
-                     std::uint32_t parts);
+// Of stripes of `width` images the ones with numbers share, share + shares, share + 2 shares, ...
+// Requires width > 0 and share < shares.
+SparseImages stripes(const SparseImages& images, std::uint32_t width, std::uint32_t share,
+                     std::uint32_t shares);
 
 }  // namespace winnow::challenge

@@ -85,21 +85,21 @@ ImagesFileWriter::ImagesFileWriter(const std::string& path, std::uint32_t neuron
 
 ImagesFileWriter::~ImagesFileWriter() = default;
 
-void ImagesFileWriter::append(const SparseImages& part) {
-  check_images(part, path_);
-  if (part.neurons != neurons_ || part.images() > images_ - appended_ ||
+void ImagesFileWriter::append(const SparseImages& more) {
+  check_images(more, path_);
+  if (more.neurons != neurons_ || more.images() > images_ - appended_ ||
       appended_ % kImagesPerBlock != 0) {
-    fail(ErrorCode::usage, path_, ": found ", part.images(), " images of ", part.neurons,
+    fail(ErrorCode::usage, path_, ": found ", more.images(), " images of ", more.neurons,
          " neurons behind ", appended_, " images, expected ", images_, " in all of ", neurons_,
          " neurons, appended in multiples of ", kImagesPerBlock);
   }
-  for (std::uint32_t first = 0; first < part.images(); first += kImagesPerBlock) {
-    const std::uint32_t last = std::min(first + kImagesPerBlock, part.images());
-    const EncodedBlock block(part, first, last);
+  for (std::uint32_t first = 0; first < more.images(); first += kImagesPerBlock) {
+    const std::uint32_t last = std::min(first + kImagesPerBlock, more.images());
+    const EncodedBlock block(more, first, last);
     file_->append(block.facts(), block.arrays());
   }
-  appended_ += part.images();
-  ones_ += part.ones();
+  appended_ += more.images();
+  ones_ += more.ones();
 }
 
 void ImagesFileWriter::commit() {

@@ -27,7 +27,7 @@ class ImagesFileWriter {
 
   // Throws Error{usage} if the images are malformed, of other neurons, or too many; or if images
   // were appended before and their number was no multiple of kImagesPerBlock.
-  void append(const SparseImages& part);
+  void append(const SparseImages& more);
 
   // Throws Error{usage} unless all images were appended.
   void commit();

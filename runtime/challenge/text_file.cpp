@@ -53,8 +53,8 @@ std::size_t TextReader::estimated_lines() const {
   const std::size_t sample = std::min(kSample, bytes.size());
   std::size_t seen = 0, ends = 0;
   for (std::size_t i = 0; i < kSamples && sample > 0; ++i) {
-    const auto part = bytes.subspan((bytes.size() - sample) / kSamples * i, sample);
-    ends += static_cast<std::size_t>(std::count(part.begin(), part.end(), std::byte{'\n'}));
+    const auto piece = bytes.subspan((bytes.size() - sample) / kSamples * i, sample);
+    ends += static_cast<std::size_t>(std::count(piece.begin(), piece.end(), std::byte{'\n'}));
     seen += sample;
   }
   if (ends == 0) return 0;

@@ -54,12 +54,12 @@ std::unique_ptr<Engine> make_engine(const std::string& name, const Network& netw
     if (name == entry.name) return entry.make(network, options);
   }
   if (options.gpus.empty()) return make_gpu_engine(name, network, options);
-  const auto parts = static_cast<int>(options.gpus.size());
-  return std::make_unique<SplitEngine>(parts, [&](int part) {
-    EngineOptions of_part = options;
-    of_part.gpu = options.gpus[static_cast<std::size_t>(part)];
-    if (part > 0) of_part.progress = nullptr;
-    return make_gpu_engine(name, network, of_part);
+  const auto shares = static_cast<int>(options.gpus.size());
+  return std::make_unique<SplitEngine>(shares, [&](int share) {
+    EngineOptions of_share = options;
+    of_share.gpu = options.gpus[static_cast<std::size_t>(share)];
+    if (share > 0) of_share.progress = nullptr;
+    return make_gpu_engine(name, network, of_share);
   });
 }
 

@@ -6,9 +6,9 @@
 
 namespace winnow::challenge {
 
-SplitEngine::SplitEngine(int parts, const Maker& make)
-    : pool_(parts), engines_(static_cast<std::size_t>(parts)) {
-  pool_.run([&](int part) { engines_[static_cast<std::size_t>(part)] = make(part); });
+SplitEngine::SplitEngine(int shares, const Maker& make)
+    : pool_(shares), engines_(static_cast<std::size_t>(shares)) {
+  pool_.run([&](int share) { engines_[static_cast<std::size_t>(share)] = make(share); });
 }
 
 std::string SplitEngine::device() const {
@@ -23,20 +23,20 @@ std::string SplitEngine::kernel() const {
 }
 
 void SplitEngine::set_images(const SparseImages& images) {
-  pool_.run([&](int part) {
-    const auto i = static_cast<std::size_t>(part);
-    engines_[i]->set_images(stripes(images, kStripeImages, static_cast<std::uint32_t>(part),
+  pool_.run([&](int share) {
+    const auto i = static_cast<std::size_t>(share);
+    engines_[i]->set_images(stripes(images, kStripeImages, static_cast<std::uint32_t>(share),
                                     static_cast<std::uint32_t>(engines_.size())));
   });
 }
 
 Categories SplitEngine::run(RunTimes& times) {
   std::vector<Categories> found(engines_.size());
-  std::vector<RunTimes> parts(engines_.size());
+  std::vector<RunTimes> share_times(engines_.size());
   const auto begin = std::chrono::steady_clock::now();
-  pool_.run([&](int part) {
-    const auto i = static_cast<std::size_t>(part);
-    found[i] = engines_[i]->run(parts[i]);
+  pool_.run([&](int share) {
+    const auto i = static_cast<std::size_t>(share);
+    found[i] = engines_[i]->run(share_times[i]);
   });
   Categories all;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -48,7 +48,7 @@ Categories SplitEngine::run(RunTimes& times) {
   std::ranges::sort(all);
   times.inference_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  times.transfer_ms = std::ranges::max(parts, {}, &RunTimes::transfer_ms).transfer_ms;
+  times.transfer_ms = std::ranges::max(share_times, {}, &RunTimes::transfer_ms).transfer_ms;
   return all;
 }
 

@@ -17,11 +17,11 @@ namespace winnow::challenge {
 class SplitEngine : public Engine {
  public:
   static constexpr std::uint32_t kStripeImages = 64;
-  using Maker = std::function<std::unique_ptr<Engine>(int part)>;
+  using Maker = std::function<std::unique_ptr<Engine>(int share)>;
 
-  // Calls make(0) .. make(parts - 1) at the same time, each on its thread. Rethrows what one
+  // Calls make(0) .. make(shares - 1) at the same time, each on its thread. Rethrows what one
   // throws.
-  SplitEngine(int parts, const Maker& make);
+  SplitEngine(int shares, const Maker& make);
 
   std::string device() const override;  // those of all
   DeviceClocks clocks() const override { return engines_.front()->clocks(); }

@@ -47,10 +47,10 @@ double threshold_for(double largest_square) {
 // One thread's memory.
 struct Scratch {
   explicit Scratch(const LongInterpolation& rows)
-      : samples(rows.samples()), points(rows.part_points()) {}
+      : samples(rows.samples()), points(rows.phase_points()) {}
 
   ComplexBuffer samples;  // of a row, then their spectrum
-  ComplexBuffer points;   // of a part of the enlarged row
+  ComplexBuffer points;   // of a phase of the enlarged row
   double largest = 0;     // square magnitude
   std::vector<OpenPixel> open;
 };
@@ -65,7 +65,7 @@ class Enlarger {
         matrix_(interpolation_matrix(static_cast<std::uint32_t>(pictures.height), side)),
         rows_(static_cast<std::uint32_t>(pictures.count),
               static_cast<std::uint32_t>(pictures.width), side),
-        planes_(kept, side, rows_.parts()),
+        planes_(kept, side, rows_.phases()),
         progress_(progress),
         rows_to_do_(side + (side + kProbedRows - 1) / kProbedRows) {}
 
@@ -79,7 +79,7 @@ class Enlarger {
 
   void probe();
   bool fill(Thresholds thresholds);
-  void set_pixels(std::uint32_t y, std::uint32_t part, Thresholds thresholds, Scratch& scratch);
+  void set_pixels(std::uint32_t y, std::uint32_t phase, Thresholds thresholds, Scratch& scratch);
 
   const ImageSet& pictures_;
   std::uint32_t side_;
@@ -156,20 +156,21 @@ void Enlarger::finish_row(Scratch& scratch) {
 // A maximum over some of the pixels.
 void Enlarger::probe() {
   for_rows(kProbedRows, [&](std::uint32_t, Scratch& scratch) {
-    for (std::uint32_t part = 0; part < rows_.parts(); part += std::max(1u, rows_.parts() / 2)) {
-      rows_.synthesise(scratch.samples, part, scratch.points);
-      for (std::size_t i = 0; i < rows_.part_points(); ++i) {
+    for (std::uint32_t phase = 0; phase < rows_.phases();
+         phase += std::max(1u, rows_.phases() / 2)) {
+      rows_.synthesise(scratch.samples, phase, scratch.points);
+      for (std::size_t i = 0; i < rows_.phase_points(); ++i) {
         scratch.largest = std::max(scratch.largest, square(scratch.points[i]));
       }
     }
   });
 }
 
-void Enlarger::set_pixels(std::uint32_t y, std::uint32_t part, Thresholds thresholds,
+void Enlarger::set_pixels(std::uint32_t y, std::uint32_t phase, Thresholds thresholds,
                           Scratch& scratch) {
-  const std::uint32_t points = side_ / rows_.parts();  // of a picture
+  const std::uint32_t points = side_ / rows_.phases();  // of a picture
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(pictures_.count); ++i) {
-    const std::uint64_t address = i < kept_ ? planes_.address(y, part, i, 0) : 0;
+    const std::uint64_t address = i < kept_ ? planes_.address(y, phase, i, 0) : 0;
     for (std::uint32_t x = 0; x < points; ++x) {
       const double value = square(scratch.points[std::size_t{i} * points + x]);
       scratch.largest = std::max(scratch.largest, value);
@@ -190,9 +191,9 @@ bool Enlarger::fill(Thresholds thresholds) {
   open_.clear();
   open_count_ = 0;
   for_rows(1, [&](std::uint32_t y, Scratch& scratch) {
-    for (std::uint32_t part = 0; part < rows_.parts(); ++part) {
-      rows_.synthesise(scratch.samples, part, scratch.points);
-      set_pixels(y, part, thresholds, scratch);
+    for (std::uint32_t phase = 0; phase < rows_.phases(); ++phase) {
+      rows_.synthesise(scratch.samples, phase, scratch.points);
+      set_pixels(y, phase, thresholds, scratch);
     }
   });
   const double threshold = threshold_for(largest_);

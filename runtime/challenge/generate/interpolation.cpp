@@ -29,8 +29,8 @@ std::complex<double> product(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// As many parts as leave no part with fewer points than there are samples.
-std::uint32_t parts_for(std::uint32_t from, std::uint32_t to) {
+// As many phases as leave no phase with fewer points than there are samples.
+std::uint32_t phases_for(std::uint32_t from, std::uint32_t to) {
   std::uint32_t points = std::min(from, to);
   while (to % points != 0) ++points;
   return to / points;
@@ -55,10 +55,10 @@ std::vector<std::complex<double>> interpolation_matrix(std::uint32_t from, std::
 
 LongInterpolation::LongInterpolation(std::uint32_t groups, std::uint32_t from, std::uint32_t to)
     : samples_(std::size_t{groups} * from),
-      parts_(parts_for(from, to)),
-      part_points_(std::size_t{groups} * (to / parts_)),
+      phases_(phases_for(from, to)),
+      phase_points_(std::size_t{groups} * (to / phases_)),
       forward_(samples_, Direction::forward),
-      backward_(part_points_, Direction::backward) {}
+      backward_(phase_points_, Direction::backward) {}
 
 // points[k] = spectrum[k] exp(2 pi i k p / all points) / samples for k in [first, last], negative k
 // counted from the end.
@@ -66,11 +66,11 @@ void LongInterpolation::turn(const ComplexBuffer& spectrum, std::uint32_t p,
                              const ComplexBuffer& points, std::int64_t first,
                              std::int64_t last) const {
   constexpr std::int64_t kStep = 1024;
-  const auto all_points = static_cast<std::int64_t>(part_points_ * parts_);
+  const auto all_points = static_cast<std::int64_t>(phase_points_ * phases_);
   std::vector<std::complex<double>> small(kStep);
   for (std::int64_t i = 0; i < kStep; ++i) small[i] = unit_root(i * p, all_points);
   const bool is_negative = first < 0;
-  std::complex<double>* to = points.data() + (is_negative ? part_points_ : 0);
+  std::complex<double>* to = points.data() + (is_negative ? phase_points_ : 0);
   const std::complex<double>* from = spectrum.data() + (is_negative ? samples_ : 0);
   for (std::int64_t k = first; k <= last; k += kStep) {
     const auto large = unit_root(k * p, all_points) / static_cast<double>(samples_);
@@ -83,11 +83,11 @@ void LongInterpolation::turn(const ComplexBuffer& spectrum, std::uint32_t p,
 
 void LongInterpolation::synthesise(const ComplexBuffer& spectrum, std::uint32_t p,
                                    const ComplexBuffer& points) const {
-  const auto [first, last] = common_frequencies(samples_, part_points_ * parts_);
+  const auto [first, last] = common_frequencies(samples_, phase_points_ * phases_);
   turn(spectrum, p, points, 0, last);
   turn(spectrum, p, points, first, -1);
   std::fill(points.data() + last + 1,
-            points.data() + static_cast<std::int64_t>(part_points_) + first, 0);
+            points.data() + static_cast<std::int64_t>(phase_points_) + first, 0);
   backward_.run(points);
 }
 

@@ -20,21 +20,22 @@ namespace winnow::challenge {
 std::vector<std::complex<double>> interpolation_matrix(std::uint32_t from, std::uint32_t to);
 
 // The same for one long signal that is `groups` stretches of `from` samples, each of which becomes
-// `to` points. These are computed in parts, of which part p holds the points p, p + parts(),
-// p + 2 parts() ...: shorter transforms than one over all points, and without its many zeros.
+// `to` points. These are computed phase by phase (a polyphase decomposition): phase p holds the
+// points p, p + phases(), p + 2 phases() ... This takes shorter transforms than one over all
+// points, and none of its many zeros.
 class LongInterpolation {
  public:
   // Throws Error{usage} if this build lacks FFTW or the signal exceeds 2^31 samples.
   LongInterpolation(std::uint32_t groups, std::uint32_t from, std::uint32_t to);
 
-  std::size_t samples() const { return samples_; }          // groups * from
-  std::uint32_t parts() const { return parts_; }            // divides `to`
-  std::size_t part_points() const { return part_points_; }  // groups * to / parts()
+  std::size_t samples() const { return samples_; }            // groups * from
+  std::uint32_t phases() const { return phases_; }            // divides `to`
+  std::size_t phase_points() const { return phase_points_; }  // groups * to / phases()
 
   // samples [samples()] become their spectrum in place.
   void analyse(const ComplexBuffer& samples) const { forward_.run(samples); }
 
-  // Writes part p to points [part_points()], group after group.
+  // Writes phase p to points [phase_points()], group after group.
   void synthesise(const ComplexBuffer& spectrum, std::uint32_t p,
                   const ComplexBuffer& points) const;
 
@@ -43,8 +44,8 @@ class LongInterpolation {
             std::int64_t first, std::int64_t last) const;
 
   std::size_t samples_;
-  std::uint32_t parts_;
-  std::size_t part_points_;
+  std::uint32_t phases_;
+  std::size_t phase_points_;
   Fft forward_;
   Fft backward_;
 };

@@ -12,16 +12,16 @@
 namespace winnow::challenge {
 namespace {
 
-std::vector<std::complex<double>> by_parts(const LongInterpolation& interpolation,
-                                           const std::vector<std::complex<double>>& samples) {
-  ComplexBuffer spectrum(interpolation.samples()), points(interpolation.part_points());
+std::vector<std::complex<double>> by_phases(const LongInterpolation& interpolation,
+                                            const std::vector<std::complex<double>>& samples) {
+  ComplexBuffer spectrum(interpolation.samples()), points(interpolation.phase_points());
   std::copy(samples.begin(), samples.end(), spectrum.data());
   interpolation.analyse(spectrum);
-  const std::uint32_t parts = interpolation.parts();
-  std::vector<std::complex<double>> all(interpolation.part_points() * parts);
-  for (std::uint32_t p = 0; p < parts; ++p) {
+  const std::uint32_t phases = interpolation.phases();
+  std::vector<std::complex<double>> all(interpolation.phase_points() * phases);
+  for (std::uint32_t p = 0; p < phases; ++p) {
     interpolation.synthesise(spectrum, p, points);
-    for (std::size_t i = 0; i < interpolation.part_points(); ++i) all[i * parts + p] = points[i];
+    for (std::size_t i = 0; i < interpolation.phase_points(); ++i) all[i * phases + p] = points[i];
   }
   return all;
 }
@@ -66,7 +66,7 @@ TEST_CASE("a wave of low frequency is met exactly between the samples") {
 
 TEST_CASE("short and long interpolation agree with the naive transform") {
   struct Sizes {
-    std::uint32_t groups, from, to, parts;
+    std::uint32_t groups, from, to, phases;
   };
   for (const Sizes& sizes : {Sizes{1, 28, 32, 1},
                              {3, 28, 64, 2},
@@ -83,10 +83,10 @@ TEST_CASE("short and long interpolation agree with the naive transform") {
     CAPTURE(sizes.from);
     CAPTURE(sizes.to);
     const LongInterpolation interpolation(sizes.groups, sizes.from, sizes.to);
-    CHECK(interpolation.parts() == sizes.parts);
+    CHECK(interpolation.phases() == sizes.phases);
     const auto samples = random_samples(interpolation.samples());
     const auto naive = naive_interpolation(samples, std::size_t{sizes.groups} * sizes.to);
-    CHECK(distance(by_parts(interpolation, samples), naive) < 1e-12);
+    CHECK(distance(by_phases(interpolation, samples), naive) < 1e-12);
     if (naive.size() > 300) continue;  // the matrix takes from * from * to steps
     const auto matrix = interpolation_matrix(sizes.groups * sizes.from, sizes.groups * sizes.to);
     CHECK(distance(multiply(matrix, samples), naive) < 1e-12);

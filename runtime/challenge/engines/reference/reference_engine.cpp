@@ -76,17 +76,17 @@ class ReferenceEngine : public Engine {
 
  private:
   Findings run_all() {
-    std::vector<Findings> parts(static_cast<std::size_t>(pool_.threads()));
+    std::vector<Findings> of_threads(static_cast<std::size_t>(pool_.threads()));
     std::atomic<std::uint32_t> next = 0;
     std::atomic<bool> is_stopping = false;
     const std::uint32_t images = images_->images();
-    pool_.run([&, images](int part) {
-      Findings& found = parts[static_cast<std::size_t>(part)];
+    pool_.run([&, images](int thread) {
+      Findings& found = of_threads[static_cast<std::size_t>(thread)];
       found.live.resize(layers_.size() + 1);
       try {
         for (std::uint32_t i = next++; i < images && !is_stopping; i = next++) {
           run_image(i, found);
-          if (part == 0) report(i, images);
+          if (thread == 0) report(i, images);
         }
       } catch (...) {
         is_stopping = true;
@@ -94,7 +94,7 @@ class ReferenceEngine : public Engine {
       }
     });
     if (progress_) progress_(layers(), layers());
-    return sum_of(parts);
+    return sum_of(of_threads);
   }
 
   void run_image(std::uint32_t image, Findings& found) const {
@@ -116,11 +116,11 @@ class ReferenceEngine : public Engine {
     progress_(static_cast<std::uint32_t>(work / images), layers());
   }
 
-  Findings sum_of(const std::vector<Findings>& parts) const {
+  Findings sum_of(const std::vector<Findings>& of_threads) const {
     Findings all{.categories = {}, .live = std::vector<std::uint32_t>(layers_.size() + 1)};
-    for (const Findings& part : parts) {
-      all.categories.insert(all.categories.end(), part.categories.begin(), part.categories.end());
-      std::transform(part.live.begin(), part.live.end(), all.live.begin(), all.live.begin(),
+    for (const Findings& found : of_threads) {
+      all.categories.insert(all.categories.end(), found.categories.begin(), found.categories.end());
+      std::transform(found.live.begin(), found.live.end(), all.live.begin(), all.live.begin(),
                      std::plus());
     }
     std::sort(all.categories.begin(), all.categories.end());
