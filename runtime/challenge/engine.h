@@ -15,12 +15,13 @@ namespace winnow::challenge {
 
 struct EngineOptions {
   int threads = 0;                   // that compute, or prepare `fused` and `grouped`; 0: all cores
-  int blocks = 64;                   // `cpu`: parts that a layer is divided into (paper 002)
+  int blocks = 64;                   // `cpu`: into which the outputs of a layer are cut (paper 002)
   int gpu = 0;                       // CUDA device number
   std::vector<int> gpus = {};        // GPU engines: images split over these; empty: `gpu` alone
   std::uint32_t images_at_once = 0;  // GPU engines; 0: as many as memory holds
-  std::size_t weight_bytes = 0;      // `fused`: GPU memory for weights; 0: what is free
-  bool use_half = true;              // `fused`: activations as fp16 after the fp32 prefix
+  std::size_t weight_bytes = 0;      // `fused`: GPU memory for weights; 0: 3/4 of what is free
+  bool use_half = true;              // `fused`, `grouped`: fp16 activations from some layer on;
+                                     // `grouped` cannot do without
   int full_precision_layers = -1;    // `fused`, `grouped`: before fp16 activations; -1: by neurons
   // Called between layers or blocks of layers with (layers done, layers in all). May throw to stop.
   std::function<void(std::uint32_t, std::uint32_t)> progress;
@@ -34,9 +35,9 @@ struct RunTimes {
   double transfer_ms = 0;   // images to the device, not in inference_ms
 };
 
-// The highest at which the device may run; 0 if not known.
+// The highest at which a GPU's SMs and memory may run; 0 if not known.
 struct DeviceClocks {
-  int processor_mhz = 0;
+  int sm_mhz = 0;
   int memory_mhz = 0;
 };
 

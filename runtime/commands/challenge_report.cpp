@@ -88,8 +88,8 @@ Json options_json(const challenge::EngineOptions& options) {
 }
 
 Json clocks_json(const challenge::DeviceClocks& clocks) {
-  if (clocks.processor_mhz == 0) return nullptr;
-  return {{"processor", clocks.processor_mhz}, {"memory", clocks.memory_mhz}};
+  if (clocks.sm_mhz == 0) return nullptr;
+  return {{"sm", clocks.sm_mhz}, {"memory", clocks.memory_mhz}};
 }
 
 Json runs_json(const ChallengeReport& report) {

@@ -29,9 +29,9 @@ struct Product {
   template <typename Step, typename... More>
   cusparseStatus_t call(Step step, More... more) const {
     static constexpr float kOne = 1, kZero = 0;
-    constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    return step(handle, kPlain, kPlain, &kOne, a.get(), b.get(), &kZero, c.get(), CUDA_R_32F,
-                CUSPARSE_SPGEMM_DEFAULT, descriptor.get(), more...);
+    constexpr auto kNotTransposed = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    return step(handle, kNotTransposed, kNotTransposed, &kOne, a.get(), b.get(), &kZero, c.get(),
+                CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT, descriptor.get(), more...);
   }
 
   // A step that asks for the size of its workspace when that is null.

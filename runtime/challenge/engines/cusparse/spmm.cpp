@@ -13,7 +13,7 @@ namespace {
 // All that take a CSR matrix; the first is the default of later products.
 constexpr cusparseSpMMAlg_t kAlgorithms[] = {CUSPARSE_SPMM_CSR_ALG2, CUSPARSE_SPMM_CSR_ALG1,
                                              CUSPARSE_SPMM_CSR_ALG3};
-constexpr cusparseOperation_t kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+constexpr cusparseOperation_t kNotTransposed = CUSPARSE_OPERATION_NON_TRANSPOSE;
 constexpr float kOne = 1, kZero = 0;
 constexpr int kTimedProducts = 5;
 
@@ -55,9 +55,9 @@ void Spmm::multiply(cusparseHandle_t handle, const DenseView& y, const DenseView
   if (prepared_columns_ != y.columns) prepare(handle, y, z);
   const ConstDenseMatrix input = describe_input(y);
   const DenseMatrix output = describe_output(z);
-  CUSPARSE_CHECK(Cusparse::get().cusparseSpMM(handle, kPlain, kPlain, &kOne, descriptor_.get(),
-                                              input.get(), &kZero, output.get(), CUDA_R_32F,
-                                              algorithm_, workspace_.get()));
+  CUSPARSE_CHECK(Cusparse::get().cusparseSpMM(handle, kNotTransposed, kNotTransposed, &kOne,
+                                              descriptor_.get(), input.get(), &kZero, output.get(),
+                                              CUDA_R_32F, algorithm_, workspace_.get()));
 }
 
 std::string Spmm::algorithm() const {
@@ -88,14 +88,14 @@ void Spmm::prepare(cusparseHandle_t handle, const DenseView& y, const DenseView&
   const DenseMatrix output = describe_output(z);
   descriptor_ = describe(weights_.view());
   std::size_t bytes = 0;
-  CUSPARSE_CHECK(cusparse.cusparseSpMM_bufferSize(handle, kPlain, kPlain, &kOne, descriptor_.get(),
-                                                  input.get(), &kZero, output.get(), CUDA_R_32F,
-                                                  algorithm_, &bytes));
+  CUSPARSE_CHECK(cusparse.cusparseSpMM_bufferSize(handle, kNotTransposed, kNotTransposed, &kOne,
+                                                  descriptor_.get(), input.get(), &kZero,
+                                                  output.get(), CUDA_R_32F, algorithm_, &bytes));
   bytes = std::max<std::size_t>(bytes, 1);
   if (workspace_.bytes() < bytes) workspace_ = DeviceBuffer<std::byte>(bytes);
-  CUSPARSE_CHECK(cusparse.cusparseSpMM_preprocess(handle, kPlain, kPlain, &kOne, descriptor_.get(),
-                                                  input.get(), &kZero, output.get(), CUDA_R_32F,
-                                                  algorithm_, workspace_.get()));
+  CUSPARSE_CHECK(cusparse.cusparseSpMM_preprocess(
+      handle, kNotTransposed, kNotTransposed, &kOne, descriptor_.get(), input.get(), &kZero,
+      output.get(), CUDA_R_32F, algorithm_, workspace_.get()));
   prepared_columns_ = y.columns;
 }
 

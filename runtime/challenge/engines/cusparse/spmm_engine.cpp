@@ -13,10 +13,10 @@
 namespace winnow::challenge {
 namespace {
 
-constexpr std::uint32_t kStrideUnit = 32;  // rows begin at multiples of 128 bytes
+constexpr std::uint32_t kStrideMultiple = 32;  // rows begin at multiples of 128 bytes
 
 std::uint32_t stride_of(std::uint32_t columns) {
-  return (columns + kStrideUnit - 1) / kStrideUnit * kStrideUnit;
+  return (columns + kStrideMultiple - 1) / kStrideMultiple * kStrideMultiple;
 }
 
 struct Layer {
@@ -89,8 +89,8 @@ void SpmmEngine::upload(const SparseImages& images) {
   hold_images(images);
   const std::size_t bytes_per_image =
       2 * sizeof(float) * std::size_t{width_} + 5 * sizeof(std::uint32_t);
-  // Less than 2^31 elements a matrix, with the columns that fill up the last unit.
-  std::uint32_t most = std::max(kMostNonzeros / width_, 2 * kStrideUnit) - kStrideUnit;
+  // Less than 2^31 elements a matrix, with the columns that fill up the last multiple.
+  std::uint32_t most = std::max(kMostNonzeros / width_, 2 * kStrideMultiple) - kStrideMultiple;
   if (options().images_at_once > 0) most = std::min(most, options().images_at_once);
   set_batch(images_per_batch(images.images(), bytes_per_image, usable_gpu_bytes(), most));
   for (DeviceBuffer<float>& y : y_) {
