@@ -47,14 +47,14 @@ std::uint32_t checked_blocks(int blocks) {
   return static_cast<std::uint32_t>(blocks);
 }
 
-// As many groups as fit most of a usual second-level cache. More images of a batch die before it
-// is too small to go on, so that it has at least four groups even if these do not fit.
+// As many slabs as fit most of a usual second-level cache. More images of a batch die before it is
+// too small to go on, so that it has at least four slabs even if these do not fit.
 std::uint32_t images_of_batch(std::uint32_t neurons) {
   constexpr std::uint64_t kCacheBytes = 5 << 18;  // 1.25 MiB of 1 to 2
   constexpr std::uint64_t kFewest = 4, kMost = 8;
-  const std::uint64_t group = std::max<std::uint64_t>(neurons, 1) * kGroupWidth * sizeof(float);
-  const std::uint64_t groups = std::clamp(kCacheBytes / group, kFewest + 1, kMost + 1) - 1;
-  return static_cast<std::uint32_t>(groups) * kGroupWidth;
+  const std::uint64_t slab = std::max<std::uint64_t>(neurons, 1) * kSlabLanes * sizeof(float);
+  const std::uint64_t slabs = std::clamp(kCacheBytes / slab, kFewest + 1, kMost + 1) - 1;
+  return static_cast<std::uint32_t>(slabs) * kSlabLanes;
 }
 
 class CpuEngine : public Engine {
@@ -74,7 +74,7 @@ class CpuEngine : public Engine {
   std::string device() const override { return cpu_device_name(pool_.threads()); }
 
   std::string kernel() const override {
-    return std::string(to_string(isa_)) + " fp32, groups of " + std::to_string(kGroupWidth) +
+    return std::string(to_string(isa_)) + " fp32, slabs of " + std::to_string(kSlabLanes) +
            " images, batches of " + std::to_string(batch_images_) + ", " + std::to_string(blocks_) +
            " blocks a layer";
   }

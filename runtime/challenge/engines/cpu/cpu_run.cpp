@@ -9,8 +9,8 @@ namespace {
 // as a layer.
 constexpr std::uint32_t kFewLeft = 8;
 
-TileArgs args_for(const LayerTiles& layer, ImageBatch& batch, std::uint32_t group) {
-  return {.in = batch.in(group),
+TileArgs args_for(const LayerTiles& layer, ImageBatch& batch, std::uint32_t slab) {
+  return {.in = batch.in(slab),
           .out = batch.out(),
           .tile = layer.tile.data(),
           .tiles = static_cast<std::int64_t>(layer.tile.size()),
@@ -18,8 +18,8 @@ TileArgs args_for(const LayerTiles& layer, ImageBatch& batch, std::uint32_t grou
           .value = layer.value.data(),
           .bias = layer.bias.data(),
           .limit = kLargestActivation,
-          .lanes = batch.lanes_of_group(group),
-          .alive = batch.alive(group).lane.data()};
+          .lanes = batch.lanes_of_slab(slab),
+          .alive = batch.alive(slab).lane.data()};
 }
 
 // The blocks first, first + step, ...
@@ -38,13 +38,13 @@ void share_blocks(const CpuSetup& setup, const CpuLayer& layer, const TileArgs& 
   const auto threads = static_cast<std::size_t>(setup.pool.threads());
   std::vector<LaneFlags> alive(threads);
   setup.pool.run([&](int thread) {
-    const auto part = static_cast<std::size_t>(thread);
+    const auto t = static_cast<std::size_t>(thread);
     TileArgs own = args;
-    own.alive = alive[part].lane.data();
-    run_blocks(setup.kernel, layer, own, part, threads);
+    own.alive = alive[t].lane.data();
+    run_blocks(setup.kernel, layer, own, t, threads);
   });
-  for (const LaneFlags& part : alive) {
-    for (std::size_t lane = 0; lane < part.lane.size(); ++lane) args.alive[lane] |= part.lane[lane];
+  for (const LaneFlags& own : alive) {
+    for (std::size_t lane = 0; lane < own.lane.size(); ++lane) args.alive[lane] |= own.lane[lane];
   }
 }
 
@@ -75,8 +75,8 @@ Categories CpuRun::run() {
 
 std::vector<std::uint32_t> CpuRun::live() const {
   std::vector<std::uint32_t> sum(layers() + std::size_t{1});
-  for (const auto& part : live_) {
-    for (std::size_t l = 0; l < sum.size(); ++l) sum[l] += part[l];
+  for (const auto& of_thread : live_) {
+    for (std::size_t l = 0; l < sum.size(); ++l) sum[l] += of_thread[l];
   }
   return sum;
 }
@@ -92,7 +92,7 @@ void CpuRun::run_from(std::uint32_t layer) {
   const auto bounds = cut_evenly(images, setup_.batch_images, threads());
   pass.tasks = is_fresh ? fresh_tasks(fresh_, bounds) : waiting_tasks(waiting_[layer], bounds);
   pass.outcomes.resize(pass.tasks.size());
-  run_tasks(pass, images / kLaneUnit < threads() ? Sharing::blocks : Sharing::images);
+  run_tasks(pass, images / kLaneMultiple < threads() ? Sharing::blocks : Sharing::images);
   waiting_[layer].clear();
   for (Outcome& outcome : pass.outcomes) {
     categories_.insert(categories_.end(), outcome.survivors.begin(), outcome.survivors.end());
@@ -103,10 +103,10 @@ void CpuRun::run_from(std::uint32_t layer) {
 }
 
 void CpuRun::run_tasks(Pass& pass, Sharing sharing) {
-  const auto take_tasks = [&](int part) {
+  const auto take_tasks = [&](int thread) {
     try {
       for (std::size_t task = pass.next++; task < pass.tasks.size(); task = pass.next++) {
-        run_task(pass, task, static_cast<std::size_t>(part), sharing);
+        run_task(pass, task, static_cast<std::size_t>(thread), sharing);
       }
     } catch (...) {
       is_stopping_ = true;
@@ -120,8 +120,8 @@ void CpuRun::run_tasks(Pass& pass, Sharing sharing) {
   }
 }
 
-void CpuRun::run_task(Pass& pass, std::size_t task, std::size_t part, Sharing sharing) {
-  ImageBatch& batch = setup_.batches[part];
+void CpuRun::run_task(Pass& pass, std::size_t task, std::size_t thread, Sharing sharing) {
+  ImageBatch& batch = setup_.batches[thread];
   const CpuNetwork& network = setup_.network;
   if (pass.first == 0) {
     batch.load(images_, pass.tasks[task].fresh);
@@ -133,16 +133,16 @@ void CpuRun::run_task(Pass& pass, std::size_t task, std::size_t part, Sharing sh
   std::uint32_t layer = pass.first, left = start;
   while (layer < pass.last && left > enough && !is_stopping_) {
     if (layer > pass.first) batch.drop_dead(network.neurons_before(layer));
-    live_[part][layer] += left;
+    live_[thread][layer] += left;
     run_layer(batch, network.layers[layer], sharing);
     left = batch.count_live();
     ++layer;
-    if (part == 0) report(pass, layer);
+    if (thread == 0) report(pass, layer);
   }
   Outcome& outcome = pass.outcomes[task];
   outcome.layer = layer;
   if (layer == layers()) {
-    live_[part][layer] += left;
+    live_[thread][layer] += left;
     outcome.survivors = batch.live_images();
   } else {
     outcome.waiting = batch.take_live(network.neurons_before(layer));
@@ -152,14 +152,14 @@ void CpuRun::run_task(Pass& pass, std::size_t task, std::size_t part, Sharing sh
 
 void CpuRun::run_layer(ImageBatch& batch, const CpuLayer& layer, Sharing sharing) {
   batch.begin_layer();
-  for (std::uint32_t group = 0; group < batch.groups(); ++group) {
-    const TileArgs args = args_for(layer.tiles, batch, group);
+  for (std::uint32_t slab = 0; slab < batch.slabs(); ++slab) {
+    const TileArgs args = args_for(layer.tiles, batch, slab);
     if (sharing == Sharing::blocks) {
       share_blocks(setup_, layer, args);
     } else {
       run_blocks(setup_.kernel, layer, args, 0, 1);
     }
-    batch.advance(group);
+    batch.advance(slab);
   }
 }
 

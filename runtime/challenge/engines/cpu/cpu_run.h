@@ -60,7 +60,7 @@ class CpuRun {
   // Runs what waits before `layer` and sorts what comes out.
   void run_from(std::uint32_t layer);
   void run_tasks(Pass& pass, Sharing sharing);
-  void run_task(Pass& pass, std::size_t task, std::size_t part, Sharing sharing);
+  void run_task(Pass& pass, std::size_t task, std::size_t thread, Sharing sharing);
   void run_layer(ImageBatch& batch, const CpuLayer& layer, Sharing sharing);
   void report(Pass& pass, std::uint32_t layer);
 

@@ -8,12 +8,12 @@ namespace {
 // Moving images costs about a tenth of a layer, freeing an eighth of the lanes gains more.
 constexpr std::uint32_t kWorthwhile = 8;
 
-std::uint32_t units_of(std::uint32_t lanes) {
-  return (lanes + kLaneUnit - 1) / kLaneUnit;
+std::uint32_t multiples_of(std::uint32_t lanes) {
+  return (lanes + kLaneMultiple - 1) / kLaneMultiple;
 }
 
-std::uint32_t groups_of(std::uint32_t lanes) {
-  return (lanes + kGroupWidth - 1) / kGroupWidth;
+std::uint32_t slabs_of(std::uint32_t lanes) {
+  return (lanes + kSlabLanes - 1) / kSlabLanes;
 }
 
 // Columns that lie beside each other on both sides.
@@ -26,49 +26,49 @@ struct Columns {
 
 }  // namespace
 
-ImageBatch::ImageBatch(std::uint32_t neurons, std::uint32_t images) : alive_(groups_of(images)) {
-  const std::size_t floats = std::size_t{neurons} * kGroupWidth;
+ImageBatch::ImageBatch(std::uint32_t neurons, std::uint32_t images) : alive_(slabs_of(images)) {
+  const std::size_t floats = std::size_t{neurons} * kSlabLanes;
   memory_ = AlignedBuffer(static_cast<std::int64_t>((alive_.size() + 1) * floats));
-  for (std::size_t g = 0; g < alive_.size(); ++g) slot_.push_back(memory_.data() + g * floats);
+  for (std::size_t s = 0; s < alive_.size(); ++s) slot_.push_back(memory_.data() + s * floats);
   spare_ = memory_.data() + alive_.size() * floats;
 }
 
-std::uint32_t ImageBatch::groups() const {
-  return groups_of(lanes());
+std::uint32_t ImageBatch::slabs() const {
+  return slabs_of(lanes());
 }
 
-std::uint32_t ImageBatch::lanes_of_group(std::uint32_t group) const {
-  const std::uint32_t left = lanes() - group * kGroupWidth;
-  return std::min<std::uint32_t>(units_of(left) * kLaneUnit, kGroupWidth);
+std::uint32_t ImageBatch::lanes_of_slab(std::uint32_t slab) const {
+  const std::uint32_t left = lanes() - slab * kSlabLanes;
+  return std::min<std::uint32_t>(multiples_of(left) * kLaneMultiple, kSlabLanes);
 }
 
 void ImageBatch::begin_layer() {
-  std::fill_n(alive_.begin(), groups(), LaneFlags{});
+  std::fill_n(alive_.begin(), slabs(), LaneFlags{});
 }
 
 void ImageBatch::load(const SparseImages& images, std::span<const std::uint32_t> chosen) {
   image_.assign(chosen.begin(), chosen.end());
-  for (std::uint32_t g = 0; g < groups(); ++g) {
-    std::fill_n(slot_[g], std::size_t{images.neurons} * kGroupWidth, 0.0f);
+  for (std::uint32_t s = 0; s < slabs(); ++s) {
+    std::fill_n(slot_[s], std::size_t{images.neurons} * kSlabLanes, 0.0f);
   }
   for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
     float* to = column(lane);
     const std::uint64_t end = images.row_begin[image_[lane] + std::size_t{1}];
     for (std::uint64_t k = images.row_begin[image_[lane]]; k < end; ++k) {
-      to[std::size_t{images.neuron[k]} * kGroupWidth] = 1;
+      to[std::size_t{images.neuron[k]} * kSlabLanes] = 1;
     }
   }
 }
 
 // What the lanes beyond the last image hold does not matter: nobody looks at them.
-void ImageBatch::load(std::span<const WaitingPart> parts, std::uint32_t neurons) {
+void ImageBatch::load(std::span<const WaitingRange> ranges, std::uint32_t neurons) {
   image_.clear();
   std::vector<Columns> copies;
-  for (const WaitingPart& part : parts) {
-    const WaitingImages& from = *part.from;
-    for (std::uint32_t i = part.first; i < part.first + part.count;) {
-      const std::uint32_t room = kGroupWidth - lanes() % kGroupWidth;
-      const std::uint32_t count = std::min(part.first + part.count - i, room);
+  for (const WaitingRange& range : ranges) {
+    const WaitingImages& from = *range.from;
+    for (std::uint32_t i = range.first; i < range.first + range.count;) {
+      const std::uint32_t room = kSlabLanes - lanes() % kSlabLanes;
+      const std::uint32_t count = std::min(range.first + range.count - i, room);
       copies.push_back({.from = from.value.data() + i,
                         .from_step = from.images(),
                         .to = column(lanes()),
@@ -79,7 +79,7 @@ void ImageBatch::load(std::span<const WaitingPart> parts, std::uint32_t neurons)
   }
   for (std::size_t n = 0; n < neurons; ++n) {
     for (const Columns& copy : copies) {
-      std::copy_n(copy.from + n * copy.from_step, copy.count, copy.to + n * kGroupWidth);
+      std::copy_n(copy.from + n * copy.from_step, copy.count, copy.to + n * kSlabLanes);
     }
   }
 }
@@ -99,9 +99,9 @@ std::vector<std::uint32_t> ImageBatch::live_images() const {
 }
 
 void ImageBatch::drop_dead(std::uint32_t neurons) {
-  const std::uint32_t units = units_of(lanes());
-  const std::uint32_t freed = units - units_of(count_live());
-  if (freed > 0 && freed * kWorthwhile >= units) move_together(neurons);
+  const std::uint32_t multiples = multiples_of(lanes());
+  const std::uint32_t freed = multiples - multiples_of(count_live());
+  if (freed > 0 && freed * kWorthwhile >= multiples) move_together(neurons);
 }
 
 // Live images from the end take the lanes of dead ones before them.
@@ -116,7 +116,7 @@ void ImageBatch::move_together(std::uint32_t neurons) {
     image_[to] = image_[from];
     ++from;
   }
-  for (std::size_t at = 0; at < std::size_t{neurons} * kGroupWidth; at += kGroupWidth) {
+  for (std::size_t at = 0; at < std::size_t{neurons} * kSlabLanes; at += kSlabLanes) {
     for (const auto& [source, target] : moves) target[at] = source[at];
   }
   image_.resize(live);
@@ -129,9 +129,9 @@ WaitingImages ImageBatch::take_live(std::uint32_t neurons) {
   image_.clear();
   taken.value.reserve(std::size_t{neurons} * taken.images());
   for (std::size_t n = 0; n < neurons; ++n) {
-    for (std::uint32_t lane = 0; lane < taken.images(); lane += kGroupWidth) {
-      const float* from = column(lane) + n * kGroupWidth;
-      const std::uint32_t count = std::min<std::uint32_t>(taken.images() - lane, kGroupWidth);
+    for (std::uint32_t lane = 0; lane < taken.images(); lane += kSlabLanes) {
+      const float* from = column(lane) + n * kSlabLanes;
+      const std::uint32_t count = std::min<std::uint32_t>(taken.images() - lane, kSlabLanes);
       taken.value.insert(taken.value.end(), from, from + count);
     }
   }

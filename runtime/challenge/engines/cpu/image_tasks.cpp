@@ -6,13 +6,14 @@ namespace winnow::challenge {
 
 std::vector<std::uint32_t> cut_evenly(std::uint32_t images, std::uint32_t most,
                                       std::uint32_t threads) {
-  const std::uint64_t units = (std::uint64_t{images} + kLaneUnit - 1) / kLaneUnit;
-  const std::uint64_t most_units = most / kLaneUnit;
-  const std::uint64_t rounds = (units + most_units * threads - 1) / (most_units * threads);
-  const std::uint64_t tasks = std::min(units, rounds * threads);
+  const std::uint64_t multiples = (std::uint64_t{images} + kLaneMultiple - 1) / kLaneMultiple;
+  const std::uint64_t most_multiples = most / kLaneMultiple;
+  const std::uint64_t rounds =
+      (multiples + most_multiples * threads - 1) / (most_multiples * threads);
+  const std::uint64_t tasks = std::min(multiples, rounds * threads);
   std::vector<std::uint32_t> bounds = {0};
   for (std::uint64_t t = 1; t <= tasks; ++t) {
-    const std::uint64_t end = units * t / tasks * kLaneUnit;
+    const std::uint64_t end = multiples * t / tasks * kLaneMultiple;
     bounds.push_back(static_cast<std::uint32_t>(std::min<std::uint64_t>(end, images)));
   }
   return bounds;
@@ -30,7 +31,7 @@ std::vector<ImageTask> fresh_tasks(std::span<const std::uint32_t> images,
 std::vector<ImageTask> waiting_tasks(std::span<const WaitingImages> images,
                                      std::span<const std::uint32_t> bounds) {
   std::vector<ImageTask> tasks;
-  WaitingPart rest;  // of the images that are being shared out
+  WaitingRange rest;  // of the images that are being shared out
   for (std::size_t t = 0; t + 1 < bounds.size(); ++t) {
     ImageTask task;
     for (std::uint32_t wanted = bounds[t + 1] - bounds[t]; wanted > 0;) {

@@ -12,12 +12,12 @@ namespace winnow::challenge {
 // Images that go through layers as one batch.
 struct ImageTask {
   std::span<const std::uint32_t> fresh;  // by number, before the first layer; or
-  std::vector<WaitingPart> waiting;      // between two layers
+  std::vector<WaitingRange> waiting;     // between two layers
 };
 
-// `images` in parts of at most `most` (a multiple of kLaneUnit), of nearly equal numbers of
-// kLaneUnit, and as many parts as the threads can share evenly if there are enough images: the
-// first of each, then `images`.
+// Cuts `images` images into tasks of at most `most` (a multiple of kLaneMultiple), of nearly equal
+// numbers of kLaneMultiple, and as many tasks as the threads can share evenly if there are enough
+// images. Returns the first image of each task, then `images`.
 std::vector<std::uint32_t> cut_evenly(std::uint32_t images, std::uint32_t most,
                                       std::uint32_t threads);
 

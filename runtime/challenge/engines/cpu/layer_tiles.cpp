@@ -28,7 +28,7 @@ class TileBuilder {
   void add_group(std::uint32_t begin, std::uint32_t end) {
     const SortedInputs inputs = sorted_inputs(order_.output[begin]);
     const auto input_begin = static_cast<std::uint32_t>(tiles_.input.size());
-    for (const std::uint32_t place : inputs.place) tiles_.input.push_back(place * kGroupWidth);
+    for (const std::uint32_t place : inputs.place) tiles_.input.push_back(place * kSlabLanes);
     while (begin < end) {
       const std::uint32_t height =
           std::bit_floor(std::min<std::uint32_t>(end - begin, kLargestHeight));

@@ -23,15 +23,15 @@ struct LayerTiles {
 };
 
 // The most neurons that fit the numbers of LayerTiles::input.
-inline constexpr std::uint32_t kMostTiledNeurons = ~std::uint32_t{0} / kGroupWidth;
+inline constexpr std::uint32_t kMostTiledNeurons = ~std::uint32_t{0} / kSlabLanes;
 
 // `place_of_input` says where the layer before put each of its outputs; empty: inputs keep their
 // numbers. Requires at most kMostTiledNeurons inputs and outputs.
 LayerTiles make_layer_tiles(const SparseLayer& layer, const OutputOrder& order,
                             const std::vector<std::uint32_t>& place_of_input);
 
-// Tiles in parts of nearly equal numbers of outputs: the first tile of each, then their number.
-// [blocks + 1]
+// Cuts a layer into blocks of consecutive tiles with nearly equal numbers of outputs. Returns the
+// first tile of each block, then the number of tiles. [blocks + 1]
 std::vector<std::uint32_t> cut_into_blocks(const LayerTiles& layer, std::uint32_t blocks);
 
 }  // namespace winnow::challenge

@@ -1,13 +1,13 @@
-// The innermost loops of the engine `cpu`, compiled once for each instruction set. Plain structs of
-// pointers; the callers have checked everything.
+// The innermost loops of the engine `cpu`, compiled once for each instruction set. They take
+// structs of pointers; the callers have checked everything.
 //
-// A group holds the values of kGroupWidth images beside each other: a neuron is a row of them, and
-// an instruction computes one connection for many images. A tile is a set of outputs that read the
+// A slab holds the values of kSlabLanes images beside each other: a neuron is a row of them, and an
+// instruction computes one connection for many images. A tile is a set of outputs that read the
 // same inputs, so that each row of inputs is loaded once for all of them.
 //
 // The order of an output's sum depends on its tile only: neither on the width of registers nor on
-// how images are grouped and work is shared among threads. Whether products are rounded before
-// they are added does depend on the instruction set.
+// how images are put into slabs and work is shared among threads. Whether products are rounded
+// before they are added does depend on the instruction set.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace winnow::challenge {
 
-inline constexpr int kGroupWidth = 32;        // lanes of a group: two cache lines of floats
-inline constexpr int kLaneUnit = 16;          // lanes that are computed together at least
+inline constexpr int kSlabLanes = 32;         // images of a slab: two cache lines of floats
+inline constexpr int kLaneMultiple = 16;      // lanes are computed in multiples of so many
 inline constexpr int kLargestHeight = 8;      // outputs of a tile: 1, 2, 4 or 8
 inline constexpr int kPrefetchDistance = 32;  // rows of inputs that are asked for ahead of use
 
@@ -30,16 +30,16 @@ struct OutputTile {
 };
 
 struct TileArgs {
-  const float* in;  // [inputs of the layer][kGroupWidth], on a cache line like all of a group
-  float* out;       // [outputs of the layer][kGroupWidth]
+  const float* in;  // [inputs of the layer][kSlabLanes], aligned to a cache line, as each row is
+  float* out;       // [outputs of the layer][kSlabLanes]
   const OutputTile* tile;
   std::int64_t tiles;
-  const std::uint32_t* input;  // times kGroupWidth; kPrefetchDistance more than belong to tiles
+  const std::uint32_t* input;  // times kSlabLanes; kPrefetchDistance more than belong to tiles
   const float* value;          // of a tile: [inputs][height]
   const float* bias;           // by output
   float limit;                 // the largest activation
-  std::int64_t lanes;          // to compute, a multiple of kLaneUnit
-  std::uint32_t* alive;        // [kGroupWidth], becomes other than 0 where an output is
+  std::int64_t lanes;          // to compute, a multiple of kLaneMultiple
+  std::uint32_t* alive;        // [kSlabLanes], becomes other than 0 where an output is
 };
 using TileKernel = void (*)(const TileArgs&);
 

@@ -9,7 +9,7 @@ constexpr int kVectors = 2;  // 8 outputs times 2 of the 32 registers are sums
 
 using Vector __attribute__((vector_size(64), may_alias)) = float;
 
-// The masked forms: g++ 12 warns of an uninitialised register in the plain ones.
+// The masked forms: g++ 12 warns of an uninitialised register in the others.
 constexpr __mmask16 kAll = 0xffff;
 
 inline Vector larger(Vector a, Vector b) {

@@ -30,14 +30,14 @@ constexpr int turns(int height) {
 }
 
 inline std::uint64_t row_of(std::uint32_t neuron) {
-  return static_cast<std::uint64_t>(neuron) * kGroupWidth;
+  return static_cast<std::uint64_t>(neuron) * kSlabLanes;
 }
 
-// `next` is a row that will be needed soon: with many neurons a group does not fit the cache.
+// `next` is a row that will be needed soon: with many neurons a slab does not fit the cache.
 template <int kHeight, int kCount>
 inline void add_input(const float* in, const float* next, const float* value,
                       Vector (&sum)[kHeight][kCount]) {
-  WINNOW_UNROLL for (int lane = 0; lane < kCount * kLanes; lane += kLaneUnit) {
+  WINNOW_UNROLL for (int lane = 0; lane < kCount * kLanes; lane += kLaneMultiple) {
     __builtin_prefetch(next + lane);
   }
   const auto* row = reinterpret_cast<const Vector*>(in);

@@ -21,12 +21,12 @@ std::size_t default_limit() {
 
 GatherLayers::GatherLayers(const Network& network, std::size_t most_bytes) {
   const bool fits = bytes_of(network) <= (most_bytes > 0 ? most_bytes : default_limit());
-  std::size_t most_units = 0;
+  std::size_t largest = 0;  // uint4s of a layer
   for (std::uint32_t l = 0; l < network.layers(); ++l) {
     const SparseLayer layer = network.layer(l);
     const GatherLayout& layout = layouts_.emplace_back(layer);
     const std::vector<uint4> piece = pack_for_gather(layer, layout);
-    most_units = std::max(most_units, piece.size());
+    largest = std::max(largest, piece.size());
     if (fits) {
       resident_.push_back(upload(piece));
     } else {
@@ -35,7 +35,7 @@ GatherLayers::GatherLayers(const Network& network, std::size_t most_bytes) {
     }
   }
   if (fits) return;
-  for (DeviceBuffer<uint4>& slot : slots_) slot = DeviceBuffer<uint4>(most_units);
+  for (DeviceBuffer<uint4>& slot : slots_) slot = DeviceBuffer<uint4>(largest);
 }
 
 void GatherLayers::start(cudaStream_t stream) const {

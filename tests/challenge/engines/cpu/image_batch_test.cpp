@@ -33,7 +33,7 @@ template <typename Lives>
 void run_layer(ImageBatch& batch, const Numbers& images, Lives lives) {
   batch.begin_layer();
   for (std::uint32_t lane = 0; lane < images.size(); ++lane) {
-    batch.alive(lane / kGroupWidth).lane[lane % kGroupWidth] = lives(images[lane]) ? 1 : 0;
+    batch.alive(lane / kSlabLanes).lane[lane % kSlabLanes] = lives(images[lane]) ? 1 : 0;
   }
 }
 
@@ -54,9 +54,9 @@ TEST_CASE("a batch holds the ones of the images that were chosen") {
   batch.load(random_images(kNeurons, 64, 2), Numbers(64, 1));  // leaves nothing behind
   batch.load(images, chosen);
   REQUIRE(batch.lanes() == 3);
-  CHECK(batch.groups() == 1);
-  CHECK(batch.lanes_of_group(0) == kLaneUnit);
-  for (std::uint32_t lane = 0; lane < kLaneUnit; ++lane) {
+  CHECK(batch.slabs() == 1);
+  CHECK(batch.lanes_of_slab(0) == kLaneMultiple);
+  for (std::uint32_t lane = 0; lane < kLaneMultiple; ++lane) {
     std::vector<float> expected(kNeurons);
     if (lane < chosen.size()) {
       for (auto k = images.row_begin[chosen[lane]]; k < images.row_begin[chosen[lane] + 1]; ++k) {
@@ -64,7 +64,7 @@ TEST_CASE("a batch holds the ones of the images that were chosen") {
       }
     }
     for (std::uint32_t n = 0; n < kNeurons; ++n) {
-      CHECK(batch.in(0)[n * kGroupWidth + lane] == expected[n]);
+      CHECK(batch.in(0)[n * kSlabLanes + lane] == expected[n]);
     }
   }
 }
@@ -80,8 +80,8 @@ TEST_CASE("images that wait come out of a batch with their own values") {
     CAPTURE(step);
     batch.load(task.waiting, kNeurons);
     REQUIRE(batch.lanes() == 71);
-    CHECK(batch.groups() == 3);
-    CHECK(batch.lanes_of_group(2) == kLaneUnit);
+    CHECK(batch.slabs() == 3);
+    CHECK(batch.lanes_of_slab(2) == kLaneMultiple);
     run_layer(batch, all, [&](std::uint32_t image) { return image % step == step - 1; });
     const std::uint32_t live = batch.count_live();
     CHECK(live == 71 / step);
@@ -100,7 +100,7 @@ TEST_CASE("dead images are dropped once that frees enough lanes") {
   batch.load(task.waiting, kNeurons);
   run_layer(batch, waiting[0].image, [](std::uint32_t image) { return image >= 15; });
   batch.drop_dead(kNeurons);
-  CHECK(batch.lanes() == 64);  // 49 live ones still need four units
+  CHECK(batch.lanes() == 64);  // 49 live ones still need four multiples
   run_layer(batch, waiting[0].image, [](std::uint32_t image) { return image >= 16; });
   const Numbers live = batch.live_images();
   batch.drop_dead(kNeurons);
@@ -124,12 +124,12 @@ TEST_CASE("tasks cover all images and are shared evenly") {
       CHECK(bounds.front() == 0);
       CHECK(bounds.back() == images);
       const std::size_t tasks = bounds.size() - 1;
-      const std::size_t units = (images + kLaneUnit - 1) / kLaneUnit;
-      CHECK((tasks % threads == 0 || tasks == units));
+      const std::size_t multiples = (images + kLaneMultiple - 1) / kLaneMultiple;
+      CHECK((tasks % threads == 0 || tasks == multiples));
       for (std::size_t t = 0; t < tasks; ++t) {
         CHECK(bounds[t] < bounds[t + 1]);
         CHECK(bounds[t + 1] - bounds[t] <= 128);
-        CHECK(bounds[t] % kLaneUnit == 0);
+        CHECK(bounds[t] % kLaneMultiple == 0);
       }
     }
   }
@@ -140,9 +140,9 @@ TEST_CASE("tasks take waiting images in order, wherever they lie") {
   const std::vector<WaitingImages> waiting = {waiting_images(0, 3), waiting_images(3, 30)};
   Numbers seen;
   for (const ImageTask& task : waiting_tasks(waiting, Numbers{0, 16, 32, 33})) {
-    for (const WaitingPart& part : task.waiting) {
-      const auto first = part.from->image.begin() + part.first;
-      seen.insert(seen.end(), first, first + part.count);
+    for (const WaitingRange& range : task.waiting) {
+      const auto first = range.from->image.begin() + range.first;
+      seen.insert(seen.end(), first, first + range.count);
     }
   }
   Numbers expected(33);

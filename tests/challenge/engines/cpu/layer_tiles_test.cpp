@@ -39,7 +39,7 @@ TEST_CASE("a group becomes tiles that share a list of inputs, in the order of th
   // Input 2 has place 0 and comes before input 1; the two outputs' weights alternate.
   Numbers input = tiles.input;
   input.resize(input.size() - kPrefetchDistance);
-  CHECK(input == Numbers{0, kGroupWidth, 2 * kGroupWidth});
+  CHECK(input == Numbers{0, kSlabLanes, 2 * kSlabLanes});
   CHECK(tiles.value == std::vector<float>{2, 5, 1, 4, 7, 6, 3});
   CHECK(tiles.bias == std::vector<float>{10, 12, 13, 11, 14});
 }

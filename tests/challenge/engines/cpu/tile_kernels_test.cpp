@@ -56,17 +56,17 @@ LayerTiles tiles_of(const SparseLayer& layer) {
   return make_layer_tiles(layer, order_by_inputs(layer), {});
 }
 
-// A group's values and what a kernel makes of them.
-struct GroupRun {
+// A slab's values and what a kernel makes of them.
+struct SlabRun {
   AlignedBuffer in;
   AlignedBuffer out;
   LaneFlags alive;
 
-  explicit GroupRun(const SparseLayer& layer)
-      : in(std::int64_t{layer.inputs} * kGroupWidth),
-        out(std::int64_t{layer.outputs()} * kGroupWidth) {}
+  explicit SlabRun(const SparseLayer& layer)
+      : in(std::int64_t{layer.inputs} * kSlabLanes),
+        out(std::int64_t{layer.outputs()} * kSlabLanes) {}
 
-  void run(TileKernel kernel, const LayerTiles& tiles, std::int64_t lanes = kGroupWidth) {
+  void run(TileKernel kernel, const LayerTiles& tiles, std::int64_t lanes = kSlabLanes) {
     kernel({.in = in.data(),
             .out = out.data(),
             .tile = tiles.tile.data(),
@@ -80,10 +80,10 @@ struct GroupRun {
   }
 
   float& input(std::uint32_t neuron, std::size_t lane) {
-    return in.span()[neuron * std::size_t{kGroupWidth} + lane];
+    return in.span()[neuron * std::size_t{kSlabLanes} + lane];
   }
   float output(std::uint32_t neuron, std::size_t lane) const {
-    return out.span()[neuron * std::size_t{kGroupWidth} + lane];
+    return out.span()[neuron * std::size_t{kSlabLanes} + lane];
   }
 
   void fill(Random& random) {
@@ -93,7 +93,7 @@ struct GroupRun {
   }
 };
 
-double expected_output(const SparseLayer& layer, std::uint32_t j, std::size_t lane, GroupRun& run) {
+double expected_output(const SparseLayer& layer, std::uint32_t j, std::size_t lane, SlabRun& run) {
   double z = 0;
   for (std::uint32_t k = layer.row_begin[j]; k < layer.row_begin[j + 1]; ++k) {
     z += double{layer.value[k]} * run.input(layer.input[k], lane);
@@ -101,10 +101,10 @@ double expected_output(const SparseLayer& layer, std::uint32_t j, std::size_t la
   return std::clamp(z == 0 ? 0 : z + layer.bias[j], 0.0, 32.0);
 }
 
-void check_layer_output(const NamedKernel& kernel, const SparseLayer& layer, GroupRun& run) {
+void check_layer_output(const NamedKernel& kernel, const SparseLayer& layer, SlabRun& run) {
   const std::vector<std::uint32_t> place = places(order_by_inputs(layer));
   run.run(kernel.run, tiles_of(layer));
-  for (std::size_t lane = 0; lane < kGroupWidth; ++lane) {
+  for (std::size_t lane = 0; lane < kSlabLanes; ++lane) {
     bool is_alive = false;
     for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
       CAPTURE(j);
@@ -128,7 +128,7 @@ TEST_CASE("every tile kernel computes rows of all lengths in tiles of all height
         CAPTURE(sharing);
         CAPTURE(density);
         const SparseLayer layer = layer_with_groups(67, 45, sharing, density, random);
-        GroupRun run(layer);
+        SlabRun run(layer);
         run.fill(random);
         check_layer_output(kernel, layer, run);
       }
@@ -144,7 +144,7 @@ TEST_CASE("the bias counts only where the sum is not zero, and values are clampe
                           .bias = {5, -3, 5}};
   for (const NamedKernel& kernel : kernels()) {
     CAPTURE(kernel.name);
-    GroupRun run(layer);
+    SlabRun run(layer);
     run.input(0, 3) = 1;
     run.input(1, 3) = 1;
     run.input(0, 7) = 1;
@@ -167,18 +167,18 @@ TEST_CASE("a sum has the same bits in every lane, however many are computed") {
       CAPTURE(sharing);
       const SparseLayer layer = layer_with_groups(300, 16, sharing, 0.7, random);
       const LayerTiles tiles = tiles_of(layer);
-      GroupRun all(layer), half(layer);
+      SlabRun all(layer), half(layer);
       for (std::uint32_t i = 0; i < layer.inputs; ++i) {
         const auto value = static_cast<float>(random.uniform(0, 0.1));
-        for (std::size_t lane = 0; lane < kGroupWidth; ++lane) all.input(i, lane) = value;
+        for (std::size_t lane = 0; lane < kSlabLanes; ++lane) all.input(i, lane) = value;
         half.input(i, 5) = value;
       }
       all.run(kernel.run, tiles);
-      half.run(kernel.run, tiles, kLaneUnit);
+      half.run(kernel.run, tiles, kLaneMultiple);
       std::uint32_t between = 0;  // outputs that are not clamped
       for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
         between += all.output(j, 0) > 0 && all.output(j, 0) < 32 ? 1 : 0;
-        for (std::size_t lane = 1; lane < kGroupWidth; ++lane) {
+        for (std::size_t lane = 1; lane < kSlabLanes; ++lane) {
           REQUIRE(all.output(j, lane) == all.output(j, 0));
         }
         REQUIRE(half.output(j, 5) == all.output(j, 0));
