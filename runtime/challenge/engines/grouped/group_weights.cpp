@@ -166,8 +166,8 @@ void add_panel_reads(GroupedLayer& layer) {
       const auto there = std::ranges::find(before, groups[i]);
       if (there == before.end()) continue;
       here = i;
-      bits |=
-          i << 8 | static_cast<std::uint32_t>(there - before.begin()) << 16 | PanelReads::kIsShared;
+      bits |= i << 8 | static_cast<std::uint32_t>(there - before.begin()) << 16 |
+              PanelReads::kIsCarried;
     }
     std::uint32_t* entry = layer.panel_group.data() + p * kMostPanelReads;
     for (std::uint32_t i = 0; i < count; ++i) {

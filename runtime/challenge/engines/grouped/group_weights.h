@@ -29,18 +29,24 @@ WINNOW_HOST_DEVICE constexpr std::uint32_t shared_row(std::uint32_t row) {
   return row * kSharedRowBytes + (row % 4 ^ row % 2 * 4) * 16;
 }
 
-inline constexpr std::uint32_t kMostPanelReads = 16;
+inline constexpr std::uint32_t kMostPanelReads = 16;  // groups of the layer before
 
-// How many groups of the layer before a panel reads. They are numbered from 0 in the order in which
-// their rows come in panel_row. If the panel before reads one of them too, that is the shared
-// group: it has the number here() in this panel and there() in the panel before.
+// What two_layer_kernel must know of a panel, in 32 bits. The groups of the layer before that the
+// panel reads are numbered from 0, in the order of panel_row.
+//
+//   groups      how many there are
+//   is_carried  whether the panel before reads one of them too; its values are then copied
+//   here        the number of that group in this panel
+//   there       its number in the panel before
+//
+// At most one group is carried, even where two panels have more in common.
 struct PanelReads {
-  static constexpr std::uint32_t kIsShared = 1u << 24;
+  static constexpr std::uint32_t kIsCarried = 1u << 24;
 
-  std::uint32_t bits = 0;  // groups | here << 8 | there << 16 | kIsShared
+  std::uint32_t bits = 0;  // groups | here << 8 | there << 16 | kIsCarried
 
   WINNOW_HOST_DEVICE std::uint32_t groups() const { return bits & 0xff; }
-  WINNOW_HOST_DEVICE bool is_shared() const { return (bits & kIsShared) != 0; }
+  WINNOW_HOST_DEVICE bool is_carried() const { return (bits & kIsCarried) != 0; }
   WINNOW_HOST_DEVICE std::uint32_t here() const { return bits >> 8 & 0xff; }
   WINNOW_HOST_DEVICE std::uint32_t there() const { return bits >> 16 & 0xff; }
 };
@@ -63,7 +69,7 @@ WINNOW_HOST_DEVICE constexpr std::uint32_t number_of_entry(std::uint32_t entry) 
 struct GroupedLayer {
   std::uint32_t weight_terms = 1;  // halves whose sum is a weight: 1 where that is exact, else 2
   std::vector<std::uint32_t> step_begin = {0};  // [groups + 1]
-  std::vector<uint4> weight;  // [step][term][fragment][32 lanes]: a lane's part of the fragment
+  std::vector<uint4> weight;  // [step][term][fragment][32 lanes]: a lane's words of the fragment
   std::vector<float> bias;    // [16 x groups], kActivationScale times the network's
 
   // [step][fragment][q = 0 to 3]: the rows, in the layer before, of the inputs of the fragment's
@@ -84,7 +90,7 @@ struct GroupedLayer {
   // reads more than kMostPanelReads groups.
   std::vector<std::uint32_t> panel_reads;  // [panel] PanelReads::bits
   std::vector<std::uint32_t> panel_group;  // [panel][kMostPanelReads] panel_group_entry(); the
-                                           // shared group, if there is one, is the last entry
+                                           // carried group, if there is one, is the last entry
 
   std::uint32_t groups() const { return static_cast<std::uint32_t>(step_begin.size()) - 1; }
   std::uint32_t steps() const;            // of every group; 0 if groups differ

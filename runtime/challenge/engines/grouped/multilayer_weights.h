@@ -1,6 +1,6 @@
 // The weights of layers as multilayer_kernel reads them. A layer is a list of records, one for each
-// group. kComputeWarps consecutive records are a chunk, which the kernel copies to shared memory as
-// a whole; each of its warps computes a group of the chunk.
+// group. kComputeWarps consecutive records are a stage, which the kernel copies to shared memory as
+// a whole; each of its warps computes a group of the stage.
 #pragma once
 
 #include <cstddef>

@@ -121,7 +121,7 @@ TEST_CASE("a panel names the groups that it reads, one shared with the panel bef
   const GroupedLayer layer =
       group_layer(second, chain_groups(find_input_groups(second), second.inputs), rows);
   REQUIRE(layer.panel_reads.size() == 4);
-  CHECK_FALSE(PanelReads{layer.panel_reads[0]}.is_shared());
+  CHECK_FALSE(PanelReads{layer.panel_reads[0]}.is_carried());
   std::uint32_t shared = 0;
   for (std::uint32_t p = 0; p < 4; ++p) {
     const PanelReads reads{layer.panel_reads[p]};
@@ -134,10 +134,10 @@ TEST_CASE("a panel names the groups that it reads, one shared with the panel bef
       const std::uint32_t entry = layer.panel_group[p * kMostPanelReads + i], number = entry >> 24;
       CHECK((entry & 0xffffff) * kGroupOutputs == row(p, number));
       is_named[number] = true;
-      if (reads.is_shared()) CHECK((number == reads.here()) == (i + 1 == reads.groups()));
+      if (reads.is_carried()) CHECK((number == reads.here()) == (i + 1 == reads.groups()));
     }
     CHECK(std::ranges::count(is_named, false) == 0);
-    if (!reads.is_shared()) continue;
+    if (!reads.is_carried()) continue;
     CHECK(row(p, reads.here()) == row(p - 1, reads.there()));
     ++shared;
   }

@@ -72,10 +72,10 @@ __global__ void __launch_bounds__(kGroupThreads, 2) double_buffered_kernel(const
   };
   const auto is_there = [&](const WorkTile& i) { return scheduler.tile(i) < tiles; };
   const auto copy = [&](const WorkTile& i, std::uint32_t count, const std::uint32_t* rows,
-                        std::uint32_t stage) {
+                        std::uint32_t buffer) {
     if (is_there(i)) {
       copy_rows(static_cast<const unsigned char*>(a.in) + tile_of(i) * tile_bytes, rows, count,
-                memory + stage * buffer_bytes);
+                memory + buffer * buffer_bytes);
     }
     end_of_copies();
   };
@@ -95,8 +95,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) double_buffered_kernel(const
       output.begin_tile(a, scratch[warp], tile_of(work), scheduler.panel(work) == 0 && warp == 0);
     }
     const std::uint32_t group = group_of(work);
-    // Not fetched before: warps that wait here do not write all at once, which memory takes badly
-    // (measured: 15 % of the first layers at 16384 neurons).
+    // Not fetched before: warps that wait here do not write all at once, which memory takes badly.
     const Biases bias = biases_of(w, group);
     float sum[8][4];
     if (has_tile) {

@@ -42,7 +42,7 @@ __device__ __forceinline__ void load_bits(const StepRows& rows, const unsigned c
   }
 }
 
-// sum += weights x inputs for a fragment and all blocks of images. A set bit becomes the half 2
+// sum += weights x inputs for a fragment and all octets. A set bit becomes the half 2
 // (kBitValue), whose only bit that is set is the highest of the exponent.
 template <int kWeightTerms>
 __device__ __forceinline__ void add(const uint4 (&weight)[kWeightTerms], const BitInputs& in,
@@ -50,9 +50,9 @@ __device__ __forceinline__ void add(const uint4 (&weight)[kWeightTerms], const B
   constexpr std::uint32_t kTwos = 0x40004000;
   const std::uint32_t pair0 = in.row[0] | in.row[1] << 16, pair1 = in.row[2] | in.row[3] << 16;
 #pragma unroll
-  for (int block = 0; block < 8; ++block) {
-    const std::uint32_t b0 = pair0 << (14 - block) & kTwos, b1 = pair1 << (14 - block) & kTwos;
-    add_block(weight, b0, b1, begin, sum[block]);
+  for (int octet = 0; octet < 8; ++octet) {
+    const std::uint32_t b0 = pair0 << (14 - octet) & kTwos, b1 = pair1 << (14 - octet) & kTwos;
+    add_octet(weight, b0, b1, begin, sum[octet]);
   }
 }
 

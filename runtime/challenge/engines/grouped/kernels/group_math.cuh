@@ -1,18 +1,18 @@
 // What a warp computes with tensor cores, and how its fragments meet memory.
 //
 // One mma.m16n8k16 multiplies 16 outputs x 16 inputs (matrix A, the weights) with 16 inputs x 8
-// images (matrix B). A warp does this for the 64 images of a tile in 8 blocks of 8 images. With
+// images (matrix B). A warp does this for the 64 images of a tile in 8 octets of 8 images. With
 // lane = 4 n + q, the instruction wants from a lane, of matrix B, the inputs 2q, 2q+1, 2q+8 and
-// 2q+9 of image n of the block. Which image of the tile is image n of block b is free. Here it is
+// 2q+9 of image n of the octet. Which image of the tile is image n of octet b is free. Here it is
 // image 8 c(n) + b with c(n) = n / 2 + 4 (n % 2): its chunk c(n), 16 bytes of 8 neighbouring images
-// of a row, gives a lane what it needs for all 8 blocks. The 8 lanes of one q read a whole row of
+// of a row, gives a lane what it needs for all 8 octets. The 8 lanes of one q read a whole row of
 // 128 bytes; byte permutation brings pairs of inputs together.
 //
 // The result of the instruction has 16 outputs x 8 images. A lane holds, for the outputs n and n +
-// 8, the images 2q and 2q+1 of each block: over all blocks these are the chunks q and q + 4 of the
+// 8, the images 2q and 2q+1 of each octet: over all octets these are the chunks q and q + 4 of the
 // output's row, so that four lanes write 64 consecutive bytes.
 //
-// Sums are float [8 blocks][4]: of output n images 2q and 2q+1, then of output n + 8 the same.
+// Sums are float [8 octets][4]: of output n images 2q and 2q+1, then of output n + 8 the same.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ __device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// What sums begin with: the same in every block, so that it need not be copied for each.
+// What sums begin with: the same in every octet, so that it need not be copied for each.
 struct SumBegin {
   float of[4];
 };
@@ -72,10 +72,10 @@ __device__ __forceinline__ void multiply(const uint4& a, std::uint32_t b0, std::
         "f"(c[3]));
 }
 
-// sum += weights x inputs for a fragment and one block of images; with `begin`, the sum begins with
+// sum += weights x inputs for a fragment and one octet; with `begin`, the sum begins with
 // it.
 template <int kWeightTerms>
-__device__ __forceinline__ void add_block(const uint4 (&weight)[kWeightTerms], std::uint32_t b0,
+__device__ __forceinline__ void add_octet(const uint4 (&weight)[kWeightTerms], std::uint32_t b0,
                                           std::uint32_t b1, const SumBegin* begin,
                                           float (&sum)[4]) {
 #pragma unroll
@@ -92,13 +92,13 @@ template <int kWeightTerms>
 __device__ __forceinline__ void add(const uint4 (&weight)[kWeightTerms], const Inputs& in,
                                     float (&sum)[8][4], const SumBegin* begin = nullptr) {
 #pragma unroll
-  for (int block = 0; block < 8; ++block) {
-    const std::uint32_t halves = block % 2 == 0 ? 0x5410 : 0x7632;
+  for (int octet = 0; octet < 8; ++octet) {
+    const std::uint32_t halves = octet % 2 == 0 ? 0x5410 : 0x7632;
     const std::uint32_t b0 =
-        __byte_perm(word_of(in.row[0], block / 2), word_of(in.row[1], block / 2), halves);
+        __byte_perm(word_of(in.row[0], octet / 2), word_of(in.row[1], octet / 2), halves);
     const std::uint32_t b1 =
-        __byte_perm(word_of(in.row[2], block / 2), word_of(in.row[3], block / 2), halves);
-    add_block(weight, b0, b1, begin, sum[block]);
+        __byte_perm(word_of(in.row[2], octet / 2), word_of(in.row[3], octet / 2), halves);
+    add_octet(weight, b0, b1, begin, sum[octet]);
   }
 }
 
@@ -140,10 +140,10 @@ __device__ __forceinline__ void end_sum(const GroupView& w, const Biases& bias,
                                         float (&sum)[8][4]) {
   if (!w.has_positive_bias) return;
 #pragma unroll
-  for (int block = 0; block < 8; ++block) {
+  for (int octet = 0; octet < 8; ++octet) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      sum[block][i] = sum[block][i] != 0.0f ? sum[block][i] + bias.of[i / 2] : 0.0f;
+      sum[octet][i] = sum[octet][i] != 0.0f ? sum[octet][i] + bias.of[i / 2] : 0.0f;
     }
   }
 }
@@ -176,7 +176,7 @@ struct SplitChunk {
   uint4 high, low;
 };
 
-// The clamped sums [..][i] of all blocks as a chunk.
+// The clamped sums [..][i] of all octets as a chunk.
 __device__ __forceinline__ SplitChunk split_chunk(const float (&sum)[8][4], int i) {
   SplitPair pair[4];
 #pragma unroll

@@ -1,6 +1,7 @@
-// 16 warps compute, a group of a chunk each, and one copies: chunk k goes to slot k % slots of all
-// blocks of the cluster, which take turns to copy, once all warps of the cluster are done with what
-// was there. Layers take turns between two buffers of activations.
+// 16 warps compute and one copies. A stage is the weights of 16 groups, one for each computing
+// warp. Stage k goes to slot k % slots of every block of the cluster. The blocks take turns to
+// copy. A slot is filled again when all computing warps of the cluster are done with it. Layers
+// take turns between two buffers of activations.
 //
 // Row r of a buffer has its images 0 to 7 at place swizzled_row(r), in units of 16 bytes, and 8 to
 // 15 at the same place with the lowest bit inverted.
@@ -21,7 +22,7 @@ constexpr std::uint32_t kTileImages = 16;
 constexpr std::uint32_t kComputing = kComputeWarps * 32;  // threads
 constexpr std::uint32_t kThreads = kComputing + 32;
 constexpr std::uint32_t kFewestSlots = 4;
-constexpr std::uint32_t kMostSlots = 8;  // chunks in shared memory, a multiple of the cluster
+constexpr std::uint32_t kMostSlots = 8;  // stages in shared memory, a multiple of the cluster
 constexpr std::uint32_t kTileRowBytes = kTileImages * 2;
 
 // ---------------------------------------------------------------------------------- device
@@ -32,9 +33,9 @@ constexpr std::uint32_t kRecordBytes = kTerms* kRecordTermBytes + sizeof(RecordT
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 struct Barriers {
-  ClusterBarrier full[kMostSlots];   // the chunk is there
-  ClusterBarrier ready[kMostSlots];  // the other blocks are done with it and expect the next; of
-                                     // the block that copies it
+  ClusterBarrier full[kMostSlots];   // the stage has arrived in this block
+  ClusterBarrier ready[kMostSlots];  // in the block that copies: every other block has freed the
+                                     // slot
 };
 
 // Hardware barriers of a block: 0 is that of __syncthreads().
@@ -50,7 +51,7 @@ __device__ __forceinline__ void wait_until_empty(std::uint32_t slot) {
   asm volatile("bar.sync %0, %1;" ::"r"(kEmptyBarrier + slot), "n"(kThreads) : "memory");
 }
 
-// Where a warp or the copying one is in the ring of chunks.
+// Where a warp or the copying one is in the ring of slots.
 struct Ring {
   std::uint32_t slots, slot = 0, parity = 0;
 
@@ -62,13 +63,13 @@ struct Ring {
   }
 };
 
-__device__ __forceinline__ std::uint32_t chunks_of(std::uint32_t groups) {
+__device__ __forceinline__ std::uint32_t stages_of(std::uint32_t groups) {
   return (groups + kComputeWarps - 1) / kComputeWarps;
 }
 
 // What the copying warp does for one tile of images. `is_first`: the slots have never been used.
 template <int kTerms>
-__device__ void copy_chunks(const MultilayerLaunch& a, unsigned char* chunks, Barriers& barriers,
+__device__ void copy_stages(const MultilayerLaunch& a, unsigned char* stages, Barriers& barriers,
                             Ring& ring, bool& is_first) {
   constexpr std::uint32_t kRecord = kRecordBytes<kTerms>;
   const std::uint32_t rank = rank_in_cluster();
@@ -85,7 +86,7 @@ __device__ void copy_chunks(const MultilayerLaunch& a, unsigned char* chunks, Ba
           arrive_at(barriers.ready[ring.slot], copying);
         } else {
           wait_for(barriers.ready[ring.slot], ring.parity);
-          copy_to_cluster(chunks + ring.slot * kComputeWarps * kRecord,
+          copy_to_cluster(stages + ring.slot * kComputeWarps * kRecord,
                           layer.records + std::size_t{g} * kRecord, bytes, full,
                           (1u << kClusterBlocks) - 1);
         }
@@ -158,7 +159,7 @@ __device__ __forceinline__ void meet_computing() {
 
 // What a computing warp does for one tile: all layers. Returns the buffer of the last one.
 template <int kTerms>
-__device__ std::uint32_t compute_layers(const MultilayerLaunch& a, const unsigned char* chunks,
+__device__ std::uint32_t compute_layers(const MultilayerLaunch& a, const unsigned char* stages,
                                         std::uint32_t buffers, std::uint32_t buffer_bytes,
                                         Barriers& barriers, Ring& ring) {
   constexpr std::uint32_t kRecord = kRecordBytes<kTerms>;
@@ -172,10 +173,10 @@ __device__ std::uint32_t compute_layers(const MultilayerLaunch& a, const unsigne
     const std::uint32_t next_groups = a.layers[min(l + 1, a.count - 1)].groups;
     const std::uint32_t in = buffers + from * buffer_bytes;
     const std::uint32_t out = buffers + (from ^ 1) * buffer_bytes;
-    for (std::uint32_t g = warp; g < chunks_of(groups) * kComputeWarps; g += kComputeWarps) {
+    for (std::uint32_t g = warp; g < stages_of(groups) * kComputeWarps; g += kComputeWarps) {
       wait_for(barriers.full[ring.slot], ring.parity);
       if (g < groups) {
-        compute_group<kTerms>(chunks + (ring.slot * kComputeWarps + warp) * kRecord,
+        compute_group<kTerms>(stages + (ring.slot * kComputeWarps + warp) * kRecord,
                               a.has_positive_bias, in,
                               out + g * kGroupOutputs * kTileRowBytes + to_place);
       }
@@ -264,7 +265,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   __shared__ Barriers barriers;
   __shared__ std::uint32_t seen[8];
   const bool is_computing = threadIdx.x < kComputing;
-  unsigned char* const chunks = memory + 2 * buffer_bytes;
+  unsigned char* const stages = memory + 2 * buffer_bytes;
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < slots; ++s) {
       init_barrier(barriers.full[s], 1);
@@ -280,7 +281,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   // All blocks of a cluster take equally many tiles, because each copies for all.
   for (std::uint32_t first = blockIdx.x - rank; first * kTileImages < images; first += gridDim.x) {
     if (!is_computing) {
-      copy_chunks<kTerms>(a, chunks, barriers, ring, is_first);
+      copy_stages<kTerms>(a, stages, barriers, ring, is_first);
       continue;
     }
     const std::uint32_t tile = first + rank;
@@ -288,7 +289,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     load_tile(a, tile, images, memory);
     meet_computing();
     const std::uint32_t last =
-        compute_layers<kTerms>(a, chunks, shared_address(memory), buffer_bytes, barriers, ring);
+        compute_layers<kTerms>(a, stages, shared_address(memory), buffer_bytes, barriers, ring);
     if (tile * kTileImages < images) store_tile(a, tile, memory + last * buffer_bytes, seen);
     meet_computing();
     if (threadIdx.x == 0) tell_tile_alive(a, tile, images, seen);

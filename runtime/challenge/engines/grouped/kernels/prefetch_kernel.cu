@@ -15,9 +15,9 @@ namespace {
 
 // Three blocks an SM hide more latency, two are spread more evenly where there is little work.
 constexpr std::uint32_t kManyGroups = 512;
-constexpr std::uint32_t kStages = 2;
-constexpr std::uint32_t kStageBytes = kStepInputs * kRowBytes;
-constexpr std::size_t kSharedBytes = std::size_t{kGroupWarps} * kStages * kStageBytes;
+constexpr std::uint32_t kSlots = 2;
+constexpr std::uint32_t kSlotBytes = kStepInputs * kRowBytes;
+constexpr std::size_t kSharedBytes = std::size_t{kGroupWarps} * kSlots * kSlotBytes;
 
 // ---------------------------------------------------------------------------------- device
 
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm)
   const std::uint32_t warp = threadIdx.x / 32;
   const std::uint32_t panels = (w.groups + kGroupWarps - 1) / kGroupWarps;
   const std::size_t tile_bytes = std::size_t{a.rows} * kRowBytes;
-  unsigned char* const stages = memory + warp * kStages * kStageBytes;
+  unsigned char* const slots = memory + warp * kSlots * kSlotBytes;
   const auto group_of = [&](std::uint32_t work) {  // the last panel may be short
     return min(work % panels * kGroupWarps + warp, w.groups - 1);
   };
@@ -87,33 +87,33 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm)
     return a.order.is_reverse ? tiles - 1 - work / panels : work / panels;
   };
   // Begins to copy the rows of `work`, whose numbers are there, and fetches those of the next.
-  const auto copy = [&](std::uint32_t work, std::uint32_t stage) {
+  const auto copy = [&](std::uint32_t work, std::uint32_t slot) {
     if (work < tiles * panels) {
       copy_rows(rows, static_cast<const unsigned char*>(a.in) + tile_of(work) * tile_bytes,
-                stages + stage * kStageBytes);
+                slots + slot * kSlotBytes);
     }
     end_of_copies();
     rows = rows_to_copy(w, group_of(work + gridDim.x));
   };
-  for (std::uint32_t s = 0; s + 1 < kStages; ++s) copy(blockIdx.x + s * gridDim.x, s);
+  for (std::uint32_t s = 0; s + 1 < kSlots; ++s) copy(blockIdx.x + s * gridDim.x, s);
   Output output;
-  std::uint32_t stage = 0;
+  std::uint32_t slot = 0;
   for (std::uint32_t work = blockIdx.x; work < tiles * panels; work += gridDim.x) {
-    copy(work + (kStages - 1) * gridDim.x, (stage + kStages - 1) % kStages);
+    copy(work + (kSlots - 1) * gridDim.x, (slot + kSlots - 1) % kSlots);
     const std::uint32_t group = group_of(work);
     const Biases bias = biases_of(w, group);
     uint4 weight[kFragments][kWeightTerms];
     load_weights(w, group, weight);  // a group is one step
     float sum[8][4];
-    wait_for_copies<kStages - 1>();
+    wait_for_copies<kSlots - 1>();
     __syncwarp();
-    add_prefetched<kWeightTerms>(weight, stages + stage * kStageBytes, begin_of_sums(w, bias), sum);
+    add_prefetched<kWeightTerms>(weight, slots + slot * kSlotBytes, begin_of_sums(w, bias), sum);
     __syncwarp();
     end_sum(w, bias, sum);
     output.begin_tile(a, scratch[warp], tile_of(work), false);
     output.write(a, scratch[warp], group, sum);
     output.end_tile(a, images);
-    stage = (stage + 1) % kStages;
+    slot = (slot + 1) % kSlots;
   }
 }
 

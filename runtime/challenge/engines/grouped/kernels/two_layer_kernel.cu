@@ -134,8 +134,7 @@ __device__ __forceinline__ void compute_first(const GroupView& w, std::uint32_t 
   store_group_to_shared(sum, number * kGroupOutputs, to_rows);
 }
 
-// The group that the panel shares with the panel before, as it lies there: a row's number modulo 8
-// stays the same.
+// Copies the carried group as it lies in the panel before: a row's number modulo 8 stays the same.
 __device__ __forceinline__ void take_over(const PanelReads& reads, const unsigned char* before,
                                           unsigned char* to_rows) {
   constexpr std::uint32_t kGroupBytes = kGroupOutputs * kInputTerms * kRowBytes;
@@ -226,7 +225,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) two_layer_kernel(const TwoLa
     load_local(w, first_step(w, group), local);
     const Biases bias = biases_of(w, group);
     unsigned char* rows = memory + buffer * buffer_bytes;
-    const bool takes_over = work.i > 0 && now.reads.is_shared();
+    const bool takes_over = work.i > 0 && now.reads.is_carried();
     if (takes_over) take_over(now.reads, memory + (buffer ^ 1) * buffer_bytes, rows);
     const std::uint32_t computed = now.reads.groups() - (takes_over ? 1 : 0);
     wait_for_copies<1>();  // but not for the rows of the next work tile

@@ -1,7 +1,7 @@
 // The first two layers in one launch, without the activations between them in global memory. For
 // each panel of the second layer, the groups of the first layer that it reads are computed from
 // bits into shared memory. A group of the first layer is computed again for every panel that reads
-// it, except that a panel takes the shared group (PanelReads) over from the panel before if the
+// it, except that a panel takes the carried group (PanelReads) over from the panel before if the
 // same block computes both.
 #pragma once
 

@@ -47,8 +47,8 @@ TEST_CASE("blocks take every panel of every tile once") {
             const Visits visits = schedule_all({groups, strip_panels, set_log2, blocks, tiles});
             const std::uint32_t panels = (groups + kPanelGroups - 1) / kPanelGroups;
             CHECK(visits.size() == std::size_t{tiles} * panels);
-            for (const auto& [place, count] : visits) {
-              CHECK(place.second < panels);
+            for (const auto& [tile_and_panel, count] : visits) {
+              CHECK(tile_and_panel.second < panels);
               CHECK(count == 1);
             }
           }
