@@ -3,41 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/challenge/equal_inputs.h"
+
 namespace winnow::challenge {
 namespace {
-
-std::span<const std::uint32_t> row_of(const SparseLayer& layer, std::uint32_t output) {
-  return std::span(layer.input)
-      .subspan(layer.row_begin[output], layer.row_begin[output + 1] - layer.row_begin[output]);
-}
-
-std::uint64_t hash_of(std::span<const std::uint32_t> row) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15u + row.size();
-  for (const std::uint32_t input : row) {
-    hash = (hash ^ input) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
-// Outputs by what they read: equal rows beside each other, in the order of their first outputs.
-std::vector<std::uint32_t> order_by_row(const SparseLayer& layer) {
-  struct Entry {
-    std::uint64_t hash;
-    std::uint32_t output;
-  };
-  std::vector<Entry> entries(layer.outputs());
-  for (std::uint32_t j = 0; j < layer.outputs(); ++j) entries[j] = {hash_of(row_of(layer, j)), j};
-  std::ranges::sort(entries, [&](const Entry& a, const Entry& b) {
-    if (a.hash != b.hash) return a.hash < b.hash;
-    const auto x = row_of(layer, a.output), y = row_of(layer, b.output);
-    if (!std::ranges::equal(x, y)) return std::ranges::lexicographical_compare(x, y);
-    return a.output < b.output;
-  });
-  std::vector<std::uint32_t> order(entries.size());
-  std::ranges::transform(entries, order.begin(), &Entry::output);
-  return order;
-}
 
 void add_group(InputGroups& groups, std::span<const std::uint32_t> outputs,
                std::span<const std::uint32_t> inputs) {
@@ -51,7 +20,7 @@ std::vector<std::uint32_t> union_of_inputs(const SparseLayer& layer,
                                            std::span<const std::uint32_t> outputs) {
   std::vector<std::uint32_t> inputs;
   for (const std::uint32_t output : outputs) {
-    const auto row = row_of(layer, output);
+    const auto row = inputs_of(layer, output);
     inputs.insert(inputs.end(), row.begin(), row.end());
   }
   std::ranges::sort(inputs);
@@ -63,7 +32,7 @@ std::vector<std::uint32_t> union_of_inputs(const SparseLayer& layer,
 void add_mixed_groups(InputGroups& groups, const SparseLayer& layer,
                       std::vector<std::uint32_t> left) {
   std::ranges::stable_sort(left, [&](std::uint32_t a, std::uint32_t b) {
-    return std::ranges::lexicographical_compare(row_of(layer, a), row_of(layer, b));
+    return std::ranges::lexicographical_compare(inputs_of(layer, a), inputs_of(layer, b));
   });
   for (std::size_t begin = 0; begin < left.size(); begin += kGroupOutputs) {
     const auto outputs =
@@ -147,17 +116,16 @@ GroupReaders readers_of(const InputGroups& groups, std::uint32_t inputs) {
 }
 
 InputGroups find_input_groups(const SparseLayer& layer) {
-  const std::vector<std::uint32_t> order = order_by_row(layer);
+  const OutputSets sets = find_equal_inputs(layer);
   InputGroups groups;
   std::vector<std::uint32_t> left;
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    const auto row = row_of(layer, order[begin]);
-    while (end < order.size() && std::ranges::equal(row, row_of(layer, order[end]))) ++end;
-    for (; end - begin >= kGroupOutputs; begin += kGroupOutputs) {
-      add_group(groups, std::span(order).subspan(begin, kGroupOutputs), row);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    auto rest = sets[s];
+    const auto inputs = inputs_of(layer, rest.front());
+    for (; rest.size() >= kGroupOutputs; rest = rest.subspan(kGroupOutputs)) {
+      add_group(groups, rest.first(kGroupOutputs), inputs);
     }
-    left.insert(left.end(), order.begin() + static_cast<std::ptrdiff_t>(begin),
-                order.begin() + static_cast<std::ptrdiff_t>(end));
+    left.insert(left.end(), rest.begin(), rest.end());
   }
   add_mixed_groups(groups, layer, std::move(left));
   return groups;

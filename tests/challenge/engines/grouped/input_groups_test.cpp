@@ -4,16 +4,12 @@
 
 #include <algorithm>
 
+#include "runtime/challenge/equal_inputs.h"
 #include "tests/challenge/engines/grouped/shared_network.h"
 #include "tests/challenge/random_network.h"
 
 namespace winnow::challenge {
 namespace {
-
-std::vector<std::uint32_t> row_of(const SparseLayer& layer, std::uint32_t output) {
-  return {layer.input.begin() + layer.row_begin[output],
-          layer.input.begin() + layer.row_begin[output + 1]};
-}
 
 // Every output is in one group, which reads what its outputs read and nothing else.
 void check_groups(const SparseLayer& layer, const InputGroups& groups) {
@@ -26,7 +22,7 @@ void check_groups(const SparseLayer& layer, const InputGroups& groups) {
     std::vector<std::uint32_t> read;
     for (const std::uint32_t output : outputs) {
       ++met[output];
-      const auto row = row_of(layer, output);
+      const auto row = inputs_of(layer, output);
       CHECK(std::ranges::includes(inputs, row));
       read.insert(read.end(), row.begin(), row.end());
     }
