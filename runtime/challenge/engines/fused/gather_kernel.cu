@@ -1,6 +1,7 @@
 #include "runtime/challenge/engines/fused/gather_kernel.h"
 
 #include "runtime/challenge/engines/gpu/activation.cuh"
+#include "runtime/challenge/engines/gpu/live_images.cuh"
 #include "runtime/device/cuda_check.h"
 #include "runtime/sparse/gather_rows.cuh"
 
@@ -66,12 +67,7 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(const GatherLaunch a) 
   }
 }
 
-__device__ __forceinline__ std::uint32_t live_images(const GatherCompaction& a,
-                                                     std::uint32_t tile) {
-  const std::uint32_t there = *a.places.in_count - tile * kGatherImages;
-  const std::uint32_t mask = there < kGatherImages ? (1u << there) - 1 : kAll;
-  return a.places.alive[tile] & mask;
-}
+static_assert(kGatherImages == 32, "a tile is a word of bits");
 
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kThreads) move_kernel(const GatherCompaction a) {
@@ -79,7 +75,7 @@ __global__ void __launch_bounds__(kThreads) move_kernel(const GatherCompaction a
   const std::uint32_t tiles = (*a.places.in_count + kGatherImages - 1) / kGatherImages;
   const std::uint32_t image = threadIdx.x % kGatherImages;
   for (std::uint32_t tile = blockIdx.y; tile < tiles; tile += gridDim.y) {
-    const std::uint32_t mask = live_images(a, tile);
+    const std::uint32_t mask = live_images(a.places.alive, tile, *a.places.in_count);
     if ((mask >> image & 1) == 0) continue;
     const std::uint32_t place = a.places.first[tile] + __popc(mask & ((1u << image) - 1));
     const In* from = static_cast<const In*>(a.in) + std::size_t{tile} * a.rows * kGatherImages;

@@ -39,7 +39,7 @@ Categories GraphEngine::infer() {
     batch.graph.launch(stream());
     CUDA_CHECK(cudaStreamSynchronize(stream()));
     const std::uint32_t* words = live_on_host_.values().data();
-    for (const std::uint32_t i : set_bits(words, (batch.count + 31) / 32)) {
+    for (const std::uint32_t i : numbers_of_set_bits(words, (batch.count + 31) / 32)) {
       categories.push_back(batch.first + i);
     }
     report_layers(layers(), batch.first, batch.first + batch.count);

@@ -16,7 +16,7 @@ std::vector<std::uint32_t> image_bits(const SparseImages& images, std::uint32_t 
   return words;
 }
 
-std::vector<std::uint32_t> set_bits(const std::uint32_t* words, std::uint32_t count) {
+std::vector<std::uint32_t> numbers_of_set_bits(const std::uint32_t* words, std::uint32_t count) {
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t w = 0; w < count; ++w) {
     for (std::uint32_t word = words[w]; word != 0; word &= word - 1) {

@@ -12,7 +12,7 @@ namespace winnow::challenge {
 std::vector<std::uint32_t> image_bits(const SparseImages& images, std::uint32_t first,
                                       std::uint32_t last);
 
-// The numbers of the bits that are set, ascending.
-std::vector<std::uint32_t> set_bits(const std::uint32_t* words, std::uint32_t count);
+// The numbers of the bits that are set in `count` words, ascending.
+std::vector<std::uint32_t> numbers_of_set_bits(const std::uint32_t* words, std::uint32_t count);
 
 }  // namespace winnow::challenge

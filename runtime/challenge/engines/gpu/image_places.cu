@@ -1,5 +1,6 @@
 #include "runtime/challenge/engines/gpu/image_places.h"
 
+#include "runtime/challenge/engines/gpu/live_images.cuh"
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {
@@ -22,11 +23,11 @@ __device__ __forceinline__ std::uint32_t sum_up_to(std::uint32_t value, std::uin
   return before + value;
 }
 
-__device__ __forceinline__ std::uint32_t live_images(const ImagePlaces& a, std::uint32_t word,
-                                                     std::uint32_t count) {
-  if (word * 32 >= count) return 0;
-  const std::uint32_t there = count - word * 32;
-  return a.alive[word] & (there < 32 ? (1u << there) - 1 : kAll);
+// The live images of a word, which may begin beyond the last image.
+__device__ __forceinline__ std::uint32_t live_images_if_any(const ImagePlaces& a,
+                                                            std::uint32_t word,
+                                                            std::uint32_t count) {
+  return word * 32 >= count ? 0 : live_images(a.alive, word, count);
 }
 
 // Writes the ids of a word's live images; a lane each.
@@ -60,8 +61,8 @@ __global__ void __launch_bounds__(kThreads) place_kernel(const ImagePlaces a) {
   std::uint32_t placed = 0;  // places taken in the rounds before
   for (std::uint32_t begin = 0; begin < tiles; begin += kThreads) {
     const std::uint32_t tile = begin + threadIdx.x, word = tile * a.words_per_tile;
-    const std::uint32_t low = live_images(a, word, count);
-    const std::uint32_t high = a.words_per_tile == 2 ? live_images(a, word + 1, count) : 0;
+    const std::uint32_t low = live_images_if_any(a, word, count);
+    const std::uint32_t high = a.words_per_tile == 2 ? live_images_if_any(a, word + 1, count) : 0;
     const std::uint32_t taken =
         (__popc(low) + __popc(high) + a.multiple - 1) / a.multiple * a.multiple;
     const std::uint32_t first = placed + sum_up_to(taken, warp_sums) - taken;

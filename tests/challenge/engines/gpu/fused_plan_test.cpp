@@ -59,7 +59,7 @@ TEST_CASE("images become bits and bits numbers") {
   CHECK(words[2] == 0u);
   CHECK(words[3] == 1u);  // image 36
   CHECK(words[4] == 8u);  // image 39
-  CHECK(set_bits(words.data(), 1) == std::vector<std::uint32_t>{2, 8, 14, 20, 26});
+  CHECK(numbers_of_set_bits(words.data(), 1) == std::vector<std::uint32_t>{2, 8, 14, 20, 26});
 }
 
 }  // namespace winnow::challenge

@@ -29,17 +29,17 @@ __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) add(weight[f], in[f], sum, f == 0 ? begin : nullptr);
   } else {
-    constexpr int kInputTerms = kForm == GroupForm::split ? 2 : 1;
+    constexpr int kTerms = kForm == GroupForm::split ? 2 : 1;
     const std::uint32_t chunk = this_lane().chunk();
-    Inputs in[kInputTerms][kFragments];
+    Inputs in[kTerms][kFragments];
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const unsigned char* row =
-            tile + std::size_t{word_of(rows.of[f], k)} * (kInputTerms * kRowBytes) + chunk * 16;
+            tile + std::size_t{word_of(rows.of[f], k)} * (kTerms * kRowBytes) + chunk * 16;
 #pragma unroll
-        for (int term = 0; term < kInputTerms; ++term) {
+        for (int term = 0; term < kTerms; ++term) {
           in[term][f].row[k] = *reinterpret_cast<const uint4*>(row + term * kRowBytes);
         }
       }
@@ -47,7 +47,7 @@ __device__ __forceinline__ void add_step(const GroupView& w, std::uint32_t step,
 #pragma unroll
     for (int f = 0; f < kFragments; ++f) {
       add<kWeightTerms>(weight[f], in[0][f], sum, f == 0 ? begin : nullptr);
-      if constexpr (kInputTerms == 2) {
+      if constexpr (kTerms == 2) {
         const uint4 high[1] = {weight[f][0]};  // low x low is beyond 22 bits
         add<1>(high, in[1][f], sum);
       }

@@ -126,7 +126,7 @@ __device__ __forceinline__ std::uint32_t has_bits(std::uint32_t halves) {
   return ((halves & 0xffff) != 0 ? 1u : 0u) | (halves >> 16 != 0 ? 2u : 0u);
 }
 
-__device__ __forceinline__ void set_bits(std::uint32_t* word, std::uint32_t bits) {
+__device__ __forceinline__ void or_into(std::uint32_t* word, std::uint32_t bits) {
   if (bits != 0) atomicOr(word, bits);  // without a result: nobody waits for it
 }
 
@@ -146,7 +146,7 @@ __device__ __forceinline__ void tell_alive(std::uint32_t* alive, std::uint32_t t
     bits[1] &= there > 32 ? (1u << (there - 32)) - 1 : 0;
   }
   const std::uint32_t lane = threadIdx.x % 32;
-  if (lane < 2) set_bits(alive + 2 * tile + lane, lane == 0 ? bits[0] : bits[1]);
+  if (lane < 2) or_into(alive + 2 * tile + lane, lane == 0 ? bits[0] : bits[1]);
 }
 
 // The same for images that moved; their places are in up to three words.
@@ -160,7 +160,7 @@ __device__ __forceinline__ void tell_moved_alive(std::uint32_t* alive, const Pla
     const std::uint32_t all = __reduce_or_sync(kAllLanes, place / 32 == word + i ? bits : 0);
     if (lane == i) of_word = all;
   }
-  if (of_word != 0) set_bits(alive + word + lane, of_word);
+  if (of_word != 0) or_into(alive + word + lane, of_word);
 }
 
 // A warp's way to write tiles. `kMoves`: images are dropped on the way.

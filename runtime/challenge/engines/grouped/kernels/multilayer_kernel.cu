@@ -252,7 +252,7 @@ __device__ void tell_tile_alive(const MultilayerLaunch& a, std::uint32_t tile, s
   const std::uint32_t place = tile * kTileImages;
   const std::uint32_t there = images > place ? images - place : 0;
   if (there < kTileImages) bits &= (1u << there) - 1;
-  set_bits(a.alive + place / 32, bits << place % 32);
+  or_into(a.alive + place / 32, bits << place % 32);
 }
 
 #endif
