@@ -44,8 +44,7 @@ class ClassStructure {
   ClassStructure(std::uint32_t neurons, std::uint32_t class_size, std::uint32_t layers,
                  UniformStream stream);
 
-  std::uint32_t classes() const { return classes_; }           // G
-  std::uint32_t layers_per_block() const { return strides_; }  // K
+  std::uint32_t classes() const { return classes_; }  // G
 
   // The class of every input of layer l: [neurons], each < classes().
   const std::vector<std::uint32_t>& input_classes(std::uint32_t l) const {
@@ -62,7 +61,7 @@ class ClassStructure {
 
   std::uint32_t neurons_;
   std::uint32_t classes_;
-  std::uint32_t strides_;
+  std::uint32_t strides_;                             // K
   std::vector<std::vector<std::uint32_t>> class_of_;  // [blocks][neurons]
 };
 

@@ -54,10 +54,7 @@ __global__ void __launch_bounds__(kThreads) select_rows_kernel(const RowSelectio
   const bool is_last_block = rows - begin <= kThreads;  // begin <= rows here
   if (is_last_block && warp == 0) {
     const std::uint32_t total = base + __reduce_add_sync(kAllLanes, in_warp[lane]);
-    if (lane == 0) {
-      *s.kept_count = total;
-      if (s.history != nullptr) *s.history = total;
-    }
+    if (lane == 0) *s.kept_count = total;
   }
 }
 
@@ -100,7 +97,7 @@ void LiveRows::reset(std::uint32_t first, std::uint32_t images, cudaStream_t str
   if (images > 0) CUDA_CHECK(cudaMemsetAsync(alive_[0].get(), 0, images, stream));
 }
 
-void LiveRows::keep(cudaStream_t stream, std::uint32_t* history) {
+void LiveRows::keep(cudaStream_t stream) {
   const int next = 1 - turn_;
   select_rows({.alive = alive_[turn_].get(),
                .rows = capacity_,
@@ -109,7 +106,6 @@ void LiveRows::keep(cudaStream_t stream, std::uint32_t* history) {
                .kept_row = rows_.get(),
                .kept_id = ids_[next].get(),
                .kept_count = count_.get() + next,
-               .history = history,
                .cleared = alive_[next].get()},
               stream);
   turn_ = next;

@@ -20,7 +20,6 @@ struct RowSelection {
   std::uint32_t* kept_row;     // [rows] the numbers of the kept rows, ascending; may be null
   std::uint32_t* kept_id;      // [rows] their ids; may be null
   std::uint32_t* kept_count;   // [1] how many are kept
-  std::uint32_t* history;      // [1] the same once more; may be null
   std::uint8_t* cleared;       // [rows] set to 0 for the rows in use; may be null
 };
 
@@ -41,8 +40,8 @@ class LiveRows {
   // The images first .. first + images - 1. Requires images <= capacity. Asynchronous.
   void reset(std::uint32_t first, std::uint32_t images, cudaStream_t stream);
 
-  // Drops the rows whose flag is not set; *history gets the number left unless null. Asynchronous.
-  void keep(cudaStream_t stream, std::uint32_t* history = nullptr);
+  // Drops the rows whose flag is not set. Asynchronous.
+  void keep(cudaStream_t stream);
 
   std::uint8_t* alive() const { return alive_[turn_].get(); }          // [capacity], 0 after keep()
   const std::uint32_t* ids() const { return ids_[turn_].get(); }       // [capacity], ascending

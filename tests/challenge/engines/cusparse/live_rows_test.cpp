@@ -29,7 +29,6 @@ void check_keep(std::uint32_t images, std::uint32_t first, double density, Rando
   live.reset(first, images, stream.get());
   Categories expected;
   for (std::uint32_t i = 0; i < images; ++i) expected.push_back(first + i);
-  const DeviceBuffer<std::uint32_t> history(1);
   for (int step = 0; step < 3; ++step) {
     CHECK(live.download(stream.get()) == expected);
     const auto flags = random_flags(static_cast<std::uint32_t>(expected.size()), density, random);
@@ -41,10 +40,10 @@ void check_keep(std::uint32_t images, std::uint32_t first, double density, Rando
       left.push_back(expected[r]);
       rows.push_back(r);
     }
-    live.keep(stream.get(), history.get());
+    live.keep(stream.get());
     stream.synchronize();
     CHECK(download_words(live.rows(), rows.size()) == rows);
-    CHECK(download_words(history.get(), 1).front() == left.size());
+    CHECK(download_words(live.count(), 1).front() == left.size());
     expected = left;
   }
   CHECK(live.download(stream.get()) == expected);
