@@ -7,8 +7,8 @@
 #include "runtime/challenge/engines/fused/fused_engines.h"
 #include "runtime/challenge/engines/fused/resident_kernel.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
-#include "runtime/challenge/engines/gpu/fused_plan.h"
 #include "runtime/challenge/engines/gpu/graph_engine.h"
+#include "runtime/challenge/engines/gpu/layer_plan.h"
 #include "runtime/device/attribute.h"
 
 namespace winnow::challenge {
@@ -37,19 +37,20 @@ class ResidentEngine : public GraphEngine {
         full_(forms.full),
         half_(forms.half) {
     const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
-    phases_ = plan_fused_phases(network.layers(), half_from);
+    launches_ = plan_resident_launches(network.layers(), half_from);
     std::vector<std::uint32_t> bank_groups;
-    for (const FusedPhase& phase : phases_) {
-      bank_groups.insert(bank_groups.end(), phase.last - phase.first, form_of(phase).bank_groups());
+    for (const FusedLaunch& launch : launches_) {
+      bank_groups.insert(bank_groups.end(), launch.last - launch.first,
+                         form_of(launch).bank_groups());
     }
     weights_.emplace(network, bank_groups, ResidentSchedule{}, options.threads);
-    counts_ = DeviceBuffer<std::uint32_t>(phases_.size() + 1);
+    counts_ = DeviceBuffer<std::uint32_t>(launches_.size() + 1);
   }
 
   std::string kernel() const override {
     std::string text = "resident fp32 x" + std::to_string(full_.images);
-    if (phases_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
-    text += ", " + std::to_string(phases_.size()) + " launches in one graph";
+    if (launches_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
+    text += ", " + std::to_string(launches_.size()) + " launches in one graph";
     return text + in_batches(per_batch_);
   }
   std::string discovery() const override {
@@ -63,39 +64,36 @@ class ResidentEngine : public GraphEngine {
  protected:
   void upload(const SparseImages& images) override {
     drop_batches();
-    per_batch_ = fused_batch_size(images.images(), neurons(), weights_->rows(),
-                                  activations_[0].bytes() + activations_[1].bytes(),
-                                  options().images_at_once);
+    for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>();  // frees first
+    per_batch_ =
+        fused_batch_size(images.images(), neurons(), weights_->rows(), options().images_at_once);
     const std::size_t words = std::size_t{weights_->rows()} * ((per_batch_ + 31) / 32 * 32);
-    for (DeviceBuffer<float>& buffer : activations_) {
-      buffer = DeviceBuffer<float>();  // frees first
-      buffer = DeviceBuffer<float>(words);
-    }
+    for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>(words);
     for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_batch_);
     record_batches(images, per_batch_, (per_batch_ + 31) / 32, nullptr);
   }
 
  private:
-  const ResidentForm& form_of(const FusedPhase& phase) const {
-    return phase.is_half ? half_ : full_;
+  const ResidentForm& form_of(const FusedLaunch& launch) const {
+    return launch.is_half ? half_ : full_;
   }
 
   void enqueue(const Batch& batch) override {
     CUDA_CHECK(cudaMemsetAsync(counts_.get(), 0, counts_.bytes(), stream()));
-    for (std::size_t p = 0; p < phases_.size(); ++p) {
-      const bool is_first = p == 0, is_last = p + 1 == phases_.size();
+    for (std::size_t p = 0; p < launches_.size(); ++p) {
+      const bool is_first = p == 0, is_last = p + 1 == launches_.size();
       ResidentLaunch launch;
       launch.weights = weights_->view();
-      launch.first_layer = phases_[p].first;
-      launch.last_layer = phases_[p].last;
+      launch.first_layer = launches_[p].first;
+      launch.last_layer = launches_[p].last;
       launch.rows = weights_->rows();
-      launch.form = form_of(phases_[p]);
+      launch.form = form_of(launches_[p]);
       launch.in.bits = is_first ? batch.bits.get() : nullptr;
       launch.in.inputs = neurons();
       launch.in.data = activations_[p % 2].get();
       launch.in.count = is_first ? batch.size.get() : counts_.get() + p;
       launch.in.id = is_first ? nullptr : ids_[p % 2].get();
-      launch.out.form = is_last ? launch.form : form_of(phases_[p + 1]);
+      launch.out.form = is_last ? launch.form : form_of(launches_[p + 1]);
       launch.out.data = is_last ? nullptr : activations_[(p + 1) % 2].get();
       launch.out.count = counts_.get() + p + 1;
       launch.out.id = is_last ? nullptr : ids_[(p + 1) % 2].get();
@@ -106,12 +104,12 @@ class ResidentEngine : public GraphEngine {
 
   int sms_;
   ResidentForm full_, half_;
-  std::vector<FusedPhase> phases_;
+  std::vector<FusedLaunch> launches_;
   std::optional<ResidentWeights> weights_;
   std::uint32_t per_batch_ = 0;
   DeviceBuffer<float> activations_[2];  // wide enough for fp32
   DeviceBuffer<std::uint32_t> ids_[2];
-  DeviceBuffer<std::uint32_t> counts_;  // [phase]: images that enter it
+  DeviceBuffer<std::uint32_t> counts_;  // [launch]: images that enter it
 };
 
 }  // namespace

@@ -17,9 +17,9 @@ std::unique_ptr<Engine> make_gather_engine(const Network& network, const EngineO
 std::uint32_t widest_rows(const Network& network);
 
 // How many images go through the network at a time, a multiple of 32: as many as two buffers of
-// fp32 activations fit into free memory, `held_bytes` of which the caller is about to free, and not
-// more than `most` (rounded up) unless that is 0. Throws Error{device} if one image does not fit.
+// fp32 activations fit into usable_gpu_bytes(), and not more than `most` (rounded up) unless that
+// is 0. Throws Error{device} if one image does not fit.
 std::uint32_t fused_batch_size(std::uint32_t images, std::uint32_t neurons, std::uint32_t rows,
-                               std::size_t held_bytes, std::uint32_t most);
+                               std::uint32_t most);
 
 }  // namespace winnow::challenge

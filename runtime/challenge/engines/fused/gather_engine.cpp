@@ -6,8 +6,8 @@
 #include "runtime/challenge/engines/fused/fused_engines.h"
 #include "runtime/challenge/engines/fused/gather_kernel.h"
 #include "runtime/challenge/engines/fused/gather_layers.h"
-#include "runtime/challenge/engines/gpu/fused_plan.h"
 #include "runtime/challenge/engines/gpu/graph_engine.h"
+#include "runtime/challenge/engines/gpu/layer_plan.h"
 #include "runtime/device/attribute.h"
 
 namespace winnow::challenge {
@@ -34,11 +34,9 @@ class GatherEngine : public GraphEngine {
  protected:
   void upload(const SparseImages& images) override {
     drop_batches();
-    per_batch_ = fused_batch_size(images.images(), neurons(), rows_,
-                                  activations_[0].bytes() + activations_[1].bytes(),
-                                  options().images_at_once);
+    for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>();  // frees first
+    per_batch_ = fused_batch_size(images.images(), neurons(), rows_, options().images_at_once);
     for (DeviceBuffer<float>& buffer : activations_) {
-      buffer = DeviceBuffer<float>();  // frees first
       buffer = DeviceBuffer<float>(std::size_t{rows_} * per_batch_);
     }
     for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_batch_);
@@ -55,7 +53,7 @@ class GatherEngine : public GraphEngine {
     int current = 0;  // the buffer that holds the activations
     weights_.start(stream());
     for (std::uint32_t l = 0; l < layers(); ++l) {
-      const bool drops = drops_after(l, layers(), half_from_);
+      const bool drops = gathered_drops_at(l + 1, layers(), half_from_);
       if (drops) CUDA_CHECK(cudaMemsetAsync(alive_.get(), 0, alive_.bytes(), stream()));
       GatherLaunch launch;
       launch.weights = weights_.layer(l, stream());

@@ -2,18 +2,18 @@
 // layer, but for the first two layers and the last ones, if they fit, which go many to a launch;
 // dead images are dropped on the way from one launch to the next; one CUDA graph.
 #include <algorithm>
-#include <bit>
 
 #include "runtime/challenge/engines/gpu/engine_makers.h"
-#include "runtime/challenge/engines/gpu/fused_plan.h"
 #include "runtime/challenge/engines/gpu/graph_engine.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/challenge/engines/gpu/image_places.h"
+#include "runtime/challenge/engines/gpu/layer_plan.h"
 #include "runtime/challenge/engines/grouped/grouped_network.h"
 #include "runtime/challenge/engines/grouped/kernels/group_kernel.h"
 #include "runtime/challenge/engines/grouped/kernels/multilayer_kernel.h"
 #include "runtime/challenge/engines/grouped/kernels/two_layer_kernel.h"
 #include "runtime/device/attribute.h"
+#include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
 namespace {
@@ -31,7 +31,6 @@ constexpr std::uint32_t kGroupsPerTwoLayerPanel = 64, kShortestTwoLayerStrip = 8
 // Places of a tile that moves while there are many images: whole sectors of 32 bytes. A sector that
 // is written in two halves has to be read as well.
 constexpr std::uint32_t kSplitMultiple = 16;
-constexpr std::size_t kSpareBytes = std::size_t{1} << 30;
 
 // [tile][neuron][2 words] from [word][neuron].
 std::vector<std::uint32_t> tiles_of_bits(const std::vector<std::uint32_t>& words,
@@ -79,7 +78,7 @@ class GroupedEngine : public GraphEngine {
  protected:
   void upload(const SparseImages& images) override {
     drop_batches();
-    for (auto& buffer : activations_) buffer = DeviceBuffer<std::uint32_t>();
+    for (auto& buffer : activations_) buffer = DeviceBuffer<std::uint32_t>();  // frees first
     per_batch_ = batch_size(images.images());
     const std::size_t tiles = (per_batch_ + kGroupImages - 1) / kGroupImages;
     for (auto& buffer : activations_) {
@@ -107,12 +106,10 @@ class GroupedEngine : public GraphEngine {
   };
 
   std::uint32_t batch_size(std::uint32_t images) const {
-    std::size_t free = 0, total = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free, &total));
-    free = free > kSpareBytes ? free - kSpareBytes : 0;
     const std::size_t per_image =
         std::size_t{network_.rows()} * 2 * sizeof(std::uint32_t) + neurons() / 8 + 64;
-    const std::uint32_t size = images_per_batch(images, per_image, free, options().images_at_once);
+    const std::uint32_t size =
+        images_per_batch(images, per_image, usable_gpu_bytes(), options().images_at_once);
     return size == images ? size : std::max(size / kGroupImages, 1u) * kGroupImages;
   }
 
@@ -120,13 +117,8 @@ class GroupedEngine : public GraphEngine {
     return l >= half_from_ ? GroupForm::half : GroupForm::split;
   }
 
-  // Most images die in the first layers, but after the very first too few for whole sectors; later
-  // on a drop costs as much as a layer.
   bool drops_after_layer(std::uint32_t l) const {
-    constexpr std::uint32_t kEach = 10;
-    const std::uint32_t done = l + 1;
-    if (done == layers() || done == multilayer_from_) return true;
-    return done > 1 && (done <= kEach || done == 12 || std::has_single_bit(done));
+    return grouped_drops_at(l + 1, layers(), multilayer_from_);
   }
 
   void enqueue(const Batch& batch) override {

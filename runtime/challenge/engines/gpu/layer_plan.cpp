@@ -1,4 +1,4 @@
-#include "runtime/challenge/engines/gpu/fused_plan.h"
+#include "runtime/challenge/engines/gpu/layer_plan.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +19,7 @@ std::uint32_t first_half_layer(const EngineOptions& options, std::uint32_t neuro
   return std::min(static_cast<std::uint32_t>(options.full_precision_layers), layers);
 }
 
-std::vector<FusedPhase> plan_fused_phases(std::uint32_t layers, std::uint32_t half_from) {
+std::vector<FusedLaunch> plan_resident_launches(std::uint32_t layers, std::uint32_t half_from) {
   std::set<std::uint32_t> borders = {0, layers, std::min(half_from, layers)};
   for (std::uint32_t l = 2; l <= 8; ++l) borders.insert(std::min(l, layers));
   for (const std::uint32_t l : {10u, 12u}) borders.insert(std::min(l, layers));
@@ -27,19 +27,24 @@ std::vector<FusedPhase> plan_fused_phases(std::uint32_t layers, std::uint32_t ha
     borders.insert(l);
     borders.insert(std::min(l + l / 2, layers));
   }
-  std::vector<FusedPhase> phases;
+  std::vector<FusedLaunch> launches;
   for (auto end = std::next(borders.begin()); end != borders.end(); ++end) {
     const std::uint32_t first = *std::prev(end);
-    phases.push_back({first, *end, first >= half_from});
+    launches.push_back({first, *end, first >= half_from});
   }
-  return phases;
+  return launches;
 }
 
-bool drops_after(std::uint32_t l, std::uint32_t layers, std::uint32_t half_from) {
-  constexpr std::uint32_t kEvery = 16;
-  const std::uint32_t done = l + 1;
-  if (done <= kEvery || done == layers || done == half_from) return true;
+bool gathered_drops_at(std::uint32_t done, std::uint32_t layers, std::uint32_t half_from) {
+  constexpr std::uint32_t kEach = 16;
+  if (done <= kEach || done == layers || done == half_from) return true;
   return std::has_single_bit(done) || (done % 3 == 0 && std::has_single_bit(done / 3));
+}
+
+bool grouped_drops_at(std::uint32_t done, std::uint32_t layers, std::uint32_t multilayer_from) {
+  constexpr std::uint32_t kEach = 10;
+  if (done == layers || done == multilayer_from) return true;
+  return done > 1 && (done <= kEach || done == 12 || std::has_single_bit(done));
 }
 
 }  // namespace winnow::challenge

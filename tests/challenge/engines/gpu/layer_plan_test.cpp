@@ -1,4 +1,4 @@
-#include "runtime/challenge/engines/gpu/fused_plan.h"
+#include "runtime/challenge/engines/gpu/layer_plan.h"
 
 #include <doctest/doctest.h>
 
@@ -6,16 +6,16 @@
 
 namespace winnow::challenge {
 
-TEST_CASE("phases cover all layers in order, and fp16 begins where it is asked for") {
+TEST_CASE("launches cover all layers in order, and fp16 begins where it is asked for") {
   for (const std::uint32_t layers : {1u, 2u, 5u, 6u, 7u, 11u, 120u, 1920u}) {
     for (const std::uint32_t half_from : {0u, 6u, 8u, 12u, 5000u}) {
       std::uint32_t next = 0;
-      for (const FusedPhase& phase : plan_fused_phases(layers, half_from)) {
-        CHECK(phase.first == next);
-        CHECK(phase.last > phase.first);
-        CHECK(phase.is_half == (phase.first >= half_from));
-        CHECK((phase.is_half || phase.last <= half_from));
-        next = phase.last;
+      for (const FusedLaunch& launch : plan_resident_launches(layers, half_from)) {
+        CHECK(launch.first == next);
+        CHECK(launch.last > launch.first);
+        CHECK(launch.is_half == (launch.first >= half_from));
+        CHECK((launch.is_half || launch.last <= half_from));
+        next = launch.last;
       }
       CHECK(next == layers);
     }
@@ -23,19 +23,28 @@ TEST_CASE("phases cover all layers in order, and fp16 begins where it is asked f
 }
 
 TEST_CASE("a network of six layers becomes five launches") {
-  CHECK(plan_fused_phases(6, 6) ==
-        std::vector<FusedPhase>{
+  CHECK(plan_resident_launches(6, 6) ==
+        std::vector<FusedLaunch>{
             {0, 2, false}, {2, 3, false}, {3, 4, false}, {4, 5, false}, {5, 6, false}});
 }
 
-TEST_CASE("dead images are dropped after every early layer, rarely later, and where fp16 begins") {
-  for (std::uint32_t l = 0; l < 16; ++l) CHECK(drops_after(l, 120, 12));
-  CHECK_FALSE(drops_after(16, 120, 12));
-  CHECK(drops_after(23, 120, 12));
-  CHECK(drops_after(31, 120, 12));
-  CHECK(drops_after(119, 120, 12));
-  CHECK_FALSE(drops_after(40, 120, 12));
-  CHECK(drops_after(40, 120, 41));
+TEST_CASE("gathered rows drop dead images at every early layer and where fp16 begins") {
+  for (std::uint32_t done = 1; done <= 16; ++done) CHECK(gathered_drops_at(done, 120, 12));
+  CHECK_FALSE(gathered_drops_at(17, 120, 12));
+  CHECK(gathered_drops_at(24, 120, 12));
+  CHECK(gathered_drops_at(32, 120, 12));
+  CHECK(gathered_drops_at(120, 120, 12));
+  CHECK_FALSE(gathered_drops_at(41, 120, 12));
+  CHECK(gathered_drops_at(41, 120, 41));
+}
+
+TEST_CASE("groups drop dead images from the second layer on, and before many layers in a launch") {
+  std::vector<std::uint32_t> drops;
+  for (std::uint32_t done = 1; done <= 120; ++done) {
+    if (grouped_drops_at(done, 120, 70)) drops.push_back(done);
+  }
+  CHECK(drops == std::vector<std::uint32_t>{2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 32, 64, 70, 120});
+  CHECK(grouped_drops_at(1, 1, 1));
 }
 
 TEST_CASE("the first block of the challenge's networks keeps fp32") {
