@@ -34,6 +34,7 @@ allow(runtime/bench runtime)  # measures backends and their parts; only programs
 allow(runtime/report runtime/base)
 set(challenge runtime/base runtime/sparse runtime/challenge/)
 allow(runtime/challenge ${challenge} runtime/images)
+allow(runtime/challenge/files ${challenge})
 allow(runtime/challenge/engines ${challenge})
 allow(runtime/challenge/engines/reference ${challenge})
 allow(runtime/challenge/engines/cpu ${challenge})

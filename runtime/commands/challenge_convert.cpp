@@ -5,7 +5,7 @@
 #include <string>
 
 #include "runtime/base/error.h"
-#include "runtime/challenge/convert.h"
+#include "runtime/challenge/files/convert.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/challenge.h"

@@ -8,11 +8,11 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
-#include "runtime/challenge/dataset_writer.h"
+#include "runtime/challenge/files/binary/images_file.h"
+#include "runtime/challenge/files/dataset_writer.h"
 #include "runtime/challenge/generate/fft.h"
 #include "runtime/challenge/generate/image_generator.h"
 #include "runtime/challenge/generate/network_generator.h"
-#include "runtime/challenge/images_file.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/challenge.h"

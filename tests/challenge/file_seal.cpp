@@ -5,7 +5,7 @@
 
 #include "runtime/base/checksum.h"
 #include "runtime/base/file.h"
-#include "runtime/challenge/part_file_layout.h"
+#include "runtime/challenge/files/binary/part_file_layout.h"
 
 namespace winnow::challenge {
 namespace {

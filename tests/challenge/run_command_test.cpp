@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/file.h"
-#include "runtime/challenge/images_file.h"
-#include "runtime/challenge/network_file.h"
-#include "runtime/challenge/tsv.h"
+#include "runtime/challenge/files/binary/images_file.h"
+#include "runtime/challenge/files/binary/network_file.h"
+#include "runtime/challenge/files/text/tsv.h"
 #include "tests/challenge/random_network.h"
 #include "tests/pipeline/shell.h"
 #include "tests/temporary_directory.h"

@@ -10,9 +10,9 @@
 #include <sstream>
 
 #include "runtime/base/file.h"
-#include "runtime/challenge/images_file.h"
-#include "runtime/challenge/network_file.h"
-#include "runtime/challenge/tsv.h"
+#include "runtime/challenge/files/binary/images_file.h"
+#include "runtime/challenge/files/binary/network_file.h"
+#include "runtime/challenge/files/text/tsv.h"
 #include "runtime/model/safetensors.h"
 #include "tests/challenge/random_network.h"
 #include "tests/commands/desk.h"

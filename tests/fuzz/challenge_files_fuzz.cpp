@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/base/error.h"
-#include "runtime/challenge/images_file.h"
-#include "runtime/challenge/network_file.h"
+#include "runtime/challenge/files/binary/images_file.h"
+#include "runtime/challenge/files/binary/network_file.h"
 #include "tests/challenge/file_seal.h"
 #include "tests/challenge/sample_data.h"
 #include "tests/temporary_directory.h"

@@ -14,7 +14,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/thread_pool.h"
-#include "runtime/challenge/file_limits.h"
+#include "runtime/challenge/files/file_limits.h"
 #include "runtime/challenge/generate/interpolation.h"
 
 namespace winnow::challenge {

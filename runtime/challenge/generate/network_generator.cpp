@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
-#include "runtime/challenge/file_limits.h"
+#include "runtime/challenge/files/file_limits.h"
 #include "runtime/challenge/generate/class_structure.h"
 #include "runtime/challenge/generate/random_wiring.h"
 

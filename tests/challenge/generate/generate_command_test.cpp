@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "runtime/base/file.h"
-#include "runtime/challenge/dataset.h"
+#include "runtime/challenge/files/dataset.h"
 #include "runtime/challenge/generate/fft.h"
 #include "runtime/challenge/generate/image_generator.h"
 #include "runtime/challenge/generate/network_generator.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/base/aligned_buffer.h"
-#include "runtime/challenge/engines/cpu/tile_kernels.h"
+#include "runtime/challenge/engines/cpu/kernels/tile_kernels.h"
 #include "runtime/challenge/images.h"
 
 namespace winnow::challenge {

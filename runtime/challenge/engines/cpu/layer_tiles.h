@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/challenge/engines/cpu/kernels/tile_kernels.h"
 #include "runtime/challenge/engines/cpu/output_order.h"
-#include "runtime/challenge/engines/cpu/tile_kernels.h"
 #include "runtime/challenge/network.h"
 
 namespace winnow::challenge {

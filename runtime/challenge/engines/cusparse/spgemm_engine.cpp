@@ -1,9 +1,9 @@
 // The engines `cusparse`, `cusparse-buffer` and `cusparse-filter`.
 #include <algorithm>
 
+#include "runtime/challenge/engines/cusparse/activations/sparse_activations.h"
 #include "runtime/challenge/engines/cusparse/cusparse_engine.h"
-#include "runtime/challenge/engines/cusparse/sparse_activations.h"
-#include "runtime/challenge/engines/cusparse/spgemm.h"
+#include "runtime/challenge/engines/cusparse/products/spgemm.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/device/gpu.h"

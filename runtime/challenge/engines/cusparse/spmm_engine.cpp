@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/challenge/engines/cusparse/activations/dense_columns.h"
+#include "runtime/challenge/engines/cusparse/activations/live_rows.h"
 #include "runtime/challenge/engines/cusparse/cusparse_engine.h"
-#include "runtime/challenge/engines/cusparse/dense_columns.h"
-#include "runtime/challenge/engines/cusparse/live_rows.h"
-#include "runtime/challenge/engines/cusparse/spmm.h"
+#include "runtime/challenge/engines/cusparse/products/spmm.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/device/gpu.h"

@@ -1,7 +1,7 @@
 // Parts of the GPU engines that need no GPU.
 #include <doctest/doctest.h>
 
-#include "runtime/challenge/engines/cusparse/csr_matrix.h"
+#include "runtime/challenge/engines/cusparse/products/csr_matrix.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
 #include "tests/challenge/random_network.h"
 #include "tests/throws.h"
