@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/challenge/engines/gpu/host_device.h"
-#include "runtime/challenge/engines/grouped/group_weights.h"
+#include "runtime/challenge/engines/grouped/grouped_layer.h"
 #include "runtime/device/buffer.h"
 
 namespace winnow::challenge {

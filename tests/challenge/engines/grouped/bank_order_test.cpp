@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/challenge/engines/grouped/group_weights.h"
+#include "runtime/challenge/engines/grouped/grouped_layer.h"
 #include "tests/challenge/engines/grouped/shared_network.h"
 
 namespace winnow::challenge {
