@@ -23,8 +23,9 @@ struct Conversion {
 // Writes the network, images and categories (where there are some) that `files` name into
 // `folder`, which is made and may be theirs. Layers are read on all cores, no more of them at once
 // than there are cores. `bias` is as in open_network(). Throws as the readers and writers do;
-// Error{usage} if a network whose biases differ or whose layers are not square is to become text.
-// After an error some files of the new form may be there.
+// Error{usage} if a network whose biases differ or whose layers are not square is to become text,
+// or if another `folder` already holds files that readers would take instead of these or together
+// with them. After other errors some files of the new form may be there.
 Conversion convert_dataset(const DatasetFiles& files, std::optional<float> bias, FileForm form,
                            const std::string& folder, const ReadProgress& progress = nullptr);
 

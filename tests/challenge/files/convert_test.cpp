@@ -110,6 +110,39 @@ TEST_CASE("a folder may be converted into itself") {
   CHECK(open_network(find_dataset(directory.path(), 0, 0), -0.25f)->layer(3) == layer(3));
 }
 
+TEST_CASE("files that readers would mix with what is written are refused") {
+  const TemporaryDirectory directory;
+  write_all(directory.path());
+  const std::string to = directory / "to";
+  const auto refused = [&](FileForm form, const std::string& name) {
+    const std::string path = to + "/" + name;
+    std::filesystem::create_directories(to + "/neuron16");
+    write_text(path, "");
+    const auto run = [&] { convert(directory.path(), form, to); };
+    CHECK(error_of(run) == ErrorCode::usage);
+    CHECK(message_of(run) == path +
+                                 ": is there already, and readers would take it for a part of what "
+                                 "is written; remove it or take another folder");
+    std::filesystem::remove(path);
+  };
+  for (const FileForm form : {FileForm::tsv, FileForm::packed_tsv}) {
+    for (const char* name : {"neuron16.wsn", "neuron16/n16-l8.tsv", "neuron16/n16-l8.tsv.gz",
+                             "n16-l8.tsv", "n16-l8.tsv.gz", "sparse-images-16.wsi"}) {
+      CAPTURE(name);
+      refused(form, name);
+    }
+  }
+  for (const char* name :
+       {"neuron16/n16-l3.tsv", "sparse-images-16.tsv", "neuron16-l7-categories.tsv"}) {
+    CAPTURE(name);
+    refused(FileForm::packed_tsv, name);
+  }
+  convert(directory.path(), FileForm::tsv, to);
+  convert(directory.path(), FileForm::tsv, to);     // replaces what is there
+  convert(directory.path(), FileForm::binary, to);  // comes before text
+  CHECK(open_network(find_dataset(to, 0, 0), {})->layer(6) == layer(6));
+}
+
 TEST_CASE("a published bias need not be given, and parts may be missing") {
   const TemporaryDirectory directory;
   write_layer_tsv(directory / "n1024-l1.tsv", regular_layer(1024, 1024, 32, 1));
