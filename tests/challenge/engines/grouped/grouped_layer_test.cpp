@@ -115,7 +115,7 @@ TEST_CASE("whole groups of the layer before are recognised") {
   CHECK_FALSE(second_layer(shared_network({64, 64, 64}, {})).reads_whole_groups());
 }
 
-TEST_CASE("a panel names the groups that it reads, one shared with the panel before last") {
+TEST_CASE("a panel names the groups that it reads, the one it carries over last") {
   const MemoryNetwork network = class_network(512, 2, {});
   const SparseLayer first = network.layer(0), second = network.layer(1);
   const auto rows = rows_of_outputs(chain_groups(find_input_groups(first), first.inputs));
@@ -123,7 +123,7 @@ TEST_CASE("a panel names the groups that it reads, one shared with the panel bef
       group_layer(second, chain_groups(find_input_groups(second), second.inputs), rows);
   REQUIRE(layer.panel_reads.size() == 4);
   CHECK_FALSE(PanelReads{layer.panel_reads[0]}.is_carried());
-  std::uint32_t shared = 0;
+  std::uint32_t carried = 0;
   for (std::uint32_t p = 0; p < 4; ++p) {
     const PanelReads reads{layer.panel_reads[p]};
     const auto row = [&](std::uint32_t panel, std::uint32_t number) {
@@ -140,9 +140,9 @@ TEST_CASE("a panel names the groups that it reads, one shared with the panel bef
     CHECK(std::ranges::count(is_named, false) == 0);
     if (!reads.is_carried()) continue;
     CHECK(row(p, reads.here()) == row(p - 1, reads.there()));
-    ++shared;
+    ++carried;
   }
-  CHECK(shared == 2);  // inputs are 2 classes apart: a chain of even ones, one of odd ones
+  CHECK(carried == 2);  // inputs are 2 classes apart: a chain of even ones, one of odd ones
 }
 
 TEST_CASE("a weight beyond fp16 is refused") {
