@@ -65,8 +65,8 @@ class ResidentEngine : public GraphEngine {
   void upload(const SparseImages& images) override {
     drop_batches();
     for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>();  // frees first
-    per_batch_ =
-        fused_batch_size(images.images(), neurons(), weights_->rows(), options().images_at_once);
+    per_batch_ = fused_batch_size(images.images(), weights_->rows(),
+                                  bytes_for_activations(images.images()), options().images_at_once);
     const std::size_t words = std::size_t{weights_->rows()} * ((per_batch_ + 31) / 32 * 32);
     for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>(words);
     for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_batch_);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/challenge/engines/gpu/image_batches.h"
-#include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
 
@@ -15,10 +14,10 @@ std::uint32_t widest_rows(const Network& network) {
   return (widest + 31) / 32 * 32;
 }
 
-std::uint32_t fused_batch_size(std::uint32_t images, std::uint32_t neurons, std::uint32_t rows,
+std::uint32_t fused_batch_size(std::uint32_t images, std::uint32_t rows, std::size_t bytes,
                                std::uint32_t most) {
-  const std::size_t per_image = std::size_t{rows} * 2 * sizeof(float) + neurons / 8 + 16;
-  const std::uint32_t batch = images_per_batch(images, per_image, usable_gpu_bytes(), most);
+  const std::size_t per_image = std::size_t{rows} * 2 * sizeof(float) + 16;
+  const std::uint32_t batch = images_per_batch(images, per_image, bytes, most);
   return batch == images ? (images + 31) / 32 * 32 : std::max(batch / 32 * 32, 32u);
 }
 

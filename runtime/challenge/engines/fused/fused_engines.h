@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -17,9 +18,9 @@ std::unique_ptr<Engine> make_gather_engine(const Network& network, const EngineO
 std::uint32_t widest_rows(const Network& network);
 
 // How many images go through the network at a time, a multiple of 32: as many as two buffers of
-// fp32 activations fit into usable_gpu_bytes(), and not more than `most` (rounded up) unless that
-// is 0. Throws Error{device} if one image does not fit.
-std::uint32_t fused_batch_size(std::uint32_t images, std::uint32_t neurons, std::uint32_t rows,
+// fp32 activations fit into `bytes`, and not more than `most` (rounded up) unless that is 0. Throws
+// Error{device} if one image does not fit.
+std::uint32_t fused_batch_size(std::uint32_t images, std::uint32_t rows, std::size_t bytes,
                                std::uint32_t most);
 
 }  // namespace winnow::challenge

@@ -35,7 +35,8 @@ class GatherEngine : public GraphEngine {
   void upload(const SparseImages& images) override {
     drop_batches();
     for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>();  // frees first
-    per_batch_ = fused_batch_size(images.images(), neurons(), rows_, options().images_at_once);
+    per_batch_ = fused_batch_size(images.images(), rows_, bytes_for_activations(images.images()),
+                                  options().images_at_once);
     for (DeviceBuffer<float>& buffer : activations_) {
       buffer = DeviceBuffer<float>(std::size_t{rows_} * per_batch_);
     }

@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/challenge/engines/gpu/image_bits.h"
+#include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
+
+std::size_t GraphEngine::bytes_for_activations(std::uint32_t images) const {
+  return bytes_beside_bits(usable_gpu_bytes(), images, neurons());
+}
 
 void GraphEngine::record_batches(const SparseImages& images, std::uint32_t per_batch,
                                  std::size_t words, const Packing& pack) {

@@ -1,6 +1,7 @@
 // What the engines share that run as a CUDA graph for each batch of the images: fused and grouped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -28,6 +29,10 @@ class GraphEngine : public GpuEngine {
 
   // Before memory of an upload is replaced: graphs that use it are no longer wanted.
   void drop_batches() { batches_.clear(); }
+
+  // GPU memory for the activations of a batch: what can be taken, less the bits of all `images`,
+  // which record_batches() holds from one run to the next.
+  std::size_t bytes_for_activations(std::uint32_t images) const;
 
   // Makes room for the live bits of a batch, `words` of them, then records the graph of each batch
   // of at most `per_batch` images. What enqueue() uses must be there.

@@ -25,4 +25,11 @@ inline std::uint32_t images_per_batch(std::uint32_t images, std::size_t bytes_pe
   return static_cast<std::uint32_t>((images + batches - 1) / batches);
 }
 
+// What is left of `usable` bytes for activations where all `images` are held as bits.
+inline std::size_t bytes_beside_bits(std::size_t usable, std::uint32_t images,
+                                     std::uint32_t neurons) {
+  const std::size_t bits = (std::size_t{images} + 31) / 32 * neurons * sizeof(std::uint32_t);
+  return usable > bits ? usable - bits : 0;
+}
+
 }  // namespace winnow::challenge

@@ -7,7 +7,6 @@
 #include "runtime/challenge/engines/grouped/kernels/multilayer_kernel.h"
 #include "runtime/challenge/engines/grouped/kernels/two_layer_kernel.h"
 #include "runtime/device/attribute.h"
-#include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
 namespace {
@@ -79,10 +78,9 @@ void GroupedEngine::upload(const SparseImages& images) {
 }
 
 std::uint32_t GroupedEngine::batch_size(std::uint32_t images) const {
-  const std::size_t per_image =
-      std::size_t{network_.rows()} * 2 * sizeof(std::uint32_t) + neurons() / 8 + 64;
+  const std::size_t per_image = std::size_t{network_.rows()} * 2 * sizeof(std::uint32_t) + 64;
   const std::uint32_t size =
-      images_per_batch(images, per_image, usable_gpu_bytes(), options().images_at_once);
+      images_per_batch(images, per_image, bytes_for_activations(images), options().images_at_once);
   return size == images ? size : std::max(size / kGroupImages, 1u) * kGroupImages;
 }
 

@@ -42,7 +42,7 @@ TEST_CASE("weights by input are the transpose of weights by output") {
   }
 }
 
-TEST_CASE("parts of images fit memory and are nearly equal") {
+TEST_CASE("batches of images fit memory and are nearly equal") {
   CHECK(images_per_batch(0, 100, 50, 0) == 1);
   CHECK(images_per_batch(10, 100, 1000, 0) == 10);
   CHECK(images_per_batch(10, 100, 999, 0) == 5);
@@ -52,6 +52,14 @@ TEST_CASE("parts of images fit memory and are nearly equal") {
   CHECK(images_per_batch(10, 0, 0, 4) == 4);
   CHECK(message_of([] { images_per_batch(1, 100, 99, 0); }) ==
         "an image needs 100 bytes of GPU memory, 99 are free");
+}
+
+TEST_CASE("the bits of all images are taken off the memory for activations") {
+  CHECK(bytes_beside_bits(1000, 0, 10) == 1000);
+  CHECK(bytes_beside_bits(1000, 32, 10) == 960);
+  CHECK(bytes_beside_bits(1000, 33, 10) == 920);  // words of 32 images
+  CHECK(bytes_beside_bits(1000, 60000, 65536) == 0);
+  CHECK(bytes_beside_bits(std::size_t{1} << 30, 60000, 65536) == 1073741824 - 491520000);
 }
 
 }  // namespace winnow::challenge
