@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "runtime/challenge/engines/grouped/grouped_layer.h"
-#include "runtime/challenge/engines/grouped/panel_reads.h"
+#include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
+#include "runtime/challenge/engines/grouped/layout/panel_reads.h"
 #include "runtime/device/buffer.h"
 
 namespace winnow::challenge {

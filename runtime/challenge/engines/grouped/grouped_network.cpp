@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "runtime/base/thread_pool.h"
-#include "runtime/challenge/engines/grouped/bank_order.h"
+#include "runtime/challenge/engines/grouped/layout/bank_order.h"
 
 namespace winnow::challenge {
 namespace {

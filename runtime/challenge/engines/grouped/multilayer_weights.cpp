@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "runtime/challenge/engines/grouped/bank_order.h"
+#include "runtime/challenge/engines/grouped/layout/bank_order.h"
 
 namespace winnow::challenge {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/challenge/engines/gpu/host_device.h"
-#include "runtime/challenge/engines/grouped/grouped_layer.h"
+#include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 #include "runtime/device/buffer.h"
 
 namespace winnow::challenge {
@@ -29,9 +29,9 @@ inline std::size_t record_bytes(std::uint32_t weight_terms) {
   return std::size_t{weight_terms} * kRecordTermBytes + sizeof(RecordTail);
 }
 
-// Where the images 0 to 7 of row r begin in shared memory, in units of 16 bytes; the images 8 to 15
-// begin at the place whose lowest bit is the opposite. Any 8 rows whose numbers differ modulo 8
-// meet every bank once.
+// Where the images 0 to 7 of row r begin in shared memory, in multiples of 16 bytes; the images 8
+// to 15 begin at the place whose lowest bit is the opposite. Any 8 rows whose numbers differ modulo
+// 8 meet every bank once.
 WINNOW_HOST_DEVICE constexpr std::uint32_t swizzled_row(std::uint32_t r) {
   return 2 * r + r / 4 % 2;
 }

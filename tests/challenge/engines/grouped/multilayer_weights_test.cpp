@@ -7,7 +7,7 @@
 #include <set>
 
 #include "runtime/base/half.h"
-#include "runtime/challenge/engines/grouped/bank_order.h"
+#include "runtime/challenge/engines/grouped/layout/bank_order.h"
 #include "tests/challenge/engines/grouped/shared_network.h"
 #include "tests/challenge/random_network.h"
 

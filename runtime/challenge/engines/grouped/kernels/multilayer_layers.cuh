@@ -1,8 +1,8 @@
 // What the computing warps of multilayer_kernel do with a tile of images in shared memory. Layers
 // take turns between two buffers of activations.
 //
-// Row r of a buffer has its images 0 to 7 at place swizzled_row(r), in units of 16 bytes, and 8 to
-// 15 at the same place with the lowest bit inverted.
+// Row r of a buffer has its images 0 to 7 at place swizzled_row(r), in multiples of 16 bytes, and 8
+// to 15 at the same place with the lowest bit inverted.
 #pragma once
 
 #include <cstdint>

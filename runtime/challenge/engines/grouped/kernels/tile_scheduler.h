@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "runtime/challenge/engines/gpu/host_device.h"
-#include "runtime/challenge/engines/grouped/group_panels.h"
+#include "runtime/challenge/engines/grouped/layout/group_panels.h"
 
 namespace winnow::challenge {
 

@@ -1,4 +1,4 @@
-#include "runtime/challenge/engines/grouped/bank_order.h"
+#include "runtime/challenge/engines/grouped/layout/bank_order.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "runtime/challenge/engines/grouped/bank_order.h"
+#include "runtime/challenge/engines/grouped/layout/bank_order.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 
-#include "runtime/challenge/engines/grouped/grouped_layer.h"
+#include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 #include "tests/challenge/engines/grouped/shared_network.h"
 
 namespace winnow::challenge {

@@ -1,13 +1,13 @@
-#include "runtime/challenge/engines/grouped/grouped_layer.h"
+#include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "runtime/base/error.h"
 #include "runtime/base/half.h"
-#include "runtime/challenge/engines/grouped/dense_group.h"
-#include "runtime/challenge/engines/grouped/group_panels.h"
-#include "runtime/challenge/engines/grouped/panel_reads.h"
+#include "runtime/challenge/engines/grouped/layout/dense_group.h"
+#include "runtime/challenge/engines/grouped/layout/group_panels.h"
+#include "runtime/challenge/engines/grouped/layout/panel_reads.h"
 
 namespace winnow::challenge {
 

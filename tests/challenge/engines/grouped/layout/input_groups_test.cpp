@@ -1,4 +1,4 @@
-#include "runtime/challenge/engines/grouped/input_groups.h"
+#include "runtime/challenge/engines/grouped/layout/input_groups.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/challenge/engines/grouped/grouped_layer.h"
+#include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 
 #include "runtime/base/half.h"
-#include "runtime/challenge/engines/grouped/panel_reads.h"
+#include "runtime/challenge/engines/grouped/layout/panel_reads.h"
 #include "tests/challenge/engines/grouped/shared_network.h"
 #include "tests/challenge/random_network.h"
 #include "tests/throws.h"

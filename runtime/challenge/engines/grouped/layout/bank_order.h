@@ -2,7 +2,7 @@
 // shared memory without bank conflicts. Pure host code.
 #pragma once
 
-#include "runtime/challenge/engines/grouped/input_groups.h"
+#include "runtime/challenge/engines/grouped/layout/input_groups.h"
 
 namespace winnow::challenge {
 

@@ -1,4 +1,4 @@
-#include "runtime/challenge/engines/grouped/group_panels.h"
+#include "runtime/challenge/engines/grouped/layout/group_panels.h"
 
 #include <doctest/doctest.h>
 

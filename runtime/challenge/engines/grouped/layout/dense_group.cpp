@@ -1,10 +1,10 @@
-#include "runtime/challenge/engines/grouped/dense_group.h"
+#include "runtime/challenge/engines/grouped/layout/dense_group.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/challenge/engines/grouped/group_panels.h"
-#include "runtime/challenge/engines/grouped/grouped_layer.h"
+#include "runtime/challenge/engines/grouped/layout/group_panels.h"
+#include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 
 namespace winnow::challenge {
 

@@ -1,6 +1,6 @@
 // The weights of a layer as tensor cores read them, in host memory. A group of 16 outputs and 32 of
 // its inputs are a step: two fragments of mma.m16n8k16 (PTX ISA, "Matrix fragments for
-// mma.m16n8k16"), each a dense matrix of 16 outputs x 16 inputs. kernels/group_kernel.h explains
+// mma.m16n8k16"), each a dense matrix of 16 outputs x 16 inputs. group_kernel.h explains
 // group, panel, tile and term.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/challenge/engines/gpu/host_device.h"
-#include "runtime/challenge/engines/grouped/input_groups.h"
+#include "runtime/challenge/engines/grouped/layout/input_groups.h"
 #include "runtime/challenge/network.h"
 
 namespace winnow::challenge {

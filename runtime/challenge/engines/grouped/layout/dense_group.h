@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/challenge/engines/grouped/input_groups.h"
+#include "runtime/challenge/engines/grouped/layout/input_groups.h"
 #include "runtime/challenge/network.h"
 
 namespace winnow::challenge {

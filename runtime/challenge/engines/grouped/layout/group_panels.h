@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/challenge/engines/grouped/input_groups.h"
+#include "runtime/challenge/engines/grouped/layout/input_groups.h"
 
 namespace winnow::challenge {
 
