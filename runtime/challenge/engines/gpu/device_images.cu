@@ -1,4 +1,5 @@
 #include "runtime/challenge/engines/gpu/device_images.h"
+
 #include "runtime/device/cuda_check.h"
 
 namespace winnow::challenge {

@@ -1,9 +1,9 @@
 #include "runtime/challenge/engines/gpu/gpu_engine.h"
-#include "runtime/device/attribute.h"
 
 #include <chrono>
 
 #include "runtime/base/error.h"
+#include "runtime/device/attribute.h"
 #include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
