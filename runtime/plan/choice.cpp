@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/base/error.h"
 
@@ -64,15 +65,19 @@ void check(const ChoiceProblem& problem) {
   }
 }
 
-// Last step that reads each value; the network's output is read after all steps.
-std::vector<std::size_t> last_readers(const ChoiceProblem& problem) {
-  std::vector<std::size_t> last(problem.conversion_ms.size(), 0);
+// By step: the values that no later step reads. The network's output is read after all steps.
+std::vector<std::vector<std::size_t>> dying_values(const ChoiceProblem& problem) {
+  std::vector<std::size_t> last(problem.conversion_ms.size(), kNone);
   for (std::size_t i = 0; i < problem.steps.size(); ++i) {
     last[problem.steps[i].output] = i;
     for (const std::size_t value : problem.steps[i].inputs) last[value] = i;
   }
-  last[problem.output] = problem.steps.size();
-  return last;
+  last[problem.output] = kNone;
+  std::vector<std::vector<std::size_t>> dying(problem.steps.size());
+  for (std::size_t value = 0; value < last.size(); ++value) {
+    if (last[value] != kNone) dying[last[value]].push_back(value);
+  }
+  return dying;
 }
 
 // Makes `value` exist in `format`, by the cheapest conversion from a format that it has.
@@ -94,11 +99,17 @@ bool provide(const ChoiceProblem& problem, std::size_t value, std::size_t format
   return true;
 }
 
+// As memcmp: any fixed order will do, and states of wide graphs are long.
+int compare(const State& a, const State& b) {
+  return std::memcmp(a.data(), b.data(), a.size() * sizeof(FormatSet));
+}
+
 // Keeps the cheapest path of every state, at most `limit`, in an order that depends on numbers
 // only.
 void keep_best(std::vector<Path>& paths, std::size_t limit) {
   std::stable_sort(paths.begin(), paths.end(), [](const Path& a, const Path& b) {
-    return a.state != b.state ? a.state < b.state : a.ms < b.ms;
+    const int order = compare(a.state, b.state);
+    return order != 0 ? order < 0 : a.ms < b.ms;
   });
   const auto same_state = [](const Path& a, const Path& b) { return a.state == b.state; };
   paths.erase(std::unique(paths.begin(), paths.end(), same_state), paths.end());
@@ -109,7 +120,7 @@ void keep_best(std::vector<Path>& paths, std::size_t limit) {
 }
 
 std::vector<Path> advance(const ChoiceProblem& problem, std::size_t index,
-                          const std::vector<std::size_t>& last, const std::vector<Path>& before) {
+                          const std::vector<std::size_t>& dying, const std::vector<Path>& before) {
   const ChoiceStep& step = problem.steps[index];
   std::vector<Path> after;
   for (std::size_t parent = 0; parent < before.size(); ++parent) {
@@ -123,9 +134,7 @@ std::vector<Path> advance(const ChoiceProblem& problem, std::size_t index,
       }
       if (!is_possible) continue;
       path.state[step.output] = only(option.writes);
-      for (std::size_t value = 0; value < last.size(); ++value) {
-        if (last[value] <= index) path.state[value] = 0;
-      }
+      for (const std::size_t value : dying) path.state[value] = 0;
       after.push_back(std::move(path));
     }
   }
@@ -156,18 +165,20 @@ Choice trace(const ChoiceProblem& problem, const std::vector<std::vector<Path>>&
 
 Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states) {
   check(problem);
-  const std::vector<std::size_t> last = last_readers(problem);
+  const std::vector<std::vector<std::size_t>> dying = dying_values(problem);
   std::vector<std::vector<Path>> paths(1);
   Path start{State(problem.conversion_ms.size(), 0), 0, kNone, 0, {}};
   start.state[problem.input] = only(problem.input_format);
   paths.front().push_back(std::move(start));
 
   for (std::size_t step = 0; step < problem.steps.size(); ++step) {
-    std::vector<Path> after = advance(problem, step, last, paths.back());
+    std::vector<Path> after = advance(problem, step, dying[step], paths.back());
     if (after.empty()) {
       fail(ErrorCode::device, "step ", step, ": no kernel reads a format that its input can have");
     }
     keep_best(after, std::max<std::size_t>(max_states, 1));
+    // trace() wants parents, options and conversions only, and states of wide graphs are large.
+    for (Path& path : paths.back()) State().swap(path.state);
     paths.push_back(std::move(after));
   }
 
