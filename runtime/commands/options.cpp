@@ -32,7 +32,7 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   app.add_option("--sub-batch", options.sub_batch,
-                 "Images per thread block of the direct kernel: 1, 2, 4, 8; 0 measures")
+                 "GPU: images per thread of the direct kernel, 1, 2, 4, 8; 0 measures")
       ->check(CLI::IsMember({0, 1, 2, 4, 8}))
       ->capture_default_str();
   app.add_flag("--tf32", options.use_tf32,

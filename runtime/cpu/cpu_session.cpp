@@ -95,6 +95,13 @@ void check_options(const SessionOptions& options) {
     fail(ErrorCode::usage, "precision f16: the CPU backend computes in f32 only");
   }
   if (options.use_tf32) fail(ErrorCode::usage, "TF32 is for GPUs, the device is a CPU");
+  if (options.sub_batch != 0) {
+    fail(ErrorCode::usage, "a sub-batch (", options.sub_batch,
+         ") is for GPUs, the device is a CPU");
+  }
+  if (options.all_plans) {
+    fail(ErrorCode::usage, "trying all plans is for GPUs, the device is a CPU");
+  }
   const std::vector<std::string> families = cpu_families();
   const bool is_known = options.family.empty() || std::find(families.begin(), families.end(),
                                                             options.family) != families.end();
