@@ -111,7 +111,8 @@ class GpuSession : public Session {
     gpu_.make_current();
     std::vector<std::vector<double>> times;
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      // In order, so that each step works on the real values of the steps before it.
+      // In order, so that a step's first run works on the values of the steps before it. What a
+      // conversion reads may be overwritten in later runs; times do not depend on values.
       executor_->enqueue_step(i, gpu_.stream());
       if (executor_->is_free(i)) {
         times.emplace_back(static_cast<std::size_t>(repeats), 0.0);
