@@ -1,25 +1,17 @@
 #include "runtime/cpu/cpu_session.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "runtime/base/error.h"
 #include "runtime/base/processor.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/wall_clock.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/cpu_session_for_isa.h"
 #include "runtime/cpu/network_planner.h"
 
 namespace winnow {
 namespace {
-
-template <typename Work>
-double run_ms(Work work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
-  return ms.count();
-}
 
 class CpuSession final : public Session {
  public:

@@ -196,6 +196,10 @@ Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states) {
   return trace(problem, paths, best);
 }
 
+std::size_t fastest_network(std::span<const double> ms) {
+  return static_cast<std::size_t>(std::ranges::min_element(ms) - ms.begin());
+}
+
 void time_conversions(const std::vector<std::size_t>& formats, const ConversionTimer& time,
                       ChoiceProblem& problem) {
   std::vector<FormatSet> written(formats.size(), 0), read(formats.size(), 0);

@@ -296,9 +296,13 @@ TEST_CASE("choose_kernels refuses what has no answer") {
   CHECK(error_of([&] { choose_kernels(bad_value); }) == ErrorCode::usage);
 }
 
-TEST_CASE("is_worth_it keeps dense on a tie") {
-  CHECK(is_worth_it(0.9, 1.0));
-  CHECK_FALSE(is_worth_it(1.0, 1.0));
+TEST_CASE("fastest_network keeps dense, which comes first, on a tie") {
+  const auto fastest = [](const std::vector<double>& ms) { return fastest_network(ms); };
+  CHECK(fastest({1.0}) == 0);
+  CHECK(fastest({1.0, 0.9}) == 1);
+  CHECK(fastest({1.0, 1.0}) == 0);
+  CHECK(fastest({1.0, 0.9, 0.9}) == 1);
+  CHECK(fastest({1.0, 0.9, 0.8}) == 2);
 }
 
 TEST_CASE("only conversions from what is written to what is read are timed") {

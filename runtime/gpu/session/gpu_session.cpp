@@ -153,7 +153,7 @@ class GpuSession : public Session {
   std::unique_ptr<NetworkExecutor> fastest(const NetworkPlanner& planner) {
     const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();
     NetworkPlan chosen = planner.plan(Allowed::as_asked);
-    std::vector<NetworkPlan> plans;  // ties go to the earlier one
+    std::vector<NetworkPlan> plans;  // dense first, see fastest_network
     if (is_free && !is_dense(chosen) && planner.has_dense()) {
       plans.push_back(planner.plan(Allowed::dense_only));
     }
@@ -164,15 +164,9 @@ class GpuSession : public Session {
 
   std::size_t fastest_of(const std::vector<NetworkPlan>& plans) {
     if (plans.size() == 1) return 0;
-    std::size_t best = 0;
-    double best_ms = time_plan(plans[0]);
-    for (std::size_t i = 1; i < plans.size(); ++i) {
-      const double ms = time_plan(plans[i]);
-      if (!is_worth_it(ms, best_ms)) continue;
-      best = i;
-      best_ms = ms;
-    }
-    return best;
+    std::vector<double> ms;
+    for (const NetworkPlan& plan : plans) ms.push_back(time_plan(plan));
+    return fastest_network(ms);
   }
 
   static bool is_dense(const NetworkPlan& plan) {
