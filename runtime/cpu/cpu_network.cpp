@@ -63,16 +63,16 @@ void CpuNetwork::place_buffers() {
   arena_ = AlignedBuffer(memory.total_bytes / kFloatBytes);
 }
 
-std::span<float> CpuNetwork::planar_buffer(std::size_t index) {
+std::span<float> CpuNetwork::nchw_buffer(std::size_t index) {
   return {buffer(index), static_cast<std::size_t>(extents_[index].count())};
 }
 
 std::span<float> CpuNetwork::input() {
-  return planar_buffer(execution_.input);
+  return nchw_buffer(execution_.input);
 }
 
 std::span<float> CpuNetwork::output() {
-  return planar_buffer(execution_.output);
+  return nchw_buffer(execution_.output);
 }
 
 void CpuNetwork::run(ThreadPool& pool) {

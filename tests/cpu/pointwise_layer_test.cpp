@@ -34,9 +34,9 @@ Floats run_pointwise(const Case& c, ThreadPool& pool) {
   for (const Floats& value : values) pointers.push_back(value.data());
   Floats out(static_cast<std::size_t>(planes_of(layer->output_layout, step.output).count()));
   layer->run({pointers, out.data(), nullptr}, pool);
-  Floats planar(static_cast<std::size_t>(step.output.count()));
-  convert({step.output, layer->output_layout, {}}, out.data(), planar.data(), pool);
-  return planar;
+  Floats nchw(static_cast<std::size_t>(step.output.count()));
+  convert({step.output, layer->output_layout, {}}, out.data(), nchw.data(), pool);
+  return nchw;
 }
 
 Floats run_reference(const Case& c) {
