@@ -18,9 +18,9 @@ namespace winnow {
 //
 // tensors holds, for a node `n`:
 //   n.weight, n.bias, n.running_mean, n.running_var   f32, as parameters_of(n)
-//   n.weight.mask      u8 [ceil(K / vector), C / groups, R, S] or [ceil(out / vector), in]; 1
-//   keeps.
-//                      Absent: dense. vector is mask_vector[n]. A masked weight is exactly 0.
+//   n.weight.mask      u8 [ceil(K / vector), C / groups, R, S] or [ceil(out / vector), in];
+//                      1 keeps. Absent: dense. vector is mask_vector[n]. A masked weight is
+//                      exactly 0.
 // and after quantization, in place of n.weight, one of
 //   n.weight.codes i16 or i8 (shape of the weight) and n.weight.scale f32 [1]
 //   n.weight.codes u8 and n.weight.codebook f16 [entries]; entry 0 is 0 and stands for masked

@@ -49,7 +49,7 @@ struct ActivationStrides {
   std::int64_t channel = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;
-  std::int64_t origin = 0;  // of position (0, 0) of the first plane from the first byte
+  std::int64_t origin = 0;  // of position (0, 0) of the first plane from the first element
   std::int64_t total = 0;   // elements of the whole tensor with halos
 };
 ActivationStrides strides_of(const ActivationFormat& format, const Extents& size);
