@@ -75,8 +75,8 @@ struct DeployedModel {
   friend bool operator==(const DeployedModel&, const DeployedModel&) = default;
 };
 
-// A dense weight or bias as floats. Throws Error{bad_file} if it is missing.
-std::vector<float> dense_values(const DeployedModel& model, const std::string& name);
+// All values of a weight or bias, zeros included, row-major.
+std::vector<float> dense_floats(const Weight& weight);
 
 // Throws Error{bad_file} unless the graph has every weight with its shape and no others.
 void check_deployed_model(const DeployedModel& model, const std::string& place);

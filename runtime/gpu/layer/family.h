@@ -41,6 +41,11 @@ class PreparedLayer {
   virtual std::size_t workspace_bytes() const { return 0; }
 };
 
+struct NamedLayer {
+  std::string name;  // the kernel's
+  std::shared_ptr<const PreparedLayer> layer;
+};
+
 // What a family needs to know of a step.
 struct LayerProblem {
   const DeployedModel& model;

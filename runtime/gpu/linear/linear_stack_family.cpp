@@ -8,8 +8,8 @@
 
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
+#include "runtime/gpu/linear/deployed_layer.h"
 #include "runtime/gpu/linear/linear_stack.h"
-#include "runtime/gpu/linear/sparse_layers.h"
 #include "runtime/plan/timing_table.h"
 
 namespace winnow {

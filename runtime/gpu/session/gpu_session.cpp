@@ -7,7 +7,6 @@
 
 #include "runtime/base/median.h"
 #include "runtime/device/graph.h"
-#include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
 #include "runtime/gpu/session/kernel_timer.h"
