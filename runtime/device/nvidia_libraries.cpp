@@ -15,12 +15,12 @@ std::string file_of(const std::string& name, int version) {
 constexpr int kCudaMajor = CUDART_VERSION / 1000;
 
 // Libraries need others. Loading the one beside them first keeps another version on the loader's
-// path from being taken. Where it is missing, opening the library itself says so.
+// path from being taken.
 template <typename Open>
 void preload(Open open) {
   try {
     open();
-  } catch (const Error&) {
+  } catch (const Error&) {  // opening the library that needs it says what is missing
   }
 }
 
