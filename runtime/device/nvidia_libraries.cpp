@@ -33,8 +33,8 @@ DynamicLibrary open_cublaslt() {
 
 DynamicLibrary open_cudnn() {
   preload(open_cublaslt);
-  const DynamicLibrary cudnn = DynamicLibrary::open({file_of("libcudnn", kCudnnMajor)},
-                                                    library_folders("WINNOW_CUDNN_DIR", "cudnn"));
+  DynamicLibrary cudnn = DynamicLibrary::open({file_of("libcudnn", kCudnnMajor)},
+                                              library_folders("WINNOW_CUDNN_DIR", "cudnn"));
   const std::size_t version = cudnn.function<std::size_t (*)()>("cudnnGetVersion")();
   if (version / 10000 != kCudnnMajor) {
     fail(ErrorCode::device, cudnn.path(), ": is cuDNN ", version, ", expected version ",
