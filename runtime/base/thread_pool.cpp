@@ -42,7 +42,7 @@ ThreadPool::ThreadPool(int threads) {
   }
   const int count = threads == 0 ? available_cores() : threads;
   errors_.resize(count);
-  for (int part = 1; part < count; ++part) workers_.emplace_back([this, part] { work(part); });
+  for (int share = 1; share < count; ++share) workers_.emplace_back([this, share] { work(share); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -57,7 +57,7 @@ void ThreadPool::run(const std::function<void(int)>& job) {
   pending_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   if (!workers_.empty()) round_.notify_all();
-  run_part(0);
+  run_share(0);
   for (std::uint32_t left = pending_.load(std::memory_order_acquire); left != 0;
        left = pending_.load(std::memory_order_acquire)) {
     wait_while(pending_, left);
@@ -70,36 +70,36 @@ void ThreadPool::run(const std::function<void(int)>& job) {
   }
 }
 
-void ThreadPool::run_ranges(std::int64_t count, std::int64_t item_floats,
+void ThreadPool::run_ranges(std::int64_t count, std::int64_t floats,
                             const std::function<void(std::int64_t, std::int64_t)>& job) {
   constexpr std::int64_t kSmallWork = 16384;  // floats; a few microseconds
-  if (count * item_floats < kSmallWork) {
+  if (count * floats < kSmallWork) {
     if (count > 0) job(0, count);
     return;
   }
-  const std::int64_t parts = threads();
-  run([&](int part) {
-    const std::int64_t share = count / parts, rest = count % parts;
-    const std::int64_t begin = part * share + std::min<std::int64_t>(part, rest);
-    const std::int64_t end = begin + share + (part < rest ? 1 : 0);
+  const std::int64_t shares = threads();
+  run([&](int share) {
+    const std::int64_t length = count / shares, rest = count % shares;
+    const std::int64_t begin = share * length + std::min<std::int64_t>(share, rest);
+    const std::int64_t end = begin + length + (share < rest ? 1 : 0);
     if (begin < end) job(begin, end);
   });
 }
 
-void ThreadPool::run_part(int part) {
+void ThreadPool::run_share(int share) {
   try {
-    (*job_)(part);
+    (*job_)(share);
   } catch (...) {
-    errors_[part] = std::current_exception();
+    errors_[share] = std::current_exception();
   }
 }
 
-void ThreadPool::work(int part) {
+void ThreadPool::work(int share) {
   for (std::uint32_t round = 0;;) {
     wait_while(round_, round);
     round = round_.load(std::memory_order_acquire);
     if (is_stopping_) return;
-    run_part(part);
+    run_share(share);
     if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
   }
 }

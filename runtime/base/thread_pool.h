@@ -1,4 +1,4 @@
-// A few threads that run the parts of one job together.
+// A few threads that run the shares of one job together.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace winnow {
 
-// The caller is one of the threads. Parts are fixed by their number, never stolen, so that which
+// The caller is one of the threads. Shares are fixed by their number, never stolen, so that which
 // thread computes what does not depend on timing. One caller at a time.
 class ThreadPool {
  public:
@@ -23,22 +23,23 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // Calls job(part) for every part in 0 .. threads() - 1, each on its own thread, and returns when
-  // all have returned. Rethrows the exception of the lowest part that threw.
-  void run(const std::function<void(int part)>& job);
+  // Calls job(share) for every share in 0 .. threads() - 1, each on its own thread, and returns
+  // when all have returned. Rethrows the exception of the lowest share that threw.
+  void run(const std::function<void(int share)>& job);
 
-  // The same for count items in contiguous ranges of nearly equal length. `item_floats` is what
-  // an item reads or writes: work that takes less than waking a thread stays on the caller's.
-  void run_ranges(std::int64_t count, std::int64_t item_floats,
+  // The same with the indices 0 .. count - 1 shared out as ranges of nearly equal length. `floats`
+  // is what one index reads or writes: work that takes less than waking a thread stays on the
+  // caller's.
+  void run_ranges(std::int64_t count, std::int64_t floats,
                   const std::function<void(std::int64_t begin, std::int64_t end)>& job);
 
  private:
-  void work(int part);
-  void run_part(int part);
+  void work(int share);
+  void run_share(int share);
 
   std::vector<std::thread> workers_;
   const std::function<void(int)>* job_ = nullptr;
-  std::vector<std::exception_ptr> errors_;  // by part
+  std::vector<std::exception_ptr> errors_;  // by share
   std::atomic<std::uint32_t> round_ = 0;    // counts jobs; workers wait for it to change
   std::atomic<std::uint32_t> pending_ = 0;  // workers still in this job
   bool is_stopping_ = false;

@@ -16,11 +16,11 @@
 
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/base/random.h"
-#include "runtime/cpu/channel_conv.h"
+#include "runtime/cpu/chwn_conv.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"
-#include "runtime/cpu/image_conv.h"
-#include "runtime/cpu/planar_conv.h"
+#include "runtime/cpu/nchw_conv.h"
+#include "runtime/cpu/nhwc_conv.h"
 
 namespace winnow {
 namespace {
@@ -88,10 +88,10 @@ Layers dense_layers(const ConvWork& work, const MicroKernels& kernels, int threa
 
 Layers sparse_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
   Layers layers;
-  layers.emplace_back("images", make_image_conv(work, kernels, threads));
-  if (work.shape.in.n < 16) layers.emplace_back("planar", make_planar_conv(work, kernels, threads));
-  if (channel_conv_fits(work, kernels)) {
-    layers.emplace_back("channels", make_channel_conv(work, kernels, threads));
+  layers.emplace_back("images", make_chwn_conv(work, kernels, threads));
+  if (work.shape.in.n < 16) layers.emplace_back("planar", make_nchw_conv(work, kernels, threads));
+  if (nhwc_conv_fits(work, kernels)) {
+    layers.emplace_back("channels", make_nhwc_conv(work, kernels, threads));
   }
   return layers;
 }

@@ -47,10 +47,10 @@ TapWindow all_taps(const ConvShape& shape) {
   return {0, shape.kernel[0], 0, shape.kernel[1]};
 }
 
-std::int64_t BlockLists::entries(std::int64_t first_block, std::int64_t last_block) const {
+std::int64_t BlockLists::entries(std::int64_t first_block_row, std::int64_t last_block_row) const {
   std::int64_t sum = 0;
   for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-    sum += begin[chunk * blocks + last_block] - begin[chunk * blocks + first_block];
+    sum += begin[chunk * block_rows + last_block_row] - begin[chunk * block_rows + first_block_row];
   }
   return sum;
 }
@@ -63,13 +63,13 @@ BlockLists make_block_lists(const BlockCsr& blocks, const ConvShape& shape, cons
                                  : std::min(options.chunk_channels, channels);
   BlockLists lists;
   lists.vector = blocks.vector;
-  lists.blocks = blocks.rows();
+  lists.block_rows = blocks.rows();
   lists.chunks = std::max<std::int64_t>(1, (channels + chunk - 1) / chunk);
   lists.begin.push_back(0);
   std::vector<std::int64_t> next(blocks.begin.begin(), blocks.begin.end() - 1);
   const RowWriter writer{blocks, shape, rule, options.taps, lists};
   for (std::int64_t i = 0; i < lists.chunks; ++i) {
-    for (std::int64_t row = 0; row < lists.blocks; ++row) {
+    for (std::int64_t row = 0; row < lists.block_rows; ++row) {
       writer.append(row, next[row], (i + 1) * chunk);
       lists.begin.push_back(static_cast<std::int64_t>(lists.offset.size()));
     }

@@ -18,17 +18,17 @@ struct TapWindow {
 };
 TapWindow all_taps(const ConvShape& shape);
 
-// One list per chunk of input channels and block; chunks outermost, so that all blocks run over the
-// same part of the input while it lies in the cache.
+// One list per chunk of input channels and row of blocks; chunks outermost, so that all rows run
+// over the same part of the input while it lies in the cache.
 struct BlockLists {
   int vector = 1;
-  std::int64_t blocks = 0;
+  std::int64_t block_rows = 0;
   std::int64_t chunks = 1;
-  std::vector<std::int64_t> begin;   // [chunks * blocks + 1]
+  std::vector<std::int64_t> begin;   // [chunks * block_rows + 1]
   std::vector<std::int32_t> offset;  // in floats
   std::vector<float> value;          // [entries, vector]
 
-  std::int64_t entries(std::int64_t first_block, std::int64_t last_block) const;
+  std::int64_t entries(std::int64_t first_block_row, std::int64_t last_block_row) const;
 };
 
 // Offset of channel c (counted over all groups) and tap (r, s) from an output point's first input.

@@ -1,11 +1,11 @@
 #include "runtime/cpu/candidates.h"
 
-#include "runtime/cpu/channel_conv.h"
+#include "runtime/cpu/chwn_conv.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/gather_linear.h"
-#include "runtime/cpu/image_conv.h"
-#include "runtime/cpu/planar_conv.h"
+#include "runtime/cpu/nchw_conv.h"
+#include "runtime/cpu/nhwc_conv.h"
 
 namespace winnow {
 namespace {
@@ -16,7 +16,7 @@ using Layers = std::vector<std::shared_ptr<CpuLayer>>;
 const MicroKernels* channel_kernels(const ConvWork& work, Isa widest) {
   const std::vector<Isa> isas = available_isas();
   for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa) {
-    if (*isa <= widest && channel_conv_fits(work, micro_kernels(*isa))) return &micro_kernels(*isa);
+    if (*isa <= widest && nhwc_conv_fits(work, micro_kernels(*isa))) return &micro_kernels(*isa);
   }
   return nullptr;
 }
@@ -38,14 +38,14 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Layers& l
   const MicroKernels* by_channels =
       work.blocks.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
   if (images >= kManyImages && options.can_interleave) {
-    layers.push_back(make_image_conv(work, image_kernels(images, options.isa), options.threads));
+    layers.push_back(make_chwn_conv(work, image_kernels(images, options.isa), options.threads));
   }
-  if (by_channels) layers.push_back(make_channel_conv(work, *by_channels, options.threads));
+  if (by_channels) layers.push_back(make_nhwc_conv(work, *by_channels, options.threads));
   if (!layers.empty() && images > kFewImages) return;
   if (gather_linear_fits(work)) {
     layers.push_back(make_gather_linear(work, kernels, options.threads));
   } else {
-    layers.push_back(make_planar_conv(work, kernels, options.threads));
+    layers.push_back(make_nchw_conv(work, kernels, options.threads));
   }
 }
 

@@ -22,7 +22,6 @@ struct ConvShape {
   std::int64_t group_channels() const { return in.c / groups; }
   std::int64_t group_outputs() const { return out.c / groups; }
   std::int64_t cols() const { return group_channels() * kernel[0] * kernel[1]; }
-  bool is_unit_stride() const { return stride[0] == 1 && stride[1] == 1; }
   bool is_padded() const { return padding[0] != 0 || padding[1] != 0; }
 };
 

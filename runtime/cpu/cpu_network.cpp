@@ -52,8 +52,8 @@ void CpuNetwork::place_buffers() {
     lives.push_back({planes_of(layouts_[i], extents_[i]).count() * kFloatBytes,
                      buffer.first_operation, buffer.last_operation});
   }
-  lives[execution_.input].first_step = 0;  // kept from run to run
-  lives[execution_.input].last_step = end;
+  lives[execution_.input].first_operation = 0;  // kept from run to run
+  lives[execution_.input].last_operation = end;
   std::int64_t scratch = 0;
   for (const LayerPointer& layer : layers_) scratch = std::max(scratch, layer->scratch_floats());
   lives.push_back({scratch * kFloatBytes, 0, end});
@@ -63,16 +63,16 @@ void CpuNetwork::place_buffers() {
   arena_ = AlignedBuffer(memory.total_bytes / kFloatBytes);
 }
 
-std::span<float> CpuNetwork::planar_buffer(std::size_t index) {
+std::span<float> CpuNetwork::nchw_buffer(std::size_t index) {
   return {buffer(index), static_cast<std::size_t>(extents_[index].count())};
 }
 
 std::span<float> CpuNetwork::input() {
-  return planar_buffer(execution_.input);
+  return nchw_buffer(execution_.input);
 }
 
 std::span<float> CpuNetwork::output() {
-  return planar_buffer(execution_.output);
+  return nchw_buffer(execution_.output);
 }
 
 void CpuNetwork::run(ThreadPool& pool) {

@@ -25,8 +25,8 @@ class CpuNetwork {
              const std::vector<std::vector<float>>& tables);
 
   const std::vector<LayerPointer>& layers() const { return layers_; }  // of all steps
-  std::span<float> input();   // planar, kept from run to run
-  std::span<float> output();  // planar, valid after run()
+  std::span<float> input();                                            // nchw, kept from run to run
+  std::span<float> output();                                           // nchw, valid after run()
 
   // All steps; or one step with the conversions before it (after it too, for the last).
   void run(ThreadPool& pool);
@@ -39,7 +39,7 @@ class CpuNetwork {
   void place_buffers();
   void run_operation(const PlannedOperation& operation, ThreadPool& pool);
   float* buffer(std::size_t index) { return arena_.data() + offsets_[index]; }
-  std::span<float> planar_buffer(std::size_t index);
+  std::span<float> nchw_buffer(std::size_t index);
 
   std::vector<LayerPointer> layers_;
   ExecutionPlan execution_;

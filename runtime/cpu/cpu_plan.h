@@ -22,7 +22,7 @@ struct CpuStepPlan {
 };
 
 struct CpuPlan {
-  std::vector<std::vector<Layout>> layouts;  // by value: a value's formats, the first is planar
+  std::vector<std::vector<Layout>> layouts;  // by value: a value's formats, the first is nchw
   std::vector<CpuStepPlan> steps;
   std::vector<Conversion> conversions;  // in execution order
 };

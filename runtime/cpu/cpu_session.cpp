@@ -1,25 +1,17 @@
 #include "runtime/cpu/cpu_session.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "runtime/base/error.h"
 #include "runtime/base/processor.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/wall_clock.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/cpu_session_for_isa.h"
 #include "runtime/cpu/network_planner.h"
 
 namespace winnow {
 namespace {
-
-template <typename Work>
-double run_ms(Work work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
-  return ms.count();
-}
 
 class CpuSession final : public Session {
  public:
@@ -95,6 +87,13 @@ void check_options(const SessionOptions& options) {
     fail(ErrorCode::usage, "precision f16: the CPU backend computes in f32 only");
   }
   if (options.use_tf32) fail(ErrorCode::usage, "TF32 is for GPUs, the device is a CPU");
+  if (options.sub_batch != 0) {
+    fail(ErrorCode::usage, "a sub-batch (", options.sub_batch,
+         ") is for GPUs, the device is a CPU");
+  }
+  if (options.all_plans) {
+    fail(ErrorCode::usage, "trying all plans is for GPUs, the device is a CPU");
+  }
   const std::vector<std::string> families = cpu_families();
   const bool is_known = options.family.empty() || std::find(families.begin(), families.end(),
                                                             options.family) != families.end();

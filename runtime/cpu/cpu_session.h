@@ -7,7 +7,8 @@
 
 namespace winnow {
 
-// Throws Error{usage} for options that the CPU does not have (Precision::f16).
+// Throws Error{usage} for options that the CPU does not have: Precision::f16, use_tf32, sub_batch,
+// all_plans, families of the GPU.
 std::unique_ptr<Session> make_cpu_session(const DeployedModel& model,
                                           const SessionOptions& options);
 

@@ -7,7 +7,7 @@
 
 namespace winnow {
 
-// Family "direct", planar in and out. Lanes are output channels; each gathers its own input.
+// Family "direct", nchw in and out. Lanes are output channels; each gathers its own input.
 std::unique_ptr<CpuLayer> make_gather_linear(const ConvWork& work, const MicroKernels& kernels,
                                              int threads);
 

@@ -1,22 +1,14 @@
 #include "runtime/cpu/layer_timer.h"
 
-#include <chrono>
-
 #include "runtime/base/median.h"
 #include "runtime/base/random.h"
+#include "runtime/base/wall_clock.h"
 
 namespace winnow {
 namespace {
 
 constexpr int kRepeats = 7;
 constexpr double kBudgetMs = 40;
-
-double run_ms(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
-  return ms.count();
-}
 
 void grow(AlignedBuffer& buffer, std::int64_t count, bool is_random) {
   if (static_cast<std::int64_t>(buffer.span().size()) >= count) return;

@@ -15,10 +15,10 @@ namespace winnow {
 // `budget_ms` are spent, but not before one counted run.
 std::vector<double> time_runs(int repeats, double budget_ms, const std::function<void()>& work);
 
+// Measures what is the same once.
 class LayerTimer {
  public:
-  // `table` has what was measured before and receives what is measured here.
-  LayerTimer(ThreadPool& pool, TimingTable& table) : pool_(pool), table_(table) {}
+  explicit LayerTimer(ThreadPool& pool) : pool_(pool) {}
 
   // Median milliseconds of the step that `step` names; of a layer that takes several times
   // `best_ms`, of its first run only.
@@ -33,7 +33,7 @@ class LayerTimer {
   double measure(const LayoutConversion& conversion);
 
   ThreadPool& pool_;
-  TimingTable& table_;
+  TimingTable table_;
   AlignedBuffer input_, output_, scratch_;
 };
 

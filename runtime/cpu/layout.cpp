@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
+#include "runtime/base/divided_up.h"
+
 namespace winnow {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Where an element lies: n and c decide the offset of (0, 0), the step is between neighbouring
 // positions of the plane.
@@ -24,7 +22,7 @@ Address address_of(const Layout& layout, const Extents& x, std::int64_t n, std::
     case Order::chwn:
       return {(n / lanes * x.c + c) * image_plane_stride(x.h, x.w) * lanes + n % lanes, lanes};
     case Order::nchwc:
-      return {(n * ceil_div(x.c, lanes) + c / lanes) * plane * lanes + c % lanes, lanes};
+      return {(n * divided_up(x.c, lanes) + c / lanes) * plane * lanes + c % lanes, lanes};
     case Order::nhwc:
       return {n * plane * x.c + c, x.c};
   }
@@ -37,28 +35,29 @@ std::int64_t neighbour_step(const Layout& layout, const Extents& x, bool is_imag
   return address_of(layout, x, is_image ? 1 : 0, is_image ? 0 : 1).offset - first.offset;
 }
 
-// A block of up to kBlock images or channels by up to kBlock positions, so that the strided side
-// stays in the first cache.
-constexpr std::int64_t kBlock = 16;
+// A tile of up to kTile images or channels by up to kTile positions, so that the strided side stays
+// in the first cache.
+constexpr std::int64_t kTile = 16;
 
-struct Block {
+struct CopyTile {
   const float* from;
   float* to;
   std::int64_t lanes, positions;
   std::int64_t from_lane, from_step, to_lane, to_step;
 };
 
-void copy_block(const Block& b) {
-  if (b.to_lane == 1) {
-    for (std::int64_t p = 0; p < b.positions; ++p) {
-      for (std::int64_t l = 0; l < b.lanes; ++l) {
-        b.to[p * b.to_step + l] = b.from[p * b.from_step + l * b.from_lane];
+void copy(const CopyTile& tile) {
+  if (tile.to_lane == 1) {
+    for (std::int64_t p = 0; p < tile.positions; ++p) {
+      for (std::int64_t l = 0; l < tile.lanes; ++l) {
+        tile.to[p * tile.to_step + l] = tile.from[p * tile.from_step + l * tile.from_lane];
       }
     }
   } else {
-    for (std::int64_t l = 0; l < b.lanes; ++l) {
-      for (std::int64_t p = 0; p < b.positions; ++p) {
-        b.to[p * b.to_step + l * b.to_lane] = b.from[p * b.from_step + l * b.from_lane];
+    for (std::int64_t l = 0; l < tile.lanes; ++l) {
+      for (std::int64_t p = 0; p < tile.positions; ++p) {
+        tile.to[p * tile.to_step + l * tile.to_lane] =
+            tile.from[p * tile.from_step + l * tile.from_lane];
       }
     }
   }
@@ -74,7 +73,7 @@ struct Lanes {
 
 Lanes lanes_of(const LayoutConversion& c) {
   const bool images = c.from.order == Order::chwn || c.to.order == Order::chwn;
-  std::int64_t width = kBlock;
+  std::int64_t width = kTile;
   for (const Layout& layout : {c.from, c.to}) {
     const bool counts = layout.order == (images ? Order::chwn : Order::nchwc);
     if (counts) width = std::min(width, layout.block);
@@ -83,17 +82,18 @@ Lanes lanes_of(const LayoutConversion& c) {
   return {images, images ? x.n : x.c, images ? x.c : x.n, width};
 }
 
-void convert_lanes(const LayoutConversion& c, const Lanes& lanes, std::int64_t item,
+// Group `index` of neighbouring lanes.
+void convert_lanes(const LayoutConversion& c, const Lanes& lanes, std::int64_t index,
                    const float* from, float* to) {
-  const std::int64_t first = item / lanes.others * lanes.width, other = item % lanes.others;
+  const std::int64_t first = index / lanes.others * lanes.width, other = index % lanes.others;
   const std::int64_t n = lanes.are_images ? first : other, k = lanes.are_images ? other : first;
   const Address in = address_of(c.from, c.extent, n, k), out = address_of(c.to, c.extent, n, k);
   const std::int64_t plane = c.extent.h * c.extent.w;
-  for (std::int64_t p = 0; p < plane; p += kBlock) {
-    copy_block({from + in.offset + p * in.step, to + out.offset + p * out.step,
-                std::min(lanes.width, lanes.count - first), std::min(kBlock, plane - p),
-                neighbour_step(c.from, c.extent, lanes.are_images), in.step,
-                neighbour_step(c.to, c.extent, lanes.are_images), out.step});
+  for (std::int64_t p = 0; p < plane; p += kTile) {
+    copy({from + in.offset + p * in.step, to + out.offset + p * out.step,
+          std::min(lanes.width, lanes.count - first), std::min(kTile, plane - p),
+          neighbour_step(c.from, c.extent, lanes.are_images), in.step,
+          neighbour_step(c.to, c.extent, lanes.are_images), out.step});
   }
 }
 
@@ -103,7 +103,7 @@ void clear_tail(const LayoutConversion& c, float* to) {
   const Planes all = planes_of(c.to, x);
   if (all.planes * all.plane_floats() == x.count()) return;
   const bool images = c.to.order == Order::chwn;
-  const std::int64_t groups = ceil_div(x.c, c.to.block);
+  const std::int64_t groups = divided_up(x.c, c.to.block);
   for (std::int64_t plane = 0; plane < all.planes; ++plane) {
     const bool is_last = images ? plane >= all.planes - x.c : plane % groups == groups - 1;
     if (is_last) std::fill_n(to + plane * all.stride, all.plane_floats(), 0.0f);
@@ -126,9 +126,9 @@ Planes planes_of(const Layout& layout, const Extents& x) {
     case Order::nchw:
       return {x.n * x.c, x.h, x.w, 1, plane};
     case Order::chwn:
-      return {ceil_div(x.n, lanes) * x.c, x.h, x.w, lanes, image_plane_stride(x.h, x.w) * lanes};
+      return {divided_up(x.n, lanes) * x.c, x.h, x.w, lanes, image_plane_stride(x.h, x.w) * lanes};
     case Order::nchwc:
-      return {x.n * ceil_div(x.c, lanes), x.h, x.w, lanes, plane * lanes};
+      return {x.n * divided_up(x.c, lanes), x.h, x.w, lanes, plane * lanes};
     case Order::nhwc:
       return {x.n, x.h, x.w, x.c, plane * x.c};
   }
@@ -137,9 +137,9 @@ Planes planes_of(const Layout& layout, const Extents& x) {
 
 Layout simplest(const Layout& layout, const Extents& x) {
   const bool is_point = x.h * x.w == 1;
-  const bool is_planar = (layout.order == Order::nhwc && (is_point || x.c == 1)) ||
-                         (layout.order == Order::nchwc && is_point && x.c % layout.block == 0);
-  return is_planar ? Layout{} : layout;
+  const bool is_nchw = (layout.order == Order::nhwc && (is_point || x.c == 1)) ||
+                       (layout.order == Order::nchwc && is_point && x.c % layout.block == 0);
+  return is_nchw ? Layout{} : layout;
 }
 
 void convert(const LayoutConversion& conversion, const float* from, float* to, ThreadPool& pool) {
@@ -152,11 +152,11 @@ void convert(const LayoutConversion& conversion, const float* from, float* to, T
   }
   clear_tail(conversion, to);
   const Lanes lanes = lanes_of(conversion);
-  pool.run_ranges(ceil_div(lanes.count, lanes.width) * lanes.others,
+  pool.run_ranges(divided_up(lanes.count, lanes.width) * lanes.others,
                   lanes.width * conversion.extent.h * conversion.extent.w,
                   [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t item = begin; item < end; ++item) {
-                      convert_lanes(conversion, lanes, item, from, to);
+                    for (std::int64_t index = begin; index < end; ++index) {
+                      convert_lanes(conversion, lanes, index, from, to);
                     }
                   });
 }

@@ -16,13 +16,13 @@ namespace winnow {
 struct PositionArgs {
   const float* const* in;      // [rows] where a row's first point reads at offset 0
   float* const* out;           // [rows] where it is written for the first channel
-  const std::int64_t* begin;   // [blocks + 1] into offset
+  const std::int64_t* begin;   // [block_rows + 1] into offset
   const std::int32_t* offset;  // of every entry, in floats
   const float* value;          // [entries][channels of a block]
-  std::int64_t blocks;
-  std::int64_t channels;        // valid ones in all blocks; the last block may be cut
+  std::int64_t block_rows;
+  std::int64_t channels;        // valid ones in all rows of blocks; the last may be cut
   std::int64_t channel_stride;  // floats between an output point's channels
-  const float* bias;            // [blocks * channels of a block]; null adds to what `out` holds
+  const float* bias;            // [block_rows * channels of a block]; null adds to what `out` holds
   bool has_relu;
 };
 using PositionKernel = void (*)(const PositionArgs&);
@@ -34,11 +34,11 @@ struct ChannelArgs {
   const std::int64_t* begin;
   const std::int32_t* offset;
   const float* value;  // [entries][vector]
-  std::int64_t blocks;
+  std::int64_t block_rows;
   std::int64_t vector;  // channels of a block, a multiple of the lanes
   std::int64_t channels;
   std::int64_t out_step;  // floats between the points of a row
-  const float* bias;      // [blocks * vector]
+  const float* bias;      // [block_rows * vector]
   bool has_relu;
 };
 using ChannelKernel = void (*)(const ChannelArgs&);

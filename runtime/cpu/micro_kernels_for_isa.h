@@ -39,7 +39,7 @@ inline void store_some(float* to, Vector value, std::int64_t count) {
 #define WINNOW_UNROLL _Pragma("GCC unroll 64")
 
 // Small tiles of single channels: `kParts` sums that take turns hide the latency of an addition.
-// Leaves their total in sum[0] and returns how many entries of the block it has done.
+// Leaves their total in sum[0] and returns how many entries of the row it has done.
 template <int kParts, int kRows, int kCols>
 inline std::int64_t add_in_turns(const PositionArgs& args, std::int64_t first, std::int64_t end,
                                  Vector (&sum)[kRows][kCols]) {
@@ -63,15 +63,15 @@ inline std::int64_t add_in_turns(const PositionArgs& args, std::int64_t first, s
   return i - first;
 }
 
-template <int kBlockRows, int kRows, int kCols>
+template <int kVector, int kRows, int kCols>
 void run_positions(const PositionArgs& args) {
-  for (std::int64_t block = 0; block < args.blocks; ++block) {
-    const std::int64_t first = args.begin[block], end = args.begin[block + 1];
-    const std::int64_t channel = block * kBlockRows;
+  for (std::int64_t row = 0; row < args.block_rows; ++row) {
+    const std::int64_t first = args.begin[row], end = args.begin[row + 1];
+    const std::int64_t channel = row * kVector;
     const std::int64_t valid = args.channels - channel;
     if (!args.bias && first == end && !args.has_relu) continue;
-    Vector sum[kBlockRows][kRows][kCols];
-    WINNOW_UNROLL for (int u = 0; u < kBlockRows; ++u) {
+    Vector sum[kVector][kRows][kCols];
+    WINNOW_UNROLL for (int u = 0; u < kVector; ++u) {
       WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
         WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
           if (args.bias) {
@@ -87,13 +87,13 @@ void run_positions(const PositionArgs& args) {
     WINNOW_UNROLL for (int r = 0; r < kRows; ++r) in[r] = args.in[r];
     constexpr int kPoints = kRows * kCols;
     std::int64_t i = first;
-    if constexpr (kBlockRows == 1 && kPoints <= 4) {
+    if constexpr (kVector == 1 && kPoints <= 4) {
       i += add_in_turns < kPoints <= 2 ? 4 : 2, kRows, kCols > (args, first, end, sum[0]);
     }
     for (; i < end; ++i) {
       const std::int64_t offset = args.offset[i];
-      const float* weight = args.value + i * kBlockRows;
-      if constexpr (kBlockRows == 1) {
+      const float* weight = args.value + i * kVector;
+      if constexpr (kVector == 1) {
         const Vector w = splat(*weight);
         WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
           WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
@@ -105,7 +105,7 @@ void run_positions(const PositionArgs& args) {
         WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
           WINNOW_UNROLL for (int c = 0; c < kCols; ++c) x[r][c] = load(in[r] + offset + c * kLanes);
         }
-        WINNOW_UNROLL for (int u = 0; u < kBlockRows; ++u) {
+        WINNOW_UNROLL for (int u = 0; u < kVector; ++u) {
           const Vector w = splat(weight[u]);
           WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
             WINNOW_UNROLL for (int c = 0; c < kCols; ++c) sum[u][r][c] += w * x[r][c];
@@ -113,7 +113,7 @@ void run_positions(const PositionArgs& args) {
         }
       }
     }
-    WINNOW_UNROLL for (int u = 0; u < kBlockRows; ++u) {
+    WINNOW_UNROLL for (int u = 0; u < kVector; ++u) {
       if (u >= valid) break;
       WINNOW_UNROLL for (int r = 0; r < kRows; ++r) {
         WINNOW_UNROLL for (int c = 0; c < kCols; ++c) {
@@ -125,10 +125,10 @@ void run_positions(const PositionArgs& args) {
   }
 }
 
-// kVectors neighbouring vectors of channels from `channel` on, for one block.
+// kVectors neighbouring vectors of channels from `channel` on, for one row of blocks.
 template <int kVectors, int kRows, int kCols>
-inline void run_channel_vectors(const ChannelArgs& args, std::int64_t block, std::int64_t lane) {
-  const std::int64_t channel = block * args.vector + lane;
+inline void run_channel_vectors(const ChannelArgs& args, std::int64_t row, std::int64_t lane) {
+  const std::int64_t channel = row * args.vector + lane;
   Vector sum[kVectors][kRows][kCols];
   WINNOW_UNROLL for (int v = 0; v < kVectors; ++v) {
     const Vector bias = load(args.bias + channel + v * kLanes);
@@ -138,8 +138,8 @@ inline void run_channel_vectors(const ChannelArgs& args, std::int64_t block, std
   }
   const float* in[kRows];
   WINNOW_UNROLL for (int r = 0; r < kRows; ++r) in[r] = args.in[r];
-  const std::int64_t end = args.begin[block + 1];
-  for (std::int64_t i = args.begin[block]; i < end; ++i) {
+  const std::int64_t end = args.begin[row + 1];
+  for (std::int64_t i = args.begin[row]; i < end; ++i) {
     const std::int64_t offset = args.offset[i];
     const float* weight = args.value + i * args.vector + lane;
     Vector w[kVectors];
@@ -165,9 +165,9 @@ inline void run_channel_vectors(const ChannelArgs& args, std::int64_t block, std
 
 template <int kVectors, int kRows, int kCols>
 void run_channels(const ChannelArgs& args) {
-  for (std::int64_t block = 0; block < args.blocks; ++block) {
+  for (std::int64_t row = 0; row < args.block_rows; ++row) {
     for (std::int64_t lane = 0; lane < args.vector; lane += kVectors * kLanes) {
-      run_channel_vectors<kVectors, kRows, kCols>(args, block, lane);
+      run_channel_vectors<kVectors, kRows, kCols>(args, row, lane);
     }
   }
 }

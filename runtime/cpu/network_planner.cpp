@@ -22,7 +22,7 @@ class Planner {
         options_(options),
         isa_(isa),
         pool_(pool),
-        timer_(pool, table_),
+        timer_(pool),
         // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
         is_measured_(options.choice != KernelChoice::sparse),
         program_(build_program(model, options.batch)),
@@ -45,7 +45,6 @@ class Planner {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       planned.layers.push_back(describe(i, *planned.network->layers()[i]));
     }
-    planned.program = std::move(program_);
     return planned;
   }
 
@@ -151,10 +150,10 @@ class Planner {
     return choose_kernels(problem);
   }
 
-  // The best by the measurements of single layers; the same without libraries' own threads, which
-  // disturb ours; and the best all-dense network.
+  // The best all-dense network, first (fastest_network); the best by the measurements of single
+  // layers; and the same without libraries' own threads, which disturb ours.
   std::vector<Choice> suggestions() const {
-    std::vector<Choice> choices = {best_of([](const CpuLayer&) { return true; })};
+    std::vector<Choice> choices;
     const auto add = [&](Admits admits) {
       Choice choice = best_of(admits);
       const auto is_same = [&](const Choice& other) { return other.option == choice.option; };
@@ -163,6 +162,7 @@ class Planner {
     if (options_.choice == KernelChoice::measured) {
       add([](const CpuLayer& layer) { return layer.family == "dense"; });
     }
+    add([](const CpuLayer&) { return true; });
     if (is_measured_) add([](const CpuLayer& layer) { return !layer.uses_own_threads; });
     return choices;
   }
@@ -193,8 +193,7 @@ class Planner {
         best[i] = std::min(best[i], median(times));
       }
     }
-    const auto lowest = std::min_element(best.begin(), best.end());
-    return std::move(networks[static_cast<std::size_t>(lowest - best.begin())]);
+    return std::move(networks[fastest_network(best)]);
   }
 
   LayerPlan describe(std::size_t index, const CpuLayer& layer) const {
@@ -213,7 +212,6 @@ class Planner {
   const SessionOptions& options_;
   const Isa isa_;
   ThreadPool& pool_;
-  TimingTable table_;
   LayerTimer timer_;
   const bool is_measured_;
   Program program_;

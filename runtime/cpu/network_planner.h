@@ -11,7 +11,6 @@
 namespace winnow {
 
 struct PlannedNetwork {
-  Program program;
   std::unique_ptr<CpuNetwork> network;
   std::vector<LayerPlan> layers;
 };

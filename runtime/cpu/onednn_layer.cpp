@@ -59,9 +59,9 @@ class OneDnnLayer final : public CpuLayer {
 
   void run(const LayerCall& call, ThreadPool& pool) override {
     if (is_split_) {
-      pool.run([&](int part) {
+      pool.run([&](int share) {
         const OpenMpThreads guard(1);
-        run_slice(call, part);
+        run_slice(call, share);
       });
     } else {
       const OpenMpThreads guard(threads_);
@@ -107,8 +107,8 @@ class OneDnnLayer final : public CpuLayer {
     return most;
   }
 
-  void run_slice(const LayerCall& call, int part) {
-    Slice& slice = slices_[part];
+  void run_slice(const LayerCall& call, int share) {
+    Slice& slice = slices_[share];
     // oneDNN takes no pointers to const; it does not write its source.
     slice.source.set_data_handle(const_cast<float*>(call.inputs[0]) +
                                  slice.first_image * in_image_);
@@ -118,7 +118,7 @@ class OneDnnLayer final : public CpuLayer {
                                                  {DNNL_ARG_BIAS, bias_},
                                                  {DNNL_ARG_DST, slice.target}};
     if (slice.primitive.scratch_floats > 0) {
-      slice.scratch.set_data_handle(call.scratch + part * slice_scratch());
+      slice.scratch.set_data_handle(call.scratch + share * slice_scratch());
       arguments.emplace(DNNL_ARG_SCRATCHPAD, slice.scratch);
     }
     try {

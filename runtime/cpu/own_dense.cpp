@@ -1,7 +1,7 @@
-#include "runtime/cpu/channel_conv.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"
-#include "runtime/cpu/planar_conv.h"
+#include "runtime/cpu/nchw_conv.h"
+#include "runtime/cpu/nhwc_conv.h"
 
 namespace winnow {
 namespace {
@@ -31,13 +31,13 @@ std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernel
                                          int threads) {
   ConvWork dense{work.shape, {}, work.bias, work.has_relu};
   dense.blocks.vector = kVector;
-  const bool has_lanes = channel_conv_fits(dense, kernels);
+  const bool has_lanes = nhwc_conv_fits(dense, kernels);
   dense.blocks = all_blocks(work, has_lanes ? kVector : 1);
-  auto layer = has_lanes ? make_channel_conv(dense, kernels, threads)
-                         : make_planar_conv(dense, kernels, threads);
+  auto layer =
+      has_lanes ? make_nhwc_conv(dense, kernels, threads) : make_nchw_conv(dense, kernels, threads);
   layer->family = "dense";
-  layer->kernel = std::string("own ") + (has_lanes ? "channels " : "planar ") +
-                  std::string(to_string(kernels.isa));
+  layer->kernel =
+      std::string("own ") + (has_lanes ? "nhwc " : "nchw ") + std::string(to_string(kernels.isa));
   return layer;
 }
 

@@ -2,22 +2,17 @@
 
 #include <algorithm>
 
+#include "runtime/base/divided_up.h"
+
 namespace winnow {
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-}  // namespace
 
 PackedPlanes::PackedPlanes(const ConvShape& shape) : shape_(shape) {
   const auto& [stride_h, stride_w] = shape.stride;
-  rows_ = ceil_div(shape.in.h + 2 * shape.padding[0], stride_h);
+  rows_ = divided_up(shape.in.h + 2 * shape.padding[0], stride_h);
   // At stride 1 a row's right padding is the next row's left padding.
   const std::int64_t right = stride_w == 1 ? 0 : shape.padding[1];
   // A row of outputs must end before the next one begins: padding beyond the kernel is wider.
-  pitch_ = std::max(ceil_div(shape.in.w + shape.padding[1] + right, stride_w), shape.out.w);
+  pitch_ = std::max(divided_up(shape.in.w + shape.padding[1] + right, stride_w), shape.out.w);
   phase_floats_ = rows_ * pitch_ + (stride_w == 1 ? shape.padding[1] : 0);
   for (std::int64_t r = 0; r < shape.kernel[0]; ++r) {
     for (std::int64_t s = 0; s < shape.kernel[1]; ++s) {
@@ -59,8 +54,8 @@ void PackedPlanes::pack_phase(const float* plane, float* packed,
   const std::int64_t step = shape_.stride[1], pad = shape_.padding[1];
   // Columns first .. last - 1 of a packed row come from the input.
   const std::int64_t first =
-      std::min(pitch_, ceil_div(std::max<std::int64_t>(pad - phase[1], 0), step));
-  const std::int64_t last = std::clamp(ceil_div(pad + w - phase[1], step), first, pitch_);
+      std::min(pitch_, divided_up(std::max<std::int64_t>(pad - phase[1], 0), step));
+  const std::int64_t last = std::clamp(divided_up(pad + w - phase[1], step), first, pitch_);
   std::fill_n(packed, phase_floats_, 0.0f);
   for (std::int64_t row = 0; row < rows_; ++row) {
     const std::int64_t y = row * shape_.stride[0] + phase[0] - shape_.padding[0];
@@ -76,7 +71,7 @@ void PackedPlanes::pack_phase(const float* plane, float* packed,
 }
 
 PackedPixels::PackedPixels(const ConvShape& shape) : shape_(shape) {
-  groups_ = ceil_div(shape.in.c, kLanes);
+  groups_ = divided_up(shape.in.c, kLanes);
   rows_ = shape.in.h + 2 * shape.padding[0];
   pitch_ = shape.in.w + shape.padding[1];  // a row's right padding is the next row's left padding
   plane_floats_ = (rows_ * pitch_ + shape.padding[1]) * kLanes;
@@ -90,10 +85,10 @@ std::int64_t PackedPixels::offset(std::int64_t c, std::int64_t r, std::int64_t s
 void PackedPixels::pack(const float* input, float* packed, std::int64_t begin,
                         std::int64_t end) const {
   const Extents& in = shape_.in;
-  for (std::int64_t item = begin; item < end; ++item) {
-    const std::int64_t image = item / groups_, channel = item % groups_ * kLanes;
+  for (std::int64_t index = begin; index < end; ++index) {
+    const std::int64_t image = index / groups_, channel = index % groups_ * kLanes;
     const std::int64_t count = std::min(kLanes, in.c - channel);
-    float* plane = packed + item * plane_floats_;
+    float* plane = packed + index * plane_floats_;
     std::fill_n(plane, plane_floats_, 0.0f);
     for (std::int64_t y = 0; y < in.h; ++y) {
       const float* from = input + (image * in.h + y) * in.w * in.c + channel;

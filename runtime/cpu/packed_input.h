@@ -22,7 +22,7 @@ class PackedPlanes {
   std::int64_t offset(std::int64_t c, std::int64_t r, std::int64_t s) const;
   std::int64_t largest_tap_offset() const;
 
-  // Packs planes begin .. end - 1 of the N * C of a planar input.
+  // Packs planes begin .. end - 1 of the N * C of an input in nchw.
   void pack(const float* input, float* packed, std::int64_t begin, std::int64_t end) const;
 
  private:
@@ -37,7 +37,7 @@ class PackedPlanes {
   std::vector<std::int64_t> phase_of_tap_;  // [R * S] index into phases_
 };
 
-// [N][ceil(C / 16)][rows][pitch][16 channels], from a value in pixels layout.
+// [N][ceil(C / 16)][rows][pitch][16 channels], from a value in nhwc.
 class PackedPixels {
  public:
   static constexpr std::int64_t kLanes = 16;
@@ -48,10 +48,10 @@ class PackedPixels {
   std::int64_t image_floats() const { return groups_ * plane_floats_; }
   std::int64_t offset(std::int64_t c, std::int64_t r, std::int64_t s) const;
 
-  // Packs items begin .. end - 1 of the N * ceil(C / 16) of a value.
-  std::int64_t items() const { return shape_.in.n * groups_; }
-  std::int64_t items_of_image() const { return groups_; }
-  std::int64_t item_floats() const { return plane_floats_; }
+  // Packs planes begin .. end - 1 of the N * ceil(C / 16) of a value.
+  std::int64_t planes() const { return shape_.in.n * groups_; }
+  std::int64_t planes_of_image() const { return groups_; }
+  std::int64_t plane_floats() const { return plane_floats_; }
   void pack(const float* input, float* packed, std::int64_t begin, std::int64_t end) const;
 
  private:

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
+#include "runtime/base/divided_up.h"
 #include "runtime/base/error.h"
 #include "runtime/cpu/pool_planes.h"
 
@@ -50,31 +52,27 @@ Work relu_work(std::int64_t count) {
   };
 }
 
-// Copies every input's share of each outer item; an item is what lies before the channels.
+// How often the channels repeat in memory: the product of the dimensions before them.
+std::int64_t channel_runs(const Layout& layout, const Extents& x) {
+  if (layout.order == Order::chwn) return divided_up(x.n, layout.block);
+  return layout.order == Order::nhwc ? x.n * x.h * x.w : x.n;
+}
+
+// Every run of channels of the output is one of each input, side by side.
 Work concat_work(const PointwiseStep& step, const Layout& layout) {
-  std::vector<std::int64_t> shares;
+  const std::int64_t runs = channel_runs(layout, step.inputs[0]);
+  std::vector<std::int64_t> lengths;  // of a run of each input, in floats
   for (const Extents& extent : step.inputs) {
-    const Planes planes = planes_of(layout, extent);
-    const std::int64_t outer = layout.order == Order::chwn
-                                   ? (extent.n + layout.block - 1) / layout.block
-                               : layout.order == Order::nhwc ? extent.n * extent.h * extent.w
-                                                             : extent.n;
-    shares.push_back(outer == 0 ? 0 : planes.count() / outer);
+    lengths.push_back(runs == 0 ? 0 : planes_of(layout, extent).count() / runs);
   }
-  const Extents& first = step.inputs[0];
-  const std::int64_t outer = layout.order == Order::chwn
-                                 ? (first.n + layout.block - 1) / layout.block
-                             : layout.order == Order::nhwc ? first.n * first.h * first.w
-                                                           : first.n;
-  std::int64_t total = 0;
-  for (const std::int64_t share : shares) total += share;
+  const std::int64_t total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   return [=](const LayerCall& call, ThreadPool& pool) {
-    pool.run_ranges(outer, total, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t item = begin; item < end; ++item) {
-        float* to = call.output + item * total;
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-          const float* from = call.inputs[i] + item * shares[i];
-          to = std::copy(from, from + shares[i], to);
+    pool.run_ranges(runs, total, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t run = begin; run < end; ++run) {
+        float* to = call.output + run * total;
+        for (std::size_t i = 0; i < lengths.size(); ++i) {
+          const float* from = call.inputs[i] + run * lengths[i];
+          to = std::copy(from, from + lengths[i], to);
         }
       }
     });

@@ -22,7 +22,7 @@ struct PointwiseStep {
 };
 
 // The layout that such a step runs in if its first input lies in `offered`: that one where the
-// step can, else planar.
+// step can, else nchw.
 Layout pointwise_layout(const PointwiseStep& step, const Layout& offered);
 
 // Reads every input in `layout`, which pointwise_layout gave, and writes simplest(layout, output).

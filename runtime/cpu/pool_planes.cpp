@@ -20,6 +20,11 @@ Window window_at(const PlanePooling& p, std::int64_t y, std::int64_t x) {
           std::max<std::int64_t>(left, 0), std::min(left + p.op.kernel[1], p.in.w)};
 }
 
+// What wins a maximum: the larger number, or what is not a number.
+float winner(float a, float b) {
+  return a < b || b != b ? b : a;
+}
+
 // Lanes in blocks that stay in registers over the window.
 constexpr std::int64_t kBlock = 16;
 
@@ -45,8 +50,7 @@ void pool_point(const PlanePooling& p, const Window& window, const float* plane,
     std::array<float, kBlock> sum{};
     if (p.op.kind == PoolKind::max) {
       sum.fill(-std::numeric_limits<float>::infinity());
-      pool_lanes(p, window, plane + first, lanes, sum,
-                 [](float a, float b) { return a < b ? b : a; });
+      pool_lanes(p, window, plane + first, lanes, sum, winner);
     } else {
       sum.fill(0.0f);
       pool_lanes(p, window, plane + first, lanes, sum, [](float a, float b) { return a + b; });
@@ -67,7 +71,7 @@ void pool_inner_row(const PlanePooling& p, const float* corner, float* to) {
       const float* from = corner + r * p.in.w + s;
       for (std::int64_t x = 0; x < width; ++x) {
         const float value = from[x * step];
-        to[x] = is_max ? (to[x] < value ? value : to[x]) : to[x] + value;
+        to[x] = is_max ? winner(to[x], value) : to[x] + value;
       }
     }
   }

@@ -13,7 +13,7 @@ struct PlanePooling {
   Planes out;
 };
 
-// Padding never wins a maximum; an average counts padded positions.
+// What is not a number wins a maximum, padding never does; an average counts padded positions.
 void pool_planes(const PlanePooling& pooling, const float* in, float* out, ThreadPool& pool);
 
 }  // namespace winnow

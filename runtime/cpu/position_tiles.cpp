@@ -5,28 +5,28 @@
 namespace winnow {
 namespace {
 
-constexpr int kPowers[] = {1, 2, 4, 8};
 constexpr int kFew[] = {1, 2, 3};
-constexpr int kItemsPerThread = 4;
+constexpr int kWorkTilesPerThread = 4;
 constexpr std::int64_t kSmallWork = 20000;  // vector instructions: as long as waking a thread
 
 constexpr std::int64_t kEntriesPerList = 20;  // loading and storing sums must not weigh
 
-std::int64_t cost_of(const PositionPlan& plan, const TileItem& item) {
-  const std::int64_t blocks = item.last_block - item.first_block;
-  const std::int64_t entries = plan.lists[item.lists].entries(item.first_block, item.last_block);
-  return (entries + 4 * blocks) * item.rows * item.cols;
+std::int64_t cost_of(const PositionPlan& plan, const WorkTile& tile) {
+  const std::int64_t block_rows = tile.last_block_row - tile.first_block_row;
+  const std::int64_t entries =
+      plan.lists[tile.lists].entries(tile.first_block_row, tile.last_block_row);
+  return (entries + 4 * block_rows) * tile.rows * tile.cols;
 }
 
-std::vector<TileItem> split_items(const std::vector<TileItem>& items, std::int64_t groups) {
-  std::vector<TileItem> split;
-  for (const TileItem& item : items) {
-    const std::int64_t blocks = item.last_block,
-                       count = std::clamp<std::int64_t>(groups, 1, blocks);
+std::vector<WorkTile> split_work_tiles(const std::vector<WorkTile>& tiles, std::int64_t groups) {
+  std::vector<WorkTile> split;
+  for (const WorkTile& tile : tiles) {
+    const std::int64_t rows = tile.last_block_row;
+    const std::int64_t count = std::clamp<std::int64_t>(groups, 1, rows);
     for (std::int64_t i = 0; i < count; ++i) {
-      split.push_back(item);
-      split.back().first_block = blocks * i / count;
-      split.back().last_block = blocks * (i + 1) / count;
+      split.push_back(tile);
+      split.back().first_block_row = rows * i / count;
+      split.back().last_block_row = rows * (i + 1) / count;
     }
   }
   return split;
@@ -38,43 +38,43 @@ TileLimits position_limits(const MicroKernels& kernels, int vector) {
   const auto& table = vector == 1 ? kernels.single : kernels.blocked;
   int points = 1;
   while (points < kMaxCols && table[1][points + 1]) ++points;
-  if (vector == 1) return {kPowers, points, points};
+  if (vector == 1) return {kTileRows, points, points};
   return {kFew, points, points};
 }
 
 void finish_plan(PositionPlan& plan, int threads) {
   std::int64_t total = 0;
-  for (const TileItem& item : plan.items) total += cost_of(plan, item);
+  for (const WorkTile& tile : plan.work_tiles) total += cost_of(plan, tile);
   if (total < kSmallWork) threads = 1;
-  const std::int64_t wanted = std::int64_t{kItemsPerThread} * threads;
-  const auto tiles = static_cast<std::int64_t>(plan.items.size());
+  const std::int64_t wanted = std::int64_t{kWorkTilesPerThread} * threads;
+  const auto tiles = static_cast<std::int64_t>(plan.work_tiles.size());
   if (threads > 1 && tiles > 0 && tiles < wanted) {
-    plan.items = split_items(plan.items, (wanted + tiles - 1) / tiles);
+    plan.work_tiles = split_work_tiles(plan.work_tiles, (wanted + tiles - 1) / tiles);
   }
   std::vector<std::int64_t> costs;
-  for (const TileItem& item : plan.items) costs.push_back(cost_of(plan, item));
+  for (const WorkTile& tile : plan.work_tiles) costs.push_back(cost_of(plan, tile));
   plan.shares = balanced_shares(costs, threads);
 }
 
-void run_item(const MicroKernels& kernels, const PositionPlan& plan, const TileItem& item,
-              const ItemCall& call) {
-  const BlockLists& lists = plan.lists[item.lists];
+void run_work_tile(const MicroKernels& kernels, const PositionPlan& plan, const WorkTile& tile,
+                   const WorkTileCall& call) {
+  const BlockLists& lists = plan.lists[tile.lists];
   const auto& table = lists.vector == 1 ? kernels.single : kernels.blocked;
-  const PositionKernel kernel = table[item.rows][item.cols];
+  const PositionKernel kernel = table[tile.rows][tile.cols];
   const float* in[kMaxRows];
-  for (int r = 0; r < item.rows; ++r) in[r] = call.input + plan.in_address[item.first_address + r];
+  for (int r = 0; r < tile.rows; ++r) in[r] = call.input + plan.in_address[tile.first_address + r];
 
-  const std::int64_t channel = item.first_block * lists.vector;
+  const std::int64_t channel = tile.first_block_row * lists.vector;
   PositionArgs args{};
   args.in = in;
   args.out = call.out;
   args.offset = lists.offset.data();
   args.value = lists.value.data();
-  args.blocks = item.last_block - item.first_block;
-  args.channels = std::min(call.channels, item.last_block * lists.vector) - channel;
+  args.block_rows = tile.last_block_row - tile.first_block_row;
+  args.channels = std::min(call.channels, tile.last_block_row * lists.vector) - channel;
   args.channel_stride = call.channel_stride;
   for (std::int64_t chunk = 0; chunk < lists.chunks; ++chunk) {
-    args.begin = lists.begin.data() + chunk * lists.blocks + item.first_block;
+    args.begin = lists.begin.data() + chunk * lists.block_rows + tile.first_block_row;
     args.bias = chunk == 0 ? call.bias + channel : nullptr;
     args.has_relu = call.has_relu && chunk + 1 == lists.chunks;
     kernel(args);
@@ -94,9 +94,9 @@ std::int64_t chunk_channels(const BlockCsr& blocks, const ConvShape& shape, std:
   return chunk >= channels ? 0 : chunk;
 }
 
-std::vector<float> padded_bias(std::span<const float> bias, std::int64_t blocks, int vector) {
+std::vector<float> padded_bias(std::span<const float> bias, std::int64_t block_rows, int vector) {
   std::vector<float> padded(bias.begin(), bias.end());
-  padded.resize(static_cast<std::size_t>(blocks * vector));
+  padded.resize(static_cast<std::size_t>(block_rows * vector));
   return padded;
 }
 

@@ -12,7 +12,7 @@ namespace winnow {
 // A program's candidates by step, over the layouts that its values may have.
 struct ProgramCandidates {
   std::vector<std::vector<CpuStepPlan>> steps;  // at least one each
-  std::vector<std::vector<Layout>> layouts;     // by value; the first is planar
+  std::vector<std::vector<Layout>> layouts;     // by value; the first is nchw
 };
 
 // layers  [steps] those that can run each conv and linear step; empty for the other steps, which

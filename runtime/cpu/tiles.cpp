@@ -70,20 +70,20 @@ std::vector<Tile> cut_tiles(std::int64_t rows_of_points, std::int64_t width,
   return tiles_for(rows_of_points, width, best, limits);
 }
 
-std::vector<std::int64_t> balanced_shares(std::span<const std::int64_t> costs, int parts) {
+std::vector<std::int64_t> balanced_shares(std::span<const std::int64_t> costs, int count) {
   std::int64_t total = 0;
   for (const std::int64_t cost : costs) total += cost;
   std::vector<std::int64_t> shares = {0};
-  std::int64_t item = 0, done = 0;
-  for (int part = 1; part <= parts; ++part) {
-    // An item goes to the side of the boundary on which its middle lies.
-    const double boundary = static_cast<double>(total) * part / parts;
-    while (item < static_cast<std::int64_t>(costs.size()) &&
-           (part == parts ||
-            static_cast<double>(done) + static_cast<double>(costs[item]) / 2 < boundary)) {
-      done += costs[item++];
+  std::int64_t next = 0, done = 0;
+  for (int share = 1; share <= count; ++share) {
+    // A cost goes to the side of the boundary on which its middle lies.
+    const double boundary = static_cast<double>(total) * share / count;
+    while (next < static_cast<std::int64_t>(costs.size()) &&
+           (share == count ||
+            static_cast<double>(done) + static_cast<double>(costs[next]) / 2 < boundary)) {
+      done += costs[next++];
     }
-    shares.push_back(item);
+    shares.push_back(next);
   }
   return shares;
 }

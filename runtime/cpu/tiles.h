@@ -31,9 +31,9 @@ struct Tile {
 std::vector<Tile> cut_tiles(std::int64_t rows_of_points, std::int64_t width,
                             const TileLimits& limits);
 
-// Cuts items of given costs into `parts` contiguous shares of nearly equal cost.
+// Cuts a row of given costs into `count` contiguous shares of nearly equal cost.
 //
-//   returns  [parts + 1] ascending, first 0, last costs.size()
-std::vector<std::int64_t> balanced_shares(std::span<const std::int64_t> costs, int parts);
+//   returns  [count + 1] ascending, first 0, last costs.size()
+std::vector<std::int64_t> balanced_shares(std::span<const std::int64_t> costs, int count);
 
 }  // namespace winnow

@@ -1,20 +1,9 @@
-// The one place where our storage type for half floats meets CUDA's; and loads that widen.
+// Elements of either precision as floats, and floats as elements.
 #pragma once
 
 #include <cuda_fp16.h>
 
-#include "runtime/base/half.h"
-
 namespace winnow {
-
-static_assert(sizeof(Half) == sizeof(__half));
-
-inline __half* as_cuda(Half* data) {
-  return reinterpret_cast<__half*>(data);
-}
-inline const __half* as_cuda(const Half* data) {
-  return reinterpret_cast<const __half*>(data);
-}
 
 // An element as a float.
 __device__ __forceinline__ float widen(float value) {

@@ -6,15 +6,12 @@
 #include "runtime/base/error.h"
 #include "runtime/model/row_padding.h"
 #include "runtime/model/shape.h"
+#include "runtime/model/vector_size.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::int64_t kMostColumns = std::numeric_limits<std::uint32_t>::max();
-
-bool is_vector_size(int vector) {
-  return vector == 1 || vector == 8 || vector == 16 || vector == 32;
-}
 
 std::int64_t rows_of(std::int64_t channels, int vector) {
   return channels / vector + (channels % vector != 0 ? 1 : 0);
@@ -49,7 +46,7 @@ void for_each_value(const Csr& csr, Visit visit) {
 
 std::string size_defect(const CsrWeight& w) {
   if (!is_vector_size(w.vector)) {
-    return "vector size " + std::to_string(w.vector) + ", expected 1, 8, 16 or 32";
+    return "vector size " + std::to_string(w.vector) + ", expected " + kVectorSizes;
   }
   if (w.channels < 0 || w.cols < 0 || w.cols > kMostColumns) {
     return "size " + to_string({w.channels, w.cols}) + " is out of range";
@@ -146,7 +143,7 @@ std::string zero_defect(const CsrWeight& w) {
 
 void require_mask_size(std::size_t size, std::int64_t channels, std::int64_t cols, int vector) {
   if (!is_vector_size(vector)) {
-    fail(ErrorCode::usage, "vector size ", vector, ", expected 1, 8, 16 or 32");
+    fail(ErrorCode::usage, "vector size ", vector, ", expected ", kVectorSizes);
   }
   if (cols > kMostColumns) fail(ErrorCode::usage, "a weight of ", cols, " columns is too large");
   const bool has_weights = element_count({channels, cols}) > 0;  // refuses what is negative

@@ -61,13 +61,9 @@ double sparsity(const Model& model) {
   return all == 0 ? 0.0 : static_cast<double>(masked) / static_cast<double>(all);
 }
 
-std::vector<float> dense_values(const DeployedModel& model, const std::string& name) {
-  const auto found = model.weights.find(name);
-  if (found == model.weights.end()) {
-    fail(ErrorCode::bad_file, model.graph.name, ": weight ", in_quotes(name), " is missing");
-  }
-  if (const auto* sparse = std::get_if<CsrWeight>(&found->second)) return to_dense(*sparse);
-  return decode(std::get<DenseWeight>(found->second).values);
+std::vector<float> dense_floats(const Weight& weight) {
+  if (const auto* sparse = std::get_if<CsrWeight>(&weight)) return to_dense(*sparse);
+  return decode(std::get<DenseWeight>(weight).values);
 }
 
 }  // namespace winnow

@@ -18,9 +18,9 @@ namespace winnow {
 //
 // tensors holds, for a node `n`:
 //   n.weight, n.bias, n.running_mean, n.running_var   f32, as parameters_of(n)
-//   n.weight.mask      u8 [ceil(K / vector), C / groups, R, S] or [ceil(out / vector), in]; 1
-//   keeps.
-//                      Absent: dense. vector is mask_vector[n]. A masked weight is exactly 0.
+//   n.weight.mask      u8 [ceil(K / vector), C / groups, R, S] or [ceil(out / vector), in];
+//                      1 keeps. Absent: dense. vector is mask_vector[n]. A masked weight is
+//                      exactly 0.
 // and after quantization, in place of n.weight, one of
 //   n.weight.codes i16 or i8 (shape of the weight) and n.weight.scale f32 [1]
 //   n.weight.codes u8 and n.weight.codebook f16 [entries]; entry 0 is 0 and stands for masked
@@ -75,8 +75,8 @@ struct DeployedModel {
   friend bool operator==(const DeployedModel&, const DeployedModel&) = default;
 };
 
-// A dense weight or bias as floats. Throws Error{bad_file} if it is missing.
-std::vector<float> dense_values(const DeployedModel& model, const std::string& name);
+// All values of a weight or bias, zeros included, row-major.
+std::vector<float> dense_floats(const Weight& weight);
 
 // Throws Error{bad_file} unless the graph has every weight with its shape and no others.
 void check_deployed_model(const DeployedModel& model, const std::string& place);

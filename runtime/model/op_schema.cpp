@@ -90,11 +90,6 @@ const OpSchema* find_schema(std::string_view op) {
   return nullptr;
 }
 
-// 1 for the ops whose extents have one dimension.
-int rank_of(std::string_view op) {
-  return op.ends_with("1d") ? 1 : 2;
-}
-
 std::string text_of(const OpValue& value) {
   std::ostringstream text;
   std::visit(

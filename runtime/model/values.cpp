@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/base/error.h"
+#include "runtime/model/vector_size.h"
 
 namespace winnow {
 namespace {
@@ -149,10 +150,9 @@ std::string codebook_defect(const Values& values) {
 std::string channel_scale_defect(const Values& values) {
   const std::size_t channels = values.channel_scale.size();
   const int lanes = values.lanes;
-  const bool is_size = lanes == 1 || lanes == 8 || lanes == 16 || lanes == 32;
-  if (!is_size || (channels == 0 && lanes != 1)) {
+  if (!is_vector_size(lanes) || (channels == 0 && lanes != 1)) {
     return std::to_string(lanes) + " channels alternate, expected " +
-           (channels == 0 ? "1" : "1, 8, 16 or 32");
+           (channels == 0 ? "1" : kVectorSizes);
   }
   if (channels == 0) return "";
   if (!has_codebook(values.encoding)) return "channel scales without a codebook";

@@ -4,6 +4,7 @@
 #include "runtime/base/error.h"
 #include "runtime/model/csr_packing.h"
 #include "runtime/model/little_endian.h"
+#include "runtime/model/vector_size.h"
 #include "runtime/model/weight_sections.h"
 
 namespace winnow {
@@ -56,8 +57,8 @@ std::string dense_defect(const WeightRecord& record) {
 std::string csr_defect(const WeightRecord& record) {
   const std::uint64_t cols = record.size[1];
   if (record.rank != 2) return number_defect("rank", record.rank, "2");
-  if (record.vector != 1 && record.vector != 8 && record.vector != 16 && record.vector != 32) {
-    return number_defect("vector", record.vector, "1, 8, 16 or 32");
+  if (!is_vector_size(record.vector)) {
+    return number_defect("vector", record.vector, kVectorSizes);
   }
   if (record.index_form < 1 || record.index_form > 3) {
     return number_defect("index form", record.index_form, "1 to 3");

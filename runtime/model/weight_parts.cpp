@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/base/error.h"
+#include "runtime/model/vector_size.h"
 
 namespace winnow {
 namespace {
@@ -100,11 +101,9 @@ void take_mask(WeightParts& parts, const Model& model, const std::string& node,
   }
   if (!parts.mask) return;
   parts.vector = vector->second;
-  const bool is_size =
-      parts.vector == 1 || parts.vector == 8 || parts.vector == 16 || parts.vector == 32;
-  if (!is_size) {
+  if (!is_vector_size(parts.vector)) {
     fail(ErrorCode::bad_file, place, ": node '", node, "': mask vector is ", parts.vector,
-         ", expected 1, 8, 16 or 32");
+         ", expected ", kVectorSizes);
   }
   const std::string here = place + ": tensor '" + parts.name + ".mask'";
   require_form(*parts.mask, DataType::u8, mask_shape(parts), here);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/base/error.h"
 
@@ -20,13 +21,18 @@ bool has(FormatSet set, std::size_t format) {
   return (set & only(format)) != 0;
 }
 
+// Where a path comes from: all that is kept of those before the last step, because states of wide
+// graphs are large.
+struct Link {
+  std::uint32_t parent = 0;  // index among the paths of the step before
+  std::uint32_t option = 0;  // of the step
+};
+
 // A way to reach a state after some step.
 struct Path {
   State state;
   double ms = 0;
-  std::size_t parent = kNone;  // index among the paths of the step before
-  std::size_t option = 0;
-  std::vector<Conversion> conversions;  // before this step
+  Link link;
 };
 
 void require(bool is_true, const char* what) {
@@ -64,21 +70,25 @@ void check(const ChoiceProblem& problem) {
   }
 }
 
-// Last step that reads each value; the network's output is read after all steps.
-std::vector<std::size_t> last_readers(const ChoiceProblem& problem) {
-  std::vector<std::size_t> last(problem.conversion_ms.size(), 0);
+// By step: the values that no later step reads. The network's output is read after all steps.
+std::vector<std::vector<std::size_t>> dying_values(const ChoiceProblem& problem) {
+  std::vector<std::size_t> last(problem.conversion_ms.size(), kNone);
   for (std::size_t i = 0; i < problem.steps.size(); ++i) {
     last[problem.steps[i].output] = i;
     for (const std::size_t value : problem.steps[i].inputs) last[value] = i;
   }
-  last[problem.output] = problem.steps.size();
-  return last;
+  last[problem.output] = kNone;
+  std::vector<std::vector<std::size_t>> dying(problem.steps.size());
+  for (std::size_t value = 0; value < last.size(); ++value) {
+    if (last[value] != kNone) dying[last[value]].push_back(value);
+  }
+  return dying;
 }
 
-// Makes `value` exist in `format`, by the cheapest conversion from a format that it has.
-// Returns false if there is none.
+// Makes `value` exist in `format`, by the cheapest conversion from a format that it has, which is
+// appended to `conversions`. Returns false if there is none.
 bool provide(const ChoiceProblem& problem, std::size_t value, std::size_t format, std::size_t step,
-             Path& path) {
+             Path& path, std::vector<Conversion>& conversions) {
   const FormatSet set = path.state[value];
   if (has(set, format)) return true;
   const auto& table = problem.conversion_ms[value];
@@ -89,16 +99,22 @@ bool provide(const ChoiceProblem& problem, std::size_t value, std::size_t format
   }
   if (best == kNone) return false;
   path.ms += table[best][format];
-  path.conversions.push_back({value, best, format, step});
+  conversions.push_back({value, best, format, step});
   path.state[value] = static_cast<FormatSet>(set | only(format));
   return true;
+}
+
+// As memcmp: any fixed order will do, and states of wide graphs are long.
+int compare(const State& a, const State& b) {
+  return std::memcmp(a.data(), b.data(), a.size() * sizeof(FormatSet));
 }
 
 // Keeps the cheapest path of every state, at most `limit`, in an order that depends on numbers
 // only.
 void keep_best(std::vector<Path>& paths, std::size_t limit) {
   std::stable_sort(paths.begin(), paths.end(), [](const Path& a, const Path& b) {
-    return a.state != b.state ? a.state < b.state : a.ms < b.ms;
+    const int order = compare(a.state, b.state);
+    return order != 0 ? order < 0 : a.ms < b.ms;
   });
   const auto same_state = [](const Path& a, const Path& b) { return a.state == b.state; };
   paths.erase(std::unique(paths.begin(), paths.end(), same_state), paths.end());
@@ -108,47 +124,83 @@ void keep_best(std::vector<Path>& paths, std::size_t limit) {
   paths.resize(limit);
 }
 
-std::vector<Path> advance(const ChoiceProblem& problem, std::size_t index,
-                          const std::vector<std::size_t>& last, const std::vector<Path>& before) {
+// Adds step `index`, run as `option` says, to `path`. Returns false if it cannot run so.
+bool extend(const ChoiceProblem& problem, std::size_t index, const StepOption& option,
+            const std::vector<std::size_t>& dying, Path& path,
+            std::vector<Conversion>& conversions) {
   const ChoiceStep& step = problem.steps[index];
+  path.ms += option.ms;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    if (!provide(problem, step.inputs[i], option.reads[i], index, path, conversions)) return false;
+  }
+  path.state[step.output] = only(option.writes);
+  for (const std::size_t value : dying) path.state[value] = 0;
+  return true;
+}
+
+std::vector<Path> advance(const ChoiceProblem& problem, std::size_t index,
+                          const std::vector<std::size_t>& dying, const std::vector<Path>& before) {
+  const std::vector<StepOption>& options = problem.steps[index].options;
   std::vector<Path> after;
+  std::vector<Conversion> conversions;  // of one path; replay() makes those of the chosen one again
   for (std::size_t parent = 0; parent < before.size(); ++parent) {
-    for (std::size_t o = 0; o < step.options.size(); ++o) {
-      const StepOption& option = step.options[o];
-      if (option.ms == kImpossible) continue;
-      Path path{before[parent].state, before[parent].ms + option.ms, parent, o, {}};
-      bool is_possible = true;
-      for (std::size_t i = 0; i < step.inputs.size() && is_possible; ++i) {
-        is_possible = provide(problem, step.inputs[i], option.reads[i], index, path);
-      }
-      if (!is_possible) continue;
-      path.state[step.output] = only(option.writes);
-      for (std::size_t value = 0; value < last.size(); ++value) {
-        if (last[value] <= index) path.state[value] = 0;
-      }
+    for (std::size_t o = 0; o < options.size(); ++o) {
+      if (options[o].ms == kImpossible) continue;
+      Path path{before[parent].state,
+                before[parent].ms,
+                {static_cast<std::uint32_t>(parent), static_cast<std::uint32_t>(o)}};
+      conversions.clear();
+      if (!extend(problem, index, options[o], dying, path, conversions)) continue;
       after.push_back(std::move(path));
     }
   }
   return after;
 }
 
-Choice trace(const ChoiceProblem& problem, const std::vector<std::vector<Path>>& paths,
-             const Path& last) {
+// Index of the cheapest path after which the output can be had as asked; kNone if there is none.
+std::size_t cheapest_end(const ChoiceProblem& problem, const std::vector<Path>& paths) {
+  std::size_t best = kNone;
+  double best_ms = kImpossible;
+  std::vector<Conversion> conversions;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    Path end = paths[i];
+    const bool is_possible = provide(problem, problem.output, problem.output_format,
+                                     problem.steps.size(), end, conversions);
+    if (!is_possible || !(end.ms < best_ms)) continue;
+    best = i;
+    best_ms = end.ms;
+  }
+  return best;
+}
+
+// The options on the way to path `last` after all steps.
+std::vector<std::size_t> trace(const std::vector<std::vector<Link>>& links, std::size_t last) {
+  std::vector<std::size_t> options(links.size());
+  for (std::size_t step = links.size(); step-- > 0;) {
+    options[step] = links[step][last].option;
+    last = links[step][last].parent;
+  }
+  return options;
+}
+
+Path start_of(const ChoiceProblem& problem) {
+  Path start{State(problem.conversion_ms.size(), 0), 0, {}};
+  start.state[problem.input] = only(problem.input_format);
+  return start;
+}
+
+// The choice of these options, which can run.
+Choice replay(const ChoiceProblem& problem, const std::vector<std::vector<std::size_t>>& dying,
+              std::vector<std::size_t> options) {
   Choice choice;
-  choice.ms = last.ms;
-  choice.option.resize(problem.steps.size());
-  std::vector<const Path*> chain = {&last};
-  std::size_t parent = last.parent;
-  for (std::size_t step = problem.steps.size(); step-- > 0;) {
-    const Path& path = paths[step + 1][parent];
-    choice.option[step] = path.option;
-    chain.push_back(&path);
-    parent = path.parent;
+  Path path = start_of(problem);
+  for (std::size_t step = 0; step < options.size(); ++step) {
+    const StepOption& option = problem.steps[step].options[options[step]];
+    extend(problem, step, option, dying[step], path, choice.conversions);
   }
-  for (auto path = chain.rbegin(); path != chain.rend(); ++path) {
-    choice.conversions.insert(choice.conversions.end(), (*path)->conversions.begin(),
-                              (*path)->conversions.end());
-  }
+  provide(problem, problem.output, problem.output_format, options.size(), path, choice.conversions);
+  choice.option = std::move(options);
+  choice.ms = path.ms;
   return choice;
 }
 
@@ -156,33 +208,27 @@ Choice trace(const ChoiceProblem& problem, const std::vector<std::vector<Path>>&
 
 Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states) {
   check(problem);
-  const std::vector<std::size_t> last = last_readers(problem);
-  std::vector<std::vector<Path>> paths(1);
-  Path start{State(problem.conversion_ms.size(), 0), 0, kNone, 0, {}};
-  start.state[problem.input] = only(problem.input_format);
-  paths.front().push_back(std::move(start));
-
+  const std::vector<std::vector<std::size_t>> dying = dying_values(problem);
+  std::vector<Path> paths = {start_of(problem)};
+  std::vector<std::vector<Link>> links;  // by step
   for (std::size_t step = 0; step < problem.steps.size(); ++step) {
-    std::vector<Path> after = advance(problem, step, last, paths.back());
-    if (after.empty()) {
+    paths = advance(problem, step, dying[step], paths);
+    if (paths.empty()) {
       fail(ErrorCode::device, "step ", step, ": no kernel reads a format that its input can have");
     }
-    keep_best(after, std::max<std::size_t>(max_states, 1));
-    paths.push_back(std::move(after));
+    keep_best(paths, std::max<std::size_t>(max_states, 1));
+    links.emplace_back();
+    for (const Path& path : paths) links.back().push_back(path.link);
   }
-
-  Path best;
-  best.ms = kImpossible;
-  for (std::size_t i = 0; i < paths.back().size(); ++i) {
-    Path end{paths.back()[i].state, paths.back()[i].ms, i, 0, {}};
-    const bool is_possible =
-        provide(problem, problem.output, problem.output_format, problem.steps.size(), end);
-    if (is_possible && end.ms < best.ms) best = std::move(end);
-  }
-  if (best.ms == kImpossible) {
+  const std::size_t best = cheapest_end(problem, paths);
+  if (best == kNone) {
     fail(ErrorCode::device, "choice of kernels: the output cannot be had in the format asked for");
   }
-  return trace(problem, paths, best);
+  return replay(problem, dying, trace(links, best));
+}
+
+std::size_t fastest_network(std::span<const double> ms) {
+  return static_cast<std::size_t>(std::ranges::min_element(ms) - ms.begin());
 }
 
 void time_conversions(const std::vector<std::size_t>& formats, const ConversionTimer& time,

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace winnow {
@@ -74,10 +75,9 @@ using ConversionTimer = std::function<double(std::size_t value, std::size_t from
 void time_conversions(const std::vector<std::size_t>& formats, const ConversionTimer& time,
                       ChoiceProblem& problem);
 
-// "Never slower than dense": whether a choice measured as a whole beats another, first of all the
-// all-dense network. Ties keep the other.
-inline bool is_worth_it(double chosen_ms, double other_ms) {
-  return chosen_ms < other_ms;
-}
+// Which of several networks to run, by their times as a whole: the fastest, of equal ones the
+// earliest. The all-dense network comes first, so that nothing runs that is no faster than dense.
+// Requires at least one.
+std::size_t fastest_network(std::span<const double> ms);
 
 }  // namespace winnow

@@ -22,7 +22,7 @@ double sparsity_of(const Weight& weight) {
     const auto all = static_cast<double>(csr->channels * csr->cols);
     return all > 0 ? 1 - static_cast<double>(nonzero_count(*csr)) / all : 0;
   }
-  const std::vector<float> values = dense_floats(&weight);
+  const std::vector<float> values = dense_floats(weight);
   if (values.empty()) return 0;
   const auto zeros = std::count(values.begin(), values.end(), 0.0f);
   return static_cast<double>(zeros) / static_cast<double>(values.size());

@@ -32,7 +32,7 @@ struct Layout {
   Order order = Order::nchw;
   std::int64_t block = 1;  // of chwn and nchwc; 1 for the others
 
-  static const Layout nchw, nhwc, chwn8, chwn32;
+  static const Layout nchw, nhwc, chwn8, chwn32;  // NOLINT(readability-identifier-naming)
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <variant>
 
 #include "runtime/base/error.h"
 #include "runtime/model/little_endian.h"
@@ -18,22 +20,22 @@ std::int64_t rounded_up(std::int64_t bytes, std::int64_t alignment) {
 }
 
 bool overlap(const Lifetime& a, const Lifetime& b) {
-  return a.first_step <= b.last_step && b.first_step <= a.last_step;
+  return a.first_operation <= b.last_operation && b.first_operation <= a.last_operation;
 }
 
-// Bytes that one placed value takes.
-struct Block {
+// What one placed value takes.
+struct ByteRange {
   std::int64_t begin;
   std::int64_t end;
 };
 
 // The lowest gap of `bytes` between `taken`.
-std::int64_t lowest_gap(std::vector<Block> taken, std::int64_t bytes) {
-  std::sort(taken.begin(), taken.end(), [](Block a, Block b) { return a.begin < b.begin; });
+std::int64_t lowest_gap(std::vector<ByteRange> taken, std::int64_t bytes) {
+  std::sort(taken.begin(), taken.end(), [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
   std::int64_t offset = 0;
-  for (const Block& block : taken) {
-    if (block.begin - offset >= bytes) break;
-    offset = std::max(offset, block.end);
+  for (const ByteRange& range : taken) {
+    if (range.begin - offset >= bytes) break;
+    offset = std::max(offset, range.end);
   }
   return offset;
 }
@@ -70,6 +72,43 @@ std::uint64_t weight_bytes(const Weight& weight) {
   return std::visit([](const auto& form) { return weight_bytes(form); }, weight);
 }
 
+// Backends copy what a convolution reads: with its padding, and with channels up to the 16 lanes of
+// the widest vectors. A convolution of single points without padding reads its input as it is.
+bool is_copied(const Conv& conv) {
+  return conv.kernel != Pair{1, 1} || conv.padding != Pair{0, 0};
+}
+
+std::uint64_t padded_input_bytes(const Shape& input, const Pair& padding) {
+  constexpr std::uint64_t kLanes = 16;
+  const std::uint64_t groups = (static_cast<std::uint64_t>(input[1]) + kLanes - 1) / kLanes;
+  std::uint64_t bytes =
+      saturating_product({4, static_cast<std::uint64_t>(input[0]), groups, kLanes});
+  for (std::size_t i = 2; i < input.size(); ++i) {
+    const std::int64_t pad = padding[i + 2 - input.size()];  // a single position axis is the second
+    bytes = saturating_product({bytes, static_cast<std::uint64_t>(input[i] + 2 * pad)});
+  }
+  return bytes;
+}
+
+// Copies of the values that convolutions read, each padded as all its readers together want it: the
+// GPU makes one copy for all of them.
+std::uint64_t padded_bytes(const Program& program) {
+  std::map<std::size_t, Pair> paddings;  // by value
+  for (const Step& step : program.steps) {
+    const auto* conv = std::get_if<Conv>(&step.op);
+    if (conv == nullptr || !is_copied(*conv)) continue;
+    Pair& padding = paddings.try_emplace(step.inputs[0], Pair{0, 0}).first->second;
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      padding[axis] = std::max(padding[axis], conv->padding[axis]);
+    }
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& [value, padding] : paddings) {
+    bytes = saturating_sum({bytes, padded_input_bytes(program.values[value].shape, padding)});
+  }
+  return bytes;
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alignment) {
@@ -79,7 +118,7 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alig
   std::vector<std::size_t> placed;
   for (const std::size_t index : by_size(lifetimes)) {
     const std::int64_t bytes = rounded_up(lifetimes[index].bytes, alignment);
-    std::vector<Block> taken;
+    std::vector<ByteRange> taken;
     for (const std::size_t other : placed) {
       if (!overlap(lifetimes[index], lifetimes[other])) continue;
       const std::int64_t begin = plan.offsets[other];
@@ -101,11 +140,12 @@ std::uint64_t session_bytes(const DeployedModel& model, std::int64_t batch) {
   for (const auto& [name, weight] : model.weights) {
     bytes = saturating_sum({bytes, weight_bytes(weight)});
   }
-  for (const Value& value : build_program(model.graph, batch).values) {
+  const Program program = build_program(model.graph, batch);
+  for (const Value& value : program.values) {
     const auto floats = static_cast<std::uint64_t>(element_count(value.shape));
     bytes = saturating_sum({bytes, saturating_product({4, floats})});
   }
-  return bytes;
+  return saturating_sum({bytes, padded_bytes(program)});
 }
 
 }  // namespace winnow

@@ -10,11 +10,11 @@
 
 namespace winnow {
 
-// A value lives from the step that writes it to the last step that reads it, both included.
+// A value lives from the operation that writes it to the last one that uses it, both included.
 struct Lifetime {
   std::int64_t bytes = 0;
-  std::size_t first_step = 0;
-  std::size_t last_step = 0;
+  std::size_t first_operation = 0;
+  std::size_t last_operation = 0;
 };
 
 struct MemoryPlan {
@@ -26,9 +26,10 @@ struct MemoryPlan {
 MemoryPlan plan_memory(const std::vector<Lifetime>& lifetimes, std::int64_t alignment = 256);
 
 // About what a session of `model` with batches of `batch` takes in memory: every weight as the file
-// has it, as floats in a kernel's order and, where it is sparse, dense; and every activation as
-// floats. What small files can make huge is in it; a session takes a small multiple of it at most.
-// Saturates. Throws as build_program does.
+// has it, as floats in a kernel's order and, where it is sparse, dense; every activation as floats;
+// and what convolutions read once more with its padding, in multiples of 16 channels. What small
+// files can make huge is in it; a session takes a small multiple of it at most. Saturates.
+// Throws as build_program does.
 std::uint64_t session_bytes(const DeployedModel& model, std::int64_t batch);
 
 }  // namespace winnow

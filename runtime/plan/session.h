@@ -26,7 +26,8 @@ struct SessionOptions {
   Precision precision = Precision::f32;
   KernelChoice choice = KernelChoice::measured;
   std::string family = "";   // non-empty: only this family; a layer that it cannot run is an error
-  int sub_batch = 0;         // direct family: images per thread block, 1, 2, 4 or 8; 0 measures
+  int sub_batch = 0;         // GPU: images per thread of direct, per warp of sparse_linear:
+                             // 1, 2, 4 or 8; 0 measures
   int threads = 0;           // CPU; 0 takes all cores
   int gpu = 0;               // CUDA device number
   bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)

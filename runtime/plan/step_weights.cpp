@@ -11,9 +11,7 @@ StepWeights weights_of(const DeployedModel& model, const Step& step) {
 }
 
 std::vector<float> dense_floats(const Weight* weight) {
-  if (weight == nullptr) return {};
-  if (const auto* sparse = std::get_if<CsrWeight>(weight)) return to_dense(*sparse);
-  return decode(std::get<DenseWeight>(*weight).values);
+  return weight == nullptr ? std::vector<float>() : dense_floats(*weight);
 }
 
 }  // namespace winnow

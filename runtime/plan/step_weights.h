@@ -19,7 +19,7 @@ struct StepWeights {
 
 StepWeights weights_of(const DeployedModel& model, const Step& step);
 
-// All values, zeros included, row-major; empty for null.
+// As dense_floats of model.h; empty for null.
 std::vector<float> dense_floats(const Weight* weight);
 
 }  // namespace winnow

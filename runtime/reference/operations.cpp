@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "runtime/base/error.h"
 
@@ -72,6 +73,11 @@ Plane conv_output(const Conv& op, Plane in) {
           output_size(in.w, op.padding[1], op.dilation[1] * (op.kernel[1] - 1) + 1, op.stride[1])};
 }
 
+// What wins a maximum: the larger number, or what is not a number.
+float winner(float a, float b) {
+  return b > a || std::isnan(b) ? b : a;
+}
+
 float pooled(const Pool& op, const float* input, Plane in, std::array<std::int64_t, 2> corner) {
   double sum = 0;
   float best = -std::numeric_limits<float>::infinity();
@@ -80,7 +86,7 @@ float pooled(const Pool& op, const float* input, Plane in, std::array<std::int64
       const std::int64_t y = corner[0] + r, x = corner[1] + s;
       if (y < 0 || y >= in.h || x < 0 || x >= in.w) continue;
       sum += input[y * in.w + x];
-      best = std::max(best, input[y * in.w + x]);
+      best = winner(best, input[y * in.w + x]);
     }
   }
   const auto area = static_cast<double>(op.kernel[0] * op.kernel[1]);
@@ -171,7 +177,7 @@ Array global_pool(const GlobalPool& op, const Array& input) {
     double sum = 0;
     for (const float value : plane) sum += value;
     result.values[i] = op.kind == PoolKind::max
-                           ? *std::max_element(plane.begin(), plane.end())
+                           ? std::accumulate(plane.begin(), plane.end(), plane[0], winner)
                            : static_cast<float>(sum / static_cast<double>(size));
   }
   return result;

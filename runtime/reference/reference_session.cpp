@@ -1,10 +1,10 @@
 #include "runtime/reference/reference_session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "runtime/base/error.h"
+#include "runtime/base/wall_clock.h"
 #include "runtime/plan/describe.h"
 #include "runtime/plan/step_weights.h"
 
@@ -23,7 +23,7 @@ class ReferenceSession final : public Session {
       biases_.push_back(dense_floats(weights.bias));
       layers_.push_back(describe_step(model, program_, step));
       layers_.back().family = "reference";
-      layers_.back().kernel = "plain loops f64";
+      layers_.back().kernel = "plain loops, fp64";
     }
     for (std::size_t v = 0; v < values_.size(); ++v) values_[v].shape = program_.values[v].shape;
     Array& input = values_[program_.input];
@@ -85,10 +85,8 @@ class ReferenceSession final : public Session {
   static std::vector<double> timed(int warm_up, int repeats, Work work) {
     std::vector<double> times;
     for (int i = -warm_up; i < repeats; ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      work();
-      const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
-      if (i >= 0) times.push_back(ms.count());
+      const double ms = run_ms(work);
+      if (i >= 0) times.push_back(ms);
     }
     return times;
   }

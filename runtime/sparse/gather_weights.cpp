@@ -1,4 +1,5 @@
 #include "runtime/sparse/gather_weights.h"
+#include "runtime/sparse/lane_order.h"
 
 #include <vector_functions.h>
 
@@ -8,7 +9,6 @@
 namespace winnow {
 namespace {
 
-constexpr std::uint32_t kStep = 4;
 constexpr std::uint32_t kMostNarrow = 65536;
 
 std::uint32_t steps_of(const SparseLayer& layer, std::uint32_t output) {

@@ -3,8 +3,8 @@
 //
 //   row    the activations of one neuron for the R images of the tile, R x sizeof(T) bytes
 //   chunk  16 bytes of a row (chunk.cuh)
-//   slice  32 outputs of a layer, which a warp computes at a time: a thread one output for all R
-//   images step   4 connections of each output of a slice, fetched at once
+//   slice  32 outputs of a layer, computed by a warp at a time, one output a thread
+//   step   4 connections of each output of a slice, fetched at once
 //
 // Lanes begin at different chunks of their rows, so that the lanes that shared memory serves at a
 // time (lane_order.h) meet different banks. Weights come from the L2 cache; each thread fetches

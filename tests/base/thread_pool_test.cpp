@@ -10,19 +10,19 @@
 namespace winnow {
 namespace {
 
-TEST_CASE("every part runs once, each job after the other") {
+TEST_CASE("every share runs once, each job after the other") {
   for (const int threads : {1, 2, 5}) {
     ThreadPool pool(threads);
     REQUIRE(pool.threads() == threads);
     std::vector<int> runs(threads);
     for (int job = 0; job < 1000; ++job) {
-      pool.run([&](int part) { ++runs[part]; });
+      pool.run([&](int share) { ++runs[share]; });
     }
     CHECK(runs == std::vector<int>(threads, 1000));
   }
 }
 
-TEST_CASE("ranges cover all items without overlap") {
+TEST_CASE("ranges cover all indices without overlap") {
   ThreadPool pool(3);
   for (const std::int64_t count : {0, 1, 2, 3, 100}) {
     std::vector<int> seen(static_cast<std::size_t>(count));
@@ -34,19 +34,19 @@ TEST_CASE("ranges cover all items without overlap") {
   }
 }
 
-TEST_CASE("the lowest part's exception reaches the caller and the pool goes on") {
+TEST_CASE("the lowest share's exception reaches the caller and the pool goes on") {
   ThreadPool pool(4);
   try {
-    pool.run([](int part) {
-      if (part >= 2) throw std::runtime_error(std::to_string(part));
+    pool.run([](int share) {
+      if (share >= 2) throw std::runtime_error(std::to_string(share));
     });
     FAIL("nothing was thrown");
   } catch (const std::runtime_error& error) {
     CHECK(std::string(error.what()) == "2");
   }
   int sum = 0;
-  pool.run([&](int part) {
-    if (part == 0) sum = 1;
+  pool.run([&](int share) {
+    if (share == 0) sum = 1;
   });
   CHECK(sum == 1);
 }

@@ -44,6 +44,21 @@ TEST_CASE("doctor tells each library's version and file, or why it is not there"
   }
 }
 
+#ifdef WINNOW_OLD_CUDNN_DIR
+TEST_CASE("doctor calls a library missing that the engine would refuse") {
+  const Outcome outcome = shell("WINNOW_CUDNN_DIR=" WINNOW_OLD_CUDNN_DIR " " + program("runtime") +
+                                " doctor --json - 2>/dev/null");
+  REQUIRE(outcome.status == 0);
+  const auto json = nlohmann::json::parse(outcome.output);
+  const auto cudnn = std::ranges::find_if(
+      json["libraries"], [](const auto& library) { return library["name"] == "cuDNN"; });
+  REQUIRE(cudnn != json["libraries"].end());
+  CHECK((*cudnn)["available"] == false);
+  const std::string missing = (*cudnn)["missing"];
+  CHECK(missing.ends_with("libcudnn.so.9: is cuDNN 80907, expected version 9"));
+}
+#endif
+
 TEST_CASE("without a GPU doctor says what is missing") {
   const auto json =
       nlohmann::json::parse(shell(program("runtime") + " doctor --json - 2>/dev/null").output);

@@ -17,7 +17,7 @@ TEST_CASE("inspect lists nodes, weights and metadata as they are in the file") {
   CHECK(cells_of(text, "input") == Cells{"input", "input", "[1, 1, 3, 3]"});
   CHECK(cells_of(text, "conv") == Cells{"conv", "conv2d", "[1, 2, 2, 2]", "input"});
   CHECK(cells_of(text, "fc") == Cells{"fc", "linear", "[1, 2]", "flat"});
-  // 3 of 8 weights are kept; rows of 2 with one pad. Codes of 4 bits and a codebook of 4 halfs.
+  // 3 of 8 weights are kept; rows of 2 with one pad. Codes of 4 bits and a codebook of 4 halves.
   const Cells conv = cells_of(text, "conv.weight");
   REQUIRE(conv.size() == 9);
   CHECK(Cells(conv.begin(), conv.begin() + 5) ==

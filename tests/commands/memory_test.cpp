@@ -17,6 +17,18 @@ DeployedModel wide_model(std::int64_t channels, std::int64_t side) {
   return model;
 }
 
+// A small input and output, and a plane between them that is padding almost everywhere.
+DeployedModel far_padded_model() {
+  Conv op = conv(1, 1, 1);
+  op.stride = {65536, 1};
+  op.padding = {32768, 0};
+  DeployedModel model;
+  model.graph = graph_of({1, 1, 2000}, {{"conv", op, {}}, {"pool", GlobalPool{}, {}}});
+  model.weights["conv.weight"] = DenseWeight{{1, 1, 1, 1}, encode_f32(std::vector<float>{1.0f})};
+  model.weights["conv.bias"] = DenseWeight{{1}, encode_f32(std::vector<float>{0.0f})};
+  return model;
+}
+
 // `rows` rows of units as long as the first, which alone keeps anything: a small file.
 DeployedModel padded_model(std::int64_t rows, std::int64_t cols) {
   constexpr int kVector = 32;
@@ -46,6 +58,14 @@ TEST_CASE("activations beyond the limit are refused with the file's name") {
   }
   check_refusal(desk.run("verify", "--quiet --device cpu --batch 1 --max-model-bytes 1GB"), 3,
                 {"at most 1073741824 are allowed"});
+}
+
+TEST_CASE("padding beyond the limit is refused with the file's name") {
+  const Desk desk(far_padded_model());
+  // 2 images of 65537 rows of 2000 columns in 16 lanes.
+  check_refusal(desk.run("verify", "--quiet --device cpu"), 3,
+                {"m.wnw: weights and activations of batches of 2 take about 16777",
+                 "at most 8589934592 are allowed"});
 }
 
 TEST_CASE("the limit on memory holds for weights too, and can be raised and lowered") {

@@ -182,6 +182,12 @@ TEST_CASE("the CPU session refuses what it does not have") {
   SessionOptions rounded = options_of(1, KernelChoice::dense);
   rounded.use_tf32 = true;
   CHECK(error_of([&] { make_cpu_session(model, rounded); }) == ErrorCode::usage);
+  SessionOptions grouped = options_of(1, KernelChoice::sparse);
+  grouped.sub_batch = 4;
+  CHECK(error_of([&] { make_cpu_session(model, grouped); }) == ErrorCode::usage);
+  SessionOptions patient = options_of(1, KernelChoice::dense);
+  patient.all_plans = true;
+  CHECK(error_of([&] { make_cpu_session(model, patient); }) == ErrorCode::usage);
   SessionOptions typo = options_of(1, KernelChoice::sparse);
   typo.family = "drect";
   CHECK(error_of([&] { make_cpu_session(model, typo); }) == ErrorCode::usage);

@@ -4,12 +4,12 @@
 #include <functional>
 
 #include "runtime/base/aligned_buffer.h"
-#include "runtime/cpu/channel_conv.h"
+#include "runtime/cpu/chwn_conv.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/gather_linear.h"
-#include "runtime/cpu/image_conv.h"
-#include "runtime/cpu/planar_conv.h"
+#include "runtime/cpu/nchw_conv.h"
+#include "runtime/cpu/nhwc_conv.h"
 #include "tests/cpu/random_work.h"
 
 namespace winnow {
@@ -25,7 +25,7 @@ Layers one(std::unique_ptr<Layer> layer) {
   return layers;
 }
 
-// Runs a layer on planar input, with conversions around it.
+// Runs a layer on input in nchw, with conversions around it.
 std::vector<float> run_layer(CpuLayer& layer, const ConvShape& shape,
                              const std::vector<float>& input, ThreadPool& pool) {
   AlignedBuffer in(planes_of(layer.input_layout, shape.in).count());
@@ -73,8 +73,7 @@ int compare(const Sweep& sweep, const MakeLayers& make) {
 }
 
 Layers channel_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
-  return channel_conv_fits(work, kernels) ? one(make_channel_conv(work, kernels, threads))
-                                          : Layers{};
+  return nhwc_conv_fits(work, kernels) ? one(make_nhwc_conv(work, kernels, threads)) : Layers{};
 }
 
 Layers onednn_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
@@ -83,12 +82,12 @@ Layers onednn_layers(const ConvWork& work, const MicroKernels& kernels, int thre
 }
 
 TEST_CASE("convolution with images in the lanes agrees with the reference") {
-  const MakeLayers make = [](const auto&... args) { return one(make_image_conv(args...)); };
+  const MakeLayers make = [](const auto&... args) { return one(make_chwn_conv(args...)); };
   CHECK(compare({random_conv, 200, 1}, make) >= 200);
 }
 
 TEST_CASE("convolution with positions in the lanes agrees with the reference") {
-  const MakeLayers make = [](const auto&... args) { return one(make_planar_conv(args...)); };
+  const MakeLayers make = [](const auto&... args) { return one(make_nchw_conv(args...)); };
   CHECK(compare({random_conv, 200, 2}, make) >= 200);
 }
 
@@ -99,8 +98,8 @@ TEST_CASE("convolution with channels in the lanes agrees with the reference") {
 TEST_CASE("work for several threads agrees with the reference in every kernel") {
   const MakeLayers make = [](const ConvWork& work, const MicroKernels& kernels, int threads) {
     Layers layers = channel_layers(work, kernels, threads);
-    layers.push_back(make_image_conv(work, kernels, threads));
-    layers.push_back(make_planar_conv(work, kernels, threads));
+    layers.push_back(make_chwn_conv(work, kernels, threads));
+    layers.push_back(make_nchw_conv(work, kernels, threads));
     return layers;
   };
   CHECK(compare({random_large_conv, 15, 8}, make) >= 30);
@@ -123,7 +122,7 @@ TEST_CASE("oneDNN's convolution agrees with the reference") {
 TEST_CASE("linear layers agree with the reference in every kernel") {
   const MakeLayers make = [](const ConvWork& work, const MicroKernels& kernels, int threads) {
     Layers layers = channel_layers(work, kernels, threads);
-    layers.push_back(make_image_conv(work, kernels, threads));
+    layers.push_back(make_chwn_conv(work, kernels, threads));
     layers.push_back(make_gather_linear(work, kernels, threads));
     layers.push_back(make_own_dense(work, kernels, threads));
     for (auto& layer : onednn_layers(work, kernels, threads)) layers.push_back(std::move(layer));
@@ -145,9 +144,9 @@ TEST_CASE("sparse kernels give equal bits for any number of threads") {
     std::vector<std::vector<float>> first;
     for (ThreadPool& pool : pools) {
       Layers layers = channel_layers(cpu, kernels, pool.threads());
-      layers.push_back(make_image_conv(cpu, kernels, pool.threads()));
+      layers.push_back(make_chwn_conv(cpu, kernels, pool.threads()));
       layers.push_back(gather_linear_fits(cpu) ? make_gather_linear(cpu, kernels, pool.threads())
-                                               : make_planar_conv(cpu, kernels, pool.threads()));
+                                               : make_nchw_conv(cpu, kernels, pool.threads()));
       std::vector<std::vector<float>> results;
       for (auto& layer : layers) results.push_back(run_layer(*layer, cpu.shape, input, pool));
       CAPTURE(work.text);

@@ -22,13 +22,13 @@ Floats converted(const LayoutConversion& conversion, const Floats& from, ThreadP
 TEST_CASE("images lie side by side in their layout, channels in theirs") {
   ThreadPool pool(1);
   const Extents extent{2, 3, 1, 2};  // image 0: channels (0 1) (2 3) (4 5), image 1: 6 .. 11
-  Floats planar(12);
-  std::iota(planar.begin(), planar.end(), 0.0f);
-  CHECK(converted({extent, {}, {Order::chwn, 2}}, planar, pool) ==
+  Floats nchw(12);
+  std::iota(nchw.begin(), nchw.end(), 0.0f);
+  CHECK(converted({extent, {}, {Order::chwn, 2}}, nchw, pool) ==
         Floats{0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11});
-  CHECK(converted({extent, {}, Layout::nhwc}, planar, pool) ==
+  CHECK(converted({extent, {}, Layout::nhwc}, nchw, pool) ==
         Floats{0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11});
-  CHECK(converted({extent, {}, {Order::nchwc, 2}}, planar, pool) ==
+  CHECK(converted({extent, {}, {Order::nchwc, 2}}, nchw, pool) ==
         Floats{0, 2, 1, 3, 4, 0, 5, 0, 6, 8, 7, 9, 10, 0, 11, 0});
 }
 
@@ -45,15 +45,15 @@ TEST_CASE("a value survives any chain of layouts") {
   for (int i = 0; i < 60; ++i) {
     const Extents extent{random.between(1, 35), random.between(1, 40), random.between(1, 9),
                          random.between(1, 20)};
-    Floats planar(static_cast<std::size_t>(extent.count()));
-    std::iota(planar.begin(), planar.end(), 1.0f);
+    Floats nchw(static_cast<std::size_t>(extent.count()));
+    std::iota(nchw.begin(), nchw.end(), 1.0f);
     const Layout& a = layouts[random.below(std::size(layouts))];
     const Layout& b = layouts[random.below(std::size(layouts))];
     CAPTURE(to_string(a));
     CAPTURE(to_string(b));
-    const Floats there = converted({extent, {}, a}, planar, pool);
+    const Floats there = converted({extent, {}, a}, nchw, pool);
     const Floats onward = converted({extent, a, b}, there, pool);
-    CHECK(converted({extent, b, {}}, onward, pool) == planar);
+    CHECK(converted({extent, b, {}}, onward, pool) == nchw);
   }
 }
 

@@ -34,9 +34,9 @@ Floats run_pointwise(const Case& c, ThreadPool& pool) {
   for (const Floats& value : values) pointers.push_back(value.data());
   Floats out(static_cast<std::size_t>(planes_of(layer->output_layout, step.output).count()));
   layer->run({pointers, out.data(), nullptr}, pool);
-  Floats planar(static_cast<std::size_t>(step.output.count()));
-  convert({step.output, layer->output_layout, {}}, out.data(), planar.data(), pool);
-  return planar;
+  Floats nchw(static_cast<std::size_t>(step.output.count()));
+  convert({step.output, layer->output_layout, {}}, out.data(), nchw.data(), pool);
+  return nchw;
 }
 
 Floats run_reference(const Case& c) {
@@ -132,6 +132,42 @@ TEST_CASE("steps without weights agree with the reference in every layout") {
       error = std::max(error, std::abs(static_cast<double>(found[j]) - expected[j]));
     }
     CHECK(error < 2e-6);  // means of up to 144 normal numbers, exponentials of them
+  }
+}
+
+TEST_CASE("what is not a number wins a maximum in every layout") {
+  ThreadPool pool(2);
+  const Shape shape{3, 5, 4, 4};
+  const Op ops[] = {Pool{.kernel = {2, 2}, .stride = {2, 2}},
+                    Pool{.kernel = {3, 3}, .stride = {1, 1}, .padding = {1, 1}},
+                    GlobalPool{PoolKind::max}};
+  const Layout layouts[] = {
+      {}, {Order::chwn, 8}, {Order::chwn, 16}, {Order::nchwc, 8}, {Order::nchwc, 16}, Layout::nhwc};
+  for (const Op& op : ops) {
+    Case c;
+    c.program.values = {{"value", shape}, {"out", {}}};
+    c.program.steps = {{"step", op, {0}, 1}};
+    Floats input(static_cast<std::size_t>(element_count(shape)), 1.0f);
+    // The first of a window, one in its middle and the last one, each in a plane of its own.
+    for (const std::size_t at : {0, 16 + 5, 32 + 15}) input[at] = std::nanf("");
+    c.inputs = {input};
+    const reference::Array array{shape, input};
+    const reference::Array* const arrays[] = {&array};
+    c.program.values[1].shape = reference::run_step(c.program.steps[0], arrays, {}, {}).shape;
+    const Floats expected = run_reference(c);
+    for (const Layout& layout : layouts) {
+      c.offered = layout;
+      const Floats found = run_pointwise(c, pool);
+      CAPTURE(op_name(op));
+      CAPTURE(to_string(layout));
+      REQUIRE(found.size() == expected.size());
+      int nans = 0;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(std::isnan(found[i]) == std::isnan(expected[i]));
+        nans += std::isnan(found[i]) ? 1 : 0;
+      }
+      CHECK(nans >= 3);
+    }
   }
 }
 

@@ -20,7 +20,7 @@ Model as_model(const DeployedModel& deployed) {
   for (const Node& node : deployed.graph.nodes) {
     for (const Parameter& parameter : parameters_of(node)) {
       model.tensors[parameter.name] =
-          Tensor::from<float>(parameter.shape, dense_values(deployed, parameter.name));
+          Tensor::from<float>(parameter.shape, dense_floats(deployed.weights.at(parameter.name)));
     }
   }
   return model;
@@ -150,7 +150,7 @@ TEST_CASE("every quantized form is deployed with the values of the checkpoint") 
       for (const char* name : {"conv1", "conv2", "fc"}) {
         const Tensor expected = weight_of(quantized, name);
         const auto values = expected.values<float>();
-        CHECK(dense_values(exported.model, std::string(name) + ".weight") ==
+        CHECK(dense_floats(exported.model.weights.at(std::string(name) + ".weight")) ==
               std::vector<float>(values.begin(), values.end()));
       }
       REQUIRE(std::holds_alternative<CsrWeight>(exported.model.weights.at("conv2.weight")));
@@ -181,7 +181,7 @@ TEST_CASE("channel scales are deployed, and go with the channels that are remove
     REQUIRE(quantized.tensors.count("conv2.weight.channel_scale") == 1);
     const ExportedModel all = exported_equal(quantized, {ValueForm::automatic, false});
     const auto expected = to_floats(weight_of(quantized, "conv2"));
-    CHECK(dense_values(all.model, "conv2.weight") == expected);
+    CHECK(dense_floats(all.model.weights.at("conv2.weight")) == expected);
     const auto& sparse = std::get<CsrWeight>(all.model.weights.at("conv2.weight"));
     CHECK(sparse.values.lanes == vector);
     CHECK(sparse.values.channel_scale.size() == 40);

@@ -36,7 +36,13 @@ class RandomValues {
   // A weight [channels, cols] that keeps about `density` of its blocks of `vector` channels.
   CsrWeight weight(std::int64_t channels, std::int64_t cols, int vector, double density);
 
+  // The same with rows of blocks of these lengths.
+  CsrWeight weight(const std::vector<std::int64_t>& lengths, std::int64_t cols, int vector);
+
  private:
+  CsrWeight masked_weight(const std::vector<std::uint8_t>& mask, std::int64_t channels,
+                          std::int64_t cols, int vector);
+
   std::uint32_t next() {
     state_ = state_ * 6364136223846793005ull + 1442695040888963407ull;
     return static_cast<std::uint32_t>(state_ >> 33);
@@ -51,11 +57,24 @@ inline CsrWeight RandomValues::weight(std::int64_t channels, std::int64_t cols, 
   std::vector<std::uint8_t> mask(static_cast<std::size_t>(rows * cols));
   const auto limit = static_cast<std::size_t>(density * 1000.0);
   for (std::uint8_t& keep : mask) keep = below(1000) < limit ? 1 : 0;
-  const CsrPattern pattern = build_csr_pattern(mask, channels, cols, vector);
+  return masked_weight(mask, channels, cols, vector);
+}
 
-  // Pads and channels beyond the last are 0.
+inline CsrWeight RandomValues::weight(const std::vector<std::int64_t>& lengths, std::int64_t cols,
+                                      int vector) {
+  std::vector<std::uint8_t> mask;
+  for (const std::int64_t length : lengths) {
+    for (std::int64_t col = 0; col < cols; ++col) mask.push_back(col < length ? 1 : 0);
+  }
+  return masked_weight(mask, static_cast<std::int64_t>(lengths.size()) * vector, cols, vector);
+}
+
+// Pads and channels beyond the last are 0.
+inline CsrWeight RandomValues::masked_weight(const std::vector<std::uint8_t>& mask,
+                                             std::int64_t channels, std::int64_t cols, int vector) {
+  const CsrPattern pattern = build_csr_pattern(mask, channels, cols, vector);
   std::vector<float> values;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  for (std::int64_t row = 0; row < pattern.rows; ++row) {
     for (std::int64_t u = 0; u < pattern.row_length; ++u) {
       const auto column = pattern.column[static_cast<std::size_t>(row * pattern.row_length + u)];
       const bool is_kept = mask[static_cast<std::size_t>(row * cols + column)] != 0;

@@ -69,7 +69,7 @@ TEST_CASE("the golden file of format 1.1 stays readable and is what we still wri
   const std::vector<std::byte> golden = bytes_of(kGoldenScaled);
   CHECK(parse_model_file(golden, kGoldenScaled) == golden_scaled_model());
   CHECK(serialize_model_file(golden_scaled_model()) == golden);
-  CHECK(dense_values(golden_scaled_model(), "fc.weight") ==
+  CHECK(dense_floats(golden_scaled_model().weights.at("fc.weight")) ==
         std::vector<float>{1, 0, 0, -2, 0, -0.5f, 0, 0});
 }
 

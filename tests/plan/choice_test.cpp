@@ -1,9 +1,12 @@
 #include "runtime/plan/choice.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <cstdint>
+#include <span>
 
+#include "runtime/base/checksum.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -108,6 +111,59 @@ ChoiceProblem random_network(Random& random) {
   return problem;
 }
 
+// Many steps with live values enough that states are dropped, and times of which many are equal.
+ChoiceProblem long_network(Random& random, std::size_t steps) {
+  ChoiceProblem problem;
+  const auto tie = [&] { return static_cast<double>(1 + random.below(3)); };
+  for (std::size_t value = 0; value <= steps; ++value) {
+    const std::size_t formats = 2 + random.below(3);
+    Table table(formats, std::vector<double>(formats, 0));
+    for (std::size_t from = 0; from < formats; ++from) {
+      for (std::size_t to = 0; to < formats; ++to) table[from][to] = from == to ? 0 : tie();
+    }
+    problem.conversion_ms.push_back(table);
+  }
+  for (std::size_t i = 0; i < steps; ++i) {
+    ChoiceStep step{.inputs = {random.below(i + 1)}, .output = i + 1, .options = {}};
+    if (random.below(2) == 0) step.inputs.push_back(random.below(i + 1));
+    for (std::size_t o = 0; o < 3; ++o) {
+      StepOption option{.reads = {}, .writes = 0, .ms = tie()};
+      for (const std::size_t value : step.inputs) {
+        option.reads.push_back(random.below(problem.conversion_ms[value].size()));
+      }
+      option.writes = random.below(problem.conversion_ms[i + 1].size());
+      step.options.push_back(option);
+    }
+    problem.steps.push_back(step);
+  }
+  problem.output = steps;
+  return problem;
+}
+
+// `width` values made of the input, all of them alive until they are added up one by one.
+ChoiceProblem wide_network(Random& random, std::size_t width) {
+  ChoiceProblem problem;
+  problem.conversion_ms.assign(2 * width, two_formats(1));
+  for (std::size_t i = 0; i + 1 < 2 * width; ++i) {
+    ChoiceStep step{.inputs = {0}, .output = i + 1, .options = {}};
+    if (i >= width) step.inputs = {i - width + 1, i};
+    for (std::size_t format = 0; format < 2; ++format) {
+      step.options.push_back({.reads = std::vector<std::size_t>(step.inputs.size(), format),
+                              .writes = format,
+                              .ms = random.ms()});
+    }
+    problem.steps.push_back(step);
+  }
+  problem.output = 2 * width - 1;
+  return problem;
+}
+
+// Changes with every option, every conversion and their order.
+std::uint32_t checksum_of(const Choice& choice, std::uint32_t checksum) {
+  checksum = crc32c(std::as_bytes(std::span(choice.option)), checksum);
+  return crc32c(std::as_bytes(std::span(choice.conversions)), checksum);
+}
+
 }  // namespace
 
 TEST_CASE("a step that leaves its work to the next one is chosen with that one or not at all") {
@@ -186,6 +242,34 @@ TEST_CASE("choose_kernels still answers when it may follow one state only") {
   }
 }
 
+TEST_CASE("choose_kernels gives the same choices in every version, also where many are equal") {
+  Random random{90};
+  std::uint32_t checksum = 0;
+  for (int round = 0; round < 40; ++round) {
+    const ChoiceProblem problem = long_network(random, 1 + random.below(40));
+    for (const std::size_t max_states : {1, 7, 300}) {
+      checksum = checksum_of(choose_kernels(problem, max_states), checksum);
+    }
+  }
+  CHECK(checksum == 2489380977u);
+}
+
+#ifndef WINNOW_SANITIZE
+TEST_CASE("choose_kernels of a wide graph keeps the states of one step, not of all") {
+  Random random{3};
+  const ChoiceProblem problem = wide_network(random, 200);
+  const auto peak_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const long before = peak_kilobytes();
+  CHECK(choose_kernels(problem).option.size() == 399);
+  // 399 steps with 4096 states of 400 values of 2 bytes would be 1.3 GB.
+  CHECK(peak_kilobytes() - before < 300'000);
+}
+#endif
+
 TEST_CASE("choose_kernels prefers the earlier option on a tie") {
   CHECK(choose_kernels(chain({{2, 2}, {2, 2}}, 0)).option == std::vector<std::size_t>{0, 0});
 }
@@ -212,9 +296,13 @@ TEST_CASE("choose_kernels refuses what has no answer") {
   CHECK(error_of([&] { choose_kernels(bad_value); }) == ErrorCode::usage);
 }
 
-TEST_CASE("is_worth_it keeps dense on a tie") {
-  CHECK(is_worth_it(0.9, 1.0));
-  CHECK_FALSE(is_worth_it(1.0, 1.0));
+TEST_CASE("fastest_network keeps dense, which comes first, on a tie") {
+  const auto fastest = [](const std::vector<double>& ms) { return fastest_network(ms); };
+  CHECK(fastest({1.0}) == 0);
+  CHECK(fastest({1.0, 0.9}) == 1);
+  CHECK(fastest({1.0, 1.0}) == 0);
+  CHECK(fastest({1.0, 0.9, 0.9}) == 1);
+  CHECK(fastest({1.0, 0.9, 0.8}) == 2);
 }
 
 TEST_CASE("only conversions from what is written to what is read are timed") {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "runtime/model/op_schema.h"
 #include "tests/model/graphs.h"
 #include "tests/throws.h"
 
@@ -14,7 +15,7 @@ namespace {
 using Offsets = std::vector<std::int64_t>;
 
 bool overlap(const Lifetime& a, const Lifetime& b) {
-  return a.first_step <= b.last_step && b.first_step <= a.last_step;
+  return a.first_operation <= b.last_operation && b.first_operation <= a.last_operation;
 }
 
 std::int64_t rounded_up(std::int64_t bytes, std::int64_t alignment) {
@@ -27,7 +28,7 @@ std::int64_t least_bytes(const std::vector<Lifetime>& lifetimes, std::int64_t al
   for (std::size_t step = 0; step < 40; ++step) {
     std::int64_t alive = 0;
     for (const Lifetime& life : lifetimes) {
-      const bool is_alive = life.first_step <= step && step <= life.last_step;
+      const bool is_alive = life.first_operation <= step && step <= life.last_operation;
       if (is_alive) alive += rounded_up(life.bytes, alignment);
     }
     most = std::max(most, alive);
@@ -74,8 +75,8 @@ TEST_CASE(
     std::int64_t sum = 0;
     for (Lifetime& life : lifetimes) {
       life.bytes = random() % 5000;
-      life.first_step = random() % 30;
-      life.last_step = life.first_step + random() % 10;
+      life.first_operation = random() % 30;
+      life.last_operation = life.first_operation + random() % 10;
       sum += rounded_up(life.bytes, alignment);
     }
     const MemoryPlan plan = plan_memory(lifetimes, alignment);
@@ -122,6 +123,50 @@ TEST_CASE("session_bytes counts weights in each form and every activation") {
   model.weights["fc.weight"] =
       csr_weight(build_csr_pattern(mask, 40, 100, 8), encode_f32(std::vector<float>(40, 1.0f)));
   CHECK(session_bytes(model, 1) == 2 * 4 * 40 + 8 * 5 + 4 * 5 + 4 * 4000 + 2 * 160 + 4 * 180);
+}
+
+TEST_CASE("session_bytes counts what convolutions read with its padding, 16 channels at a time") {
+  const auto bytes_of = [](const Graph& graph, std::int64_t batch) {
+    DeployedModel model;
+    model.graph = graph;
+    for (const Node& node : graph.nodes) {
+      for (const Parameter& parameter : parameters_of(node)) {
+        const auto count = static_cast<std::size_t>(element_count(parameter.shape));
+        model.weights[parameter.name] =
+            DenseWeight{parameter.shape, encode_f32(std::vector<float>(count, 0.0f))};
+      }
+    }
+    return session_bytes(model, batch);
+  };
+  // Weights count as stored and as floats; activations are 3 + 1 planes of 5 x 7.
+  const std::uint64_t point = 4 * 2 * 3 + 4 * 2 * (3 + 1) * 35;
+  Conv op = conv(3, 1, 1);
+  op.has_bias = false;
+  CHECK(bytes_of(graph_of({3, 5, 7}, {{"conv", op, {}}}), 2) == point);
+
+  // A padding of 2 rows and 1 column: the input again as 16 channels of 9 x 9, the output 9 x 9.
+  op.padding = {2, 1};
+  CHECK(bytes_of(graph_of({3, 5, 7}, {{"conv", op, {}}}), 2) ==
+        4 * 2 * 3 + 4 * 2 * (3 * 35 + 81) + 4 * 2 * 16 * 81);
+
+  // A second reader that pads columns by 3: together 9 x 13, not 9 x 9 and 5 x 13.
+  Conv wide = conv(17, 1, 1);
+  wide.has_bias = false;
+  wide.padding = {0, 3};
+  op.in_channels = 17;
+  const Graph two = graph_of({17, 5, 7}, {{"a", op, {}},
+                                          {"b", wide, {"input"}},
+                                          {"pa", GlobalPool{}, {"a"}},
+                                          {"pb", GlobalPool{}, {"b"}},
+                                          {"sum", Add{}, {"pa", "pb"}}});
+  const std::uint64_t values = 17 * 35 + 81 + 5 * 13 + 3;
+  CHECK(bytes_of(two, 1) == 2 * 2 * 4 * 17 + 4 * values + 4 * 32 * 9 * 13);
+
+  // One dimension: a kernel of 3 without padding is copied as well.
+  Conv line = conv1d(3, 1, 3);
+  line.has_bias = false;
+  CHECK(bytes_of(graph_of({3, 9}, {{"conv", line, {}}}), 1) ==
+        2 * 4 * 9 + 4 * (27 + 7) + 4 * 16 * 9);
 }
 
 TEST_CASE("session_bytes of an impossible batch is an error, not a small number") {

@@ -96,6 +96,21 @@ TEST_CASE("global pools give one number a channel") {
   CHECK(global_pool({PoolKind::max}, input).shape == Shape{1, 2});
 }
 
+TEST_CASE("what is not a number wins every maximum, wherever it lies") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (std::size_t place = 0; place < 4; ++place) {
+    Array input{{1, 1, 2, 2}, {1, 4, 3, 2}};
+    input.values[place] = nan;
+    CAPTURE(place);
+    CHECK(std::isnan(pool({.kernel = {2, 2}, .stride = {2, 2}}, input).values[0]));
+    CHECK(std::isnan(global_pool({PoolKind::max}, input).values[0]));
+  }
+  const Array row{{1, 1, 1, 4}, {1, 2, nan, 3}};
+  const Floats pairs = pool({.kernel = {1, 2}, .stride = {1, 2}}, row).values;
+  CHECK(pairs[0] == 2);
+  CHECK(std::isnan(pairs[1]));
+}
+
 TEST_CASE("add, concat and flatten keep the order of the samples") {
   const Array a{{2, 1, 2}, {1, 2, 3, 4}}, b{{2, 1, 2}, {10, 20, 30, 40}};
   const Array* both[] = {&a, &b};

@@ -42,6 +42,13 @@ std::int64_t byte_offset(std::int64_t elements, Precision precision) {
   return elements * size_of(precision);
 }
 
+std::int32_t checked_31_bits(std::int64_t value, const char* what) {
+  if (value > std::numeric_limits<std::int32_t>::max()) {
+    fail(ErrorCode::device, "direct_conv: ", value, " ", what, ", more than 31 bits can count");
+  }
+  return static_cast<std::int32_t>(value);
+}
+
 // Everything but the grid.
 DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& weights,
                               const ActivationView& in, const ActivationView& out) {
@@ -62,10 +69,11 @@ DirectArguments arguments_for(const DirectLayer& layer, const DirectWeights& wei
   a.out_image = to.image;
   a.in_group = conv.in_channels / conv.groups * from.channel;
   a.out_channel = to.channel;
-  a.in_row = static_cast<std::int32_t>(from.row * conv.stride[0]);
-  a.in_column = static_cast<std::int32_t>(from.column * conv.stride[1]);
-  a.out_row = static_cast<std::int32_t>(to.row);
-  a.out_column = static_cast<std::int32_t>(to.column);
+  a.in_row = checked_31_bits(from.row * conv.stride[0], "elements between the inputs of two rows");
+  a.in_column =
+      checked_31_bits(from.column * conv.stride[1], "elements between the inputs of two columns");
+  a.out_row = checked_31_bits(to.row, "elements between two rows of the output");
+  a.out_column = checked_31_bits(to.column, "elements between two columns of the output");
   a.width = FastDivisor(out.size.w);
   a.plane = FastDivisor(out.size.h * out.size.w);
   a.segments = FastDivisor(weights.vector / weights.thread_channels);
@@ -83,13 +91,6 @@ std::int64_t position_count(const DirectTile& tile, const ActivationView& out) {
   const std::int64_t packed = out.format.layout == Layout::chwn8 ? kPackedImages : tile.sub_batch;
   const std::int64_t groups = (out.size.n + packed - 1) / packed;
   return groups * (packed / tile.sub_batch) * out.size.h * out.size.w;
-}
-
-std::uint32_t checked_31_bits(std::int64_t value, const char* what) {
-  if (value > std::numeric_limits<std::int32_t>::max()) {
-    fail(ErrorCode::device, "direct_conv: ", value, " ", what, " are too many for one launch");
-  }
-  return static_cast<std::uint32_t>(value);
 }
 
 // What a thread block reads of its row, in one load.
@@ -130,10 +131,12 @@ void direct_conv(const DirectLayer& layer, const DirectWeights& weights, const A
   if (positions == 0 || weights.rows == 0) return;
 
   DirectArguments arguments = arguments_for(layer, weights, in, out);
-  arguments.positions = checked_31_bits(positions, "output positions");
+  arguments.positions = static_cast<std::uint32_t>(checked_31_bits(positions, "output positions"));
   const std::int64_t tiles = (positions + layer.tile.positions - 1) / layer.tile.positions;
   const std::int64_t row_segments = weights.rows * (weights.vector / weights.thread_channels);
-  const DirectLaunch launch{.grid = dim3(checked_31_bits(tiles * row_segments, "thread blocks")),
+  const auto blocks =
+      static_cast<std::uint32_t>(checked_31_bits(tiles * row_segments, "thread blocks"));
+  const DirectLaunch launch{.grid = dim3(blocks),
                             .block = dim3(static_cast<unsigned>(layer.tile.positions),
                                           static_cast<unsigned>(layer.tile.slices)),
                             .stream = stream};

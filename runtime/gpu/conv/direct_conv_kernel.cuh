@@ -197,12 +197,12 @@ __device__ __forceinline__ void direct_accumulate(const DirectImages<T, kSubBatc
   }
 }
 
-// Walks all chunks of one segment of a row.
+// Sums up all chunks of one segment of a row.
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
-__device__ __forceinline__ void direct_walk(const DirectImages<T, kSubBatch, kPacked>& images,
-                                            const float* values, const std::int32_t* offsets,
-                                            int blocks, float* shared,
-                                            float (&sums)[kChannels * kSubBatch]) {
+__device__ __forceinline__ void direct_sum_chunks(const DirectImages<T, kSubBatch, kPacked>& images,
+                                                  const float* values, const std::int32_t* offsets,
+                                                  int blocks, float* shared,
+                                                  float (&sums)[kChannels * kSubBatch]) {
   constexpr int kChunk = kDirectChunk<kChannels>;
   std::int32_t* shared_offsets = reinterpret_cast<std::int32_t*>(shared + 2 * kChunk * kChannels);
   const auto stage = [&](int first) {
@@ -285,13 +285,13 @@ __device__ __forceinline__ void direct_reduce_and_store(
   }
 }
 
-// Blocks per multiprocessor that the registers must allow: partial sums decide.
-constexpr int direct_blocks(int sums) {
+// Thread blocks per SM that the registers must allow: partial sums decide.
+constexpr int direct_thread_blocks(int sums) {
   return sums >= 64 ? 2 : sums >= 32 ? 3 : 4;
 }
 
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
-__global__ void __launch_bounds__(kDirectMaxThreads, direct_blocks(kChannels* kSubBatch))
+__global__ void __launch_bounds__(kDirectMaxThreads, direct_thread_blocks(kChannels* kSubBatch))
     direct_kernel(const DirectArguments a) {
   extern __shared__ __align__(16) float direct_shared[];
   std::uint32_t tile = blockIdx.x;
@@ -313,8 +313,8 @@ __global__ void __launch_bounds__(kDirectMaxThreads, direct_blocks(kChannels* kS
   float sums[kChannels * kSubBatch] = {};
   const float* values =
       a.values + std::int64_t{begin} * a.vector + std::int64_t{segment} * blocks * kChannels;
-  direct_walk<T, kChannels, kSubBatch, kPacked>(images, values, a.offsets + begin, blocks,
-                                                direct_shared, sums);
+  direct_sum_chunks<T, kChannels, kSubBatch, kPacked>(images, values, a.offsets + begin, blocks,
+                                                      direct_shared, sums);
 
   T* corner = static_cast<T*>(a.output) + std::int64_t{place.y} * a.out_row +
               std::int64_t{place.x} * a.out_column;

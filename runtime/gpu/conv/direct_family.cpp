@@ -5,6 +5,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/gpu/conv/direct_conv.h"
+#include "runtime/gpu/conv/padded_rows.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
 
@@ -113,9 +114,6 @@ class Preparation {
   std::vector<float> bias_;
 };
 
-// More pads than this for every block cannot pay for the bounds that they save.
-constexpr double kMostPadsPerBlock = 0.25;
-
 // With pads it is the paper's form: equally long rows without bounds (section 7).
 class DirectFamily : public Family {
  public:
@@ -129,11 +127,11 @@ class DirectFamily : public Family {
     if (!conv.has_value()) {
       return "runs conv layers, and linear layers on [N, features], only";
     }
-    const CsrWeight* sparse = problem.weights().sparse();
+    const StepWeights weights = problem.weights();
     const bool is_asked = problem.options.family == name();
-    if (pads_ == Pads::keep) return why_not_padded(sparse, *conv, is_asked);
+    if (pads_ == Pads::keep) return why_not_padded(*weights.weight, *conv, is_asked);
     const bool is_linear = std::holds_alternative<Linear>(problem.step.op);
-    return is_linear && sparse == nullptr && !is_asked ? "the weight is dense" : "";
+    return is_linear && weights.sparse() == nullptr && !is_asked ? "the weight is dense" : "";
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
@@ -143,17 +141,6 @@ class DirectFamily : public Family {
   }
 
  private:
-  static std::string why_not_padded(const CsrWeight* sparse, const Conv& conv, bool is_asked) {
-    if (sparse == nullptr) return "the weight is dense";
-    if (conv.groups > 1 && conv.out_channels / conv.groups % sparse->vector != 0) {
-      return "blocks of " + std::to_string(sparse->vector) + " channels span groups";
-    }
-    const double pads = pads_per_block(*sparse);
-    if (pads == 0 && !is_asked) return "rows are equally long, direct runs them so";
-    if (pads > kMostPadsPerBlock && !is_asked) return "the rows' lengths differ too much";
-    return "";
-  }
-
   Pads pads_;
 };
 

@@ -1,6 +1,7 @@
 // Which tiles exist and which are worth timing: integers only.
 #include <algorithm>
 
+#include "runtime/base/divided_up.h"
 #include "runtime/base/error.h"
 #include "runtime/gpu/conv/direct_conv.h"
 
@@ -23,11 +24,7 @@ int thread_channels(int vector, int sub_batch) {
   return 1;
 }
 
-std::int64_t divided_up(std::int64_t value, std::int64_t by) {
-  return (value + by - 1) / by;
-}
-
-std::int64_t block_count(const DirectWork& work, const DirectTile& tile) {
+std::int64_t thread_blocks(const DirectWork& work, const DirectTile& tile) {
   const std::int64_t plane = work.out.h * work.out.w;
   const std::int64_t positions = divided_up(work.out.n, tile.sub_batch) * plane;
   return divided_up(positions, tile.positions) * work.rows * (work.vector / tile.channels);
@@ -67,7 +64,7 @@ std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch) {
     const int channels = thread_channels(work.vector, images);
     DirectTile tile{.channels = channels, .sub_batch = images};
     add(tile);
-    if (block_count(work, tile) >= 4 * std::int64_t{work.sms}) {
+    if (thread_blocks(work, tile) >= 4 * std::int64_t{work.sms}) {
       tile.positions = 256;
       add(tile);
       continue;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/gpu/dense/cudnn_conv.h"
+#include "runtime/gpu/layer/family.h"
 
 namespace winnow {
 

@@ -23,11 +23,6 @@ struct CudnnProblem {
   bool all_plans = false;  // every plan that the heuristics propose; else the first few
 };
 
-struct NamedLayer {
-  std::string name;
-  std::shared_ptr<const PreparedLayer> layer;
-};
-
 // All ways of cuDNN to run the convolution that it accepts, bias and relu fused where it can:
 // the algorithms of cudnnConvolutionBiasActivationForward ("cudnn nhwc f16 algo 1") and the plans
 // that its heuristics propose for the operation graph ("cudnn graph nhwc f16 plan 2").

@@ -121,11 +121,4 @@ const Family& dense_family() {
   return family;
 }
 
-std::size_t format_index(const std::vector<ActivationFormat>& formats,
-                         const ActivationFormat& wanted) {
-  std::size_t i = 0;
-  while (i < formats.size() && !(formats[i] == wanted)) ++i;
-  return i;
-}
-
 }  // namespace winnow

@@ -1,5 +1,7 @@
 #include "runtime/gpu/layer/activation.h"
 
+#include <algorithm>
+
 namespace winnow {
 
 std::string to_string(Precision precision) {
@@ -12,6 +14,11 @@ std::string math_name(Precision precision, bool use_tf32) {
 
 std::int64_t size_of(Precision precision) {
   return precision == Precision::f32 ? 4 : 2;
+}
+
+std::size_t format_index(const std::vector<ActivationFormat>& formats,
+                         const ActivationFormat& wanted) {
+  return static_cast<std::size_t>(std::ranges::find(formats, wanted) - formats.begin());
 }
 
 std::string to_string(const ActivationFormat& format) {

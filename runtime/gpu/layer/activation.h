@@ -1,8 +1,10 @@
 // How activations lie in device memory. Pure host code.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/plan/layout.h"
 #include "runtime/plan/session.h"
@@ -34,6 +36,23 @@ struct ActivationFormat {
   friend bool operator==(const ActivationFormat&, const ActivationFormat&) = default;
 };
 
+// Row-major without halo, in `precision`: what flattening, linear layers and softmax work on.
+constexpr ActivationFormat row_major(Precision precision) {
+  return {.layout = Layout::nchw, .precision = precision};
+}
+
+// Of values within a stack of linear layers that one launch computes.
+inline constexpr ActivationFormat kDeferred = {.is_deferred = true};
+
+// Whether dense convolutions may run on tensor cores, which want channels in multiples of 8.
+inline bool has_padded_channels(const SessionOptions& options) {
+  return options.precision == Precision::f16 || options.use_tf32;
+}
+
+// Index of the first format in `formats` that is equal to `wanted`; formats.size() if none is.
+std::size_t format_index(const std::vector<ActivationFormat>& formats,
+                         const ActivationFormat& wanted);
+
 // "nchw f16", "nchw halo 1x1 f32", "chwn8 halo 1x1 f16", "nhwc padded 5 f16"
 std::string to_string(const ActivationFormat& format);
 std::string to_string(Precision precision);
@@ -49,7 +68,7 @@ struct ActivationStrides {
   std::int64_t channel = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;
-  std::int64_t origin = 0;  // of position (0, 0) of the first plane from the first byte
+  std::int64_t origin = 0;  // of position (0, 0) of the first plane from the first element
   std::int64_t total = 0;   // elements of the whole tensor with halos
 };
 ActivationStrides strides_of(const ActivationFormat& format, const Extents& size);

@@ -41,6 +41,11 @@ class PreparedLayer {
   virtual std::size_t workspace_bytes() const { return 0; }
 };
 
+struct NamedLayer {
+  std::string name;  // the kernel's
+  std::shared_ptr<const PreparedLayer> layer;
+};
+
 // What a family needs to know of a step.
 struct LayerProblem {
   const DeployedModel& model;
@@ -76,7 +81,8 @@ class Family {
   // Whether the family skips weights that are zero.
   virtual bool is_sparse() const = 0;
 
-  // Why it cannot run the step, in one line; empty if it can.
+  // Why it leaves the step out, in one line: it cannot run it, or could only lose and is not asked
+  // for (SessionOptions::family). Empty where it has candidates.
   virtual std::string why_not(const LayerProblem& problem, GpuContext& gpu) const = 0;
 
   // At least one if why_not is empty, unless the device's libraries refuse. Throws Error{device}.

@@ -40,10 +40,11 @@ struct FastDivisor {
   }
 };
 
+// A tensor with the distances between its elements, counted in elements.
 template <typename T>
 struct DeviceView {
-  T* origin = nullptr;  // of image 0, channel 0, row 0, column 0
-  std::int64_t image = 0;
+  T* origin = nullptr;     // of image 0, channel 0, row 0, column 0
+  std::int64_t image = 0;  // between groups of images that lie side by side
   std::int64_t channel = 0;
   std::int64_t row = 0;
   std::int64_t column = 0;

@@ -6,8 +6,8 @@
 
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
+#include "runtime/gpu/linear/deployed_layer.h"
 #include "runtime/gpu/linear/linear_gather.h"
-#include "runtime/gpu/linear/sparse_layers.h"
 
 namespace winnow {
 namespace {

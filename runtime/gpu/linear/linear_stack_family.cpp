@@ -8,8 +8,8 @@
 
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
+#include "runtime/gpu/linear/deployed_layer.h"
 #include "runtime/gpu/linear/linear_stack.h"
-#include "runtime/gpu/linear/sparse_layers.h"
 #include "runtime/plan/timing_table.h"
 
 namespace winnow {
@@ -65,7 +65,7 @@ std::string weights_key(const LayerProblem& problem) {
   return key;
 }
 
-// Plain values of either precision, where they are among the formats.
+// Row-major values of either precision, where they are among the formats.
 std::vector<std::size_t> row_major_formats(const std::vector<ActivationFormat>& formats) {
   std::vector<std::size_t> found;
   for (const Precision precision : {Precision::f32, Precision::f16}) {

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kElementThreads)
   });
 }
 
-// `order` walks groups of 8 images as if they were single images of nchw.
+// `order` counts groups of 8 images as if they were single images of nchw.
 template <typename In, typename Out>
 __global__ void __launch_bounds__(kElementThreads)
     repack_kernel(DeviceView<const In> from, DeviceView<Out> to, Unraveler order,

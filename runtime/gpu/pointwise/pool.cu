@@ -39,7 +39,8 @@ __device__ float pool_window(const DeviceView<const T>& in, const PoolWindow& w,
       result = merge(w.is_max, result, widen(in.origin[in.offset(at.n, at.c, y, x)]));
     }
   }
-  return w.is_max ? result : result / static_cast<float>(w.kernel_h * w.kernel_w);
+  const std::int64_t area = std::int64_t{w.kernel_h} * w.kernel_w;
+  return w.is_max ? result : result / static_cast<float>(area);
 }
 
 template <typename T>

@@ -35,12 +35,4 @@ const Family& family_named(const std::string& name) {
   fail(ErrorCode::usage, "unknown kernel family ", in_quotes(name), suggestion(name, names));
 }
 
-Extents LayerProblem::input_size(std::size_t i) const {
-  return extents_of(program.values[step.inputs[i]].shape);
-}
-
-Extents LayerProblem::output_size() const {
-  return extents_of(program.values[step.output].shape);
-}
-
 }  // namespace winnow

@@ -4,10 +4,13 @@
 #include <string>
 
 #include "runtime/device/cuda_check.h"
-#include "runtime/device/dynamic_library.h"
 #include "runtime/device/gpu.h"
+#include "runtime/device/nvidia_libraries.h"
 #include "runtime/gpu/session/gpu_session.h"
-#include "runtime/gpu/vendor/library_places.h"
+
+#ifdef WINNOW_HAS_CUDNN
+#include "runtime/gpu/vendor/cudnn_library.h"
+#endif
 
 namespace winnow {
 namespace {
@@ -16,12 +19,13 @@ std::string version(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 }
 
-// Opens a library and asks it for its version: `version` gets the library and returns the text.
+// Opens a library as its users do and asks it for its version: `version` gets the library and
+// returns the text. `function` is one that the library has, which tells its file.
 template <typename Version>
-LibraryFacts facts_of(const std::string& name, const std::string& file, const char* variable,
-                      const std::string& package, const char* function, Version version) {
+LibraryFacts facts_of(const std::string& name, DynamicLibrary (*open)(), const char* function,
+                      Version version) {
   try {
-    const DynamicLibrary library = DynamicLibrary::open({file}, library_folders(variable, package));
+    const DynamicLibrary library = open();
     const auto address = library.function<void (*)()>(function);
     return {name, version(library), library_file_of(reinterpret_cast<const void*>(address)), ""};
   } catch (const Error& error) {
@@ -45,6 +49,20 @@ std::string cusparse_version(const DynamicLibrary& library) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
+// "cuDNN 9.19", or why there is none.
+std::string describe_cudnn() {
+#ifdef WINNOW_HAS_CUDNN
+  try {
+    const std::size_t version = Cudnn::get().cudnnGetVersion();
+    return "cuDNN " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100);
+  } catch (const Error&) {
+    return "no cuDNN";
+  }
+#else
+  return "built without cuDNN headers";
+#endif
+}
+
 }  // namespace
 
 std::vector<LibraryFacts> gpu_libraries() {
@@ -53,14 +71,10 @@ std::vector<LibraryFacts> gpu_libraries() {
       return joined(library.function<std::size_t (*)()>(function)());
     };
   };
-  const std::string cuda = std::to_string(CUDART_VERSION / 1000);
-  preload_cublaslt();  // cuDNN wants the same one
-  return {facts_of("cuBLASLt", "libcublasLt.so." + cuda, "WINNOW_CUBLAS_DIR", "cublas",
-                   "cublasLtGetVersion", number_of("cublasLtGetVersion")),
-          facts_of("cuDNN", "libcudnn.so.9", "WINNOW_CUDNN_DIR", "cudnn", "cudnnGetVersion",
-                   number_of("cudnnGetVersion")),
-          facts_of("cuSPARSE", "libcusparse.so.12", "WINNOW_CUSPARSE_DIR", "cusparse",
-                   "cusparseGetProperty", cusparse_version)};
+  return {
+      facts_of("cuBLASLt", open_cublaslt, "cublasLtGetVersion", number_of("cublasLtGetVersion")),
+      facts_of("cuDNN", open_cudnn, "cudnnGetVersion", number_of("cudnnGetVersion")),
+      facts_of("cuSPARSE", open_cusparse, "cusparseGetProperty", cusparse_version)};
 }
 
 std::string gpu_unavailable_reason() {

@@ -7,7 +7,6 @@
 
 #include "runtime/base/median.h"
 #include "runtime/device/graph.h"
-#include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
 #include "runtime/gpu/session/kernel_timer.h"
@@ -111,7 +110,8 @@ class GpuSession : public Session {
     gpu_.make_current();
     std::vector<std::vector<double>> times;
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      // In order, so that each step works on the real values of the steps before it.
+      // In order, so that a step's first run works on the values of the steps before it. What a
+      // conversion reads may be overwritten in later runs; times do not depend on values.
       executor_->enqueue_step(i, gpu_.stream());
       if (executor_->is_free(i)) {
         times.emplace_back(static_cast<std::size_t>(repeats), 0.0);
@@ -152,7 +152,7 @@ class GpuSession : public Session {
   std::unique_ptr<NetworkExecutor> fastest(const NetworkPlanner& planner) {
     const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();
     NetworkPlan chosen = planner.plan(Allowed::as_asked);
-    std::vector<NetworkPlan> plans;  // ties go to the earlier one
+    std::vector<NetworkPlan> plans;  // dense first, see fastest_network
     if (is_free && !is_dense(chosen) && planner.has_dense()) {
       plans.push_back(planner.plan(Allowed::dense_only));
     }
@@ -163,15 +163,9 @@ class GpuSession : public Session {
 
   std::size_t fastest_of(const std::vector<NetworkPlan>& plans) {
     if (plans.size() == 1) return 0;
-    std::size_t best = 0;
-    double best_ms = time_plan(plans[0]);
-    for (std::size_t i = 1; i < plans.size(); ++i) {
-      const double ms = time_plan(plans[i]);
-      if (!is_worth_it(ms, best_ms)) continue;
-      best = i;
-      best_ms = ms;
-    }
-    return best;
+    std::vector<double> ms;
+    for (const NetworkPlan& plan : plans) ms.push_back(time_plan(plan));
+    return fastest_network(ms);
   }
 
   static bool is_dense(const NetworkPlan& plan) {

@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/plan/memory.h"
 

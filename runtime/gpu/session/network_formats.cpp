@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <variant>
 
-#include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/session/network_plan.h"
 
 namespace winnow {

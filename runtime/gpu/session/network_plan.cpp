@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "runtime/base/error.h"
-#include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/linear/linear_stack.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"

@@ -19,7 +19,6 @@ struct NetworkPlan {
   std::vector<std::vector<ActivationFormat>> formats;  // by value; candidates index into them
   std::vector<Candidate> steps;                        // the chosen one of each
   std::vector<Conversion> conversions;                 // in execution order
-  double expected_ms = 0;                              // sum of the steps' times
 };
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,

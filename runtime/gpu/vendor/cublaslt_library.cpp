@@ -1,16 +1,12 @@
 #include "runtime/gpu/vendor/cublaslt_library.h"
 
-#include <cuda_runtime_api.h>
-
-#include <string>
-
 #include "runtime/base/error.h"
+#include "runtime/device/nvidia_libraries.h"
 
 namespace winnow {
+
 const CublasLt& CublasLt::get() {
-  static const CublasLt cublaslt(
-      DynamicLibrary::open({"libcublasLt.so." + std::to_string(CUDART_VERSION / 1000)},
-                           library_folders("WINNOW_CUBLAS_DIR", "cublas")));
+  static const CublasLt cublaslt(open_cublaslt());
   return cublaslt;
 }
 

@@ -1,4 +1,4 @@
-// cuBLASLt, opened when the first layer wants it. Only the dense family includes this.
+// cuBLASLt, opened when the first layer wants it.
 #pragma once
 
 #include <cublasLt.h>

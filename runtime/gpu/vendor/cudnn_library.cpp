@@ -1,24 +1,14 @@
 #include "runtime/gpu/vendor/cudnn_library.h"
 
 #include "runtime/base/error.h"
-#include "runtime/gpu/vendor/library_places.h"
+#include "runtime/device/nvidia_libraries.h"
 
 namespace winnow {
-Cudnn::Cudnn(const DynamicLibrary& library) {
-  WINNOW_CUDNN_FUNCTIONS(WINNOW_LOAD_FUNCTION)
-  const std::size_t version = cudnnGetVersion();
-  if (version / 10000 != CUDNN_MAJOR) {
-    fail(ErrorCode::device, library.path(), ": is cuDNN ", version, ", expected version ",
-         CUDNN_MAJOR);
-  }
-}
+
+static_assert(CUDNN_MAJOR == kCudnnMajor, "cudnn.h is of another version than what is opened");
 
 const Cudnn& Cudnn::get() {
-  // cuDNN itself needs cuBLASLt; loading ours first lets it find the same one.
-  static const bool is_blas_loaded = preload_cublaslt();
-  static_cast<void>(is_blas_loaded);
-  static const Cudnn cudnn(
-      DynamicLibrary::open({"libcudnn.so.9"}, library_folders("WINNOW_CUDNN_DIR", "cudnn")));
+  static const Cudnn cudnn(open_cudnn());
   return cudnn;
 }
 

@@ -1,4 +1,4 @@
-// cuDNN 9, opened when the first layer wants it. Only the dense family includes this.
+// cuDNN 9, opened when the first layer wants it.
 #pragma once
 
 #include <cudnn.h>
@@ -38,8 +38,7 @@ namespace winnow {
 struct Cudnn {
   WINNOW_CUDNN_FUNCTIONS(WINNOW_DECLARE_FUNCTION)
 
-  // Throws Error{device} unless it is version 9.
-  explicit Cudnn(const DynamicLibrary& library);
+  explicit Cudnn(const DynamicLibrary& library) { WINNOW_CUDNN_FUNCTIONS(WINNOW_LOAD_FUNCTION) }
 
   // Throws Error{device} if it is not found or is no version 9; the message lists where it looked.
   static const Cudnn& get();

@@ -32,8 +32,7 @@ class GpuContext {
   std::string name() const { return properties_.name; }
   int index() const { return gpu_; }
 
-  // Make the handles on the first call; throw Error{device} if a library is missing. The references
-  // stay valid as long as the context.
+  // Empty until library_handles.h makes one. The reference stays valid as long as the context.
   LibraryHandles& libraries();
 
  private:

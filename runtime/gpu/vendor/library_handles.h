@@ -1,4 +1,4 @@
-// The libraries' handles of one GPU. Only the dense family includes this.
+// The libraries' handles of one GPU. Includes the libraries' own headers, which others do without.
 #pragma once
 
 #include "runtime/gpu/vendor/cublaslt_library.h"

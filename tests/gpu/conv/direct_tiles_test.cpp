@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/gpu/conv/direct_conv.h"
+#include "tests/throws.h"
 
 namespace winnow {
 
@@ -58,6 +59,21 @@ TEST_CASE("is_valid refuses tiles without a kernel") {
   CHECK_FALSE(is_valid({.channels = 8, .sub_batch = 8, .slices = 2}, Layout::nchw, 8));
   CHECK_FALSE(is_valid({.positions = 48}, Layout::nchw, 1));
   CHECK_FALSE(is_valid({.positions = 256, .slices = 2}, Layout::nchw, 1));
+}
+
+TEST_CASE("direct_conv refuses strides beyond 31 bits instead of truncating them") {
+  // Outputs of neighbouring rows would be 65536 rows of 70000 values apart.
+  const DirectLayer layer{.conv = {.in_channels = 1, .out_channels = 1, .stride = {65536, 1}},
+                          .tile = {.channels = 1, .positions = 32}};
+  const ActivationView plane{nullptr, {.layout = Layout::nchw}, {1, 1, 1, 70000}};
+  DirectWeights weights;
+  weights.rows = weights.channels = weights.thread_channels = 1;
+  weights.input = strides_of(plane.format, plane.size);
+  const auto run = [&] { direct_conv(layer, weights, plane, plane, nullptr); };
+  CHECK(error_of(run) == ErrorCode::device);
+  CHECK(message_of(run) ==
+        "direct_conv: 4587520000 elements between the inputs of two rows, more than 31 bits can "
+        "count");
 }
 
 }  // namespace winnow

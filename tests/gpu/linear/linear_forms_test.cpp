@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/gpu/linear/deployed_layer.h"
 #include "runtime/gpu/linear/linear_stack_forms.h"
-#include "runtime/gpu/linear/sparse_layers.h"
 #include "tests/gpu/random_values.h"
 
 namespace winnow {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/gpu/linear/sparse_layers.h"
+#include "runtime/gpu/linear/deployed_layer.h"
 #include "runtime/gpu/vendor/gpu_context.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "runtime/gpu/dense/cublaslt_linear.h"
+#include "runtime/gpu/linear/deployed_layer.h"
 #include "runtime/gpu/linear/linear_gather.h"
-#include "runtime/gpu/linear/sparse_layers.h"
 #include "runtime/gpu/linear/sparse_linear.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "runtime/gpu/pointwise/convert.h"
@@ -124,6 +125,50 @@ TEST_CASE("global_pool equals the reference in every layout") {
       }
     }
   }
+}
+
+TEST_CASE("what is not a number wins a maximum in every layout") {
+  if (lacks_gpu()) return;
+  const Pool op{.kernel = {2, 2}, .stride = {2, 2}};
+  reference::Array input{{3, 5, 4, 4}, std::vector<float>(240, 1.0f)};
+  // The first of a window, one in its middle and the last one, each in a plane of its own.
+  for (const std::size_t at : {0, 16 + 5, 32 + 15}) input.values[at] = std::nanf("");
+  const reference::Array windows = reference::pool(op, input);
+  const reference::Array planes = reference::global_pool({PoolKind::max}, input);
+  const auto check = [](const DeviceTensor& found, const reference::Array& expected) {
+    const std::vector<float> values = found.values();
+    REQUIRE(values.size() == expected.values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      CHECK(std::isnan(values[i]) == std::isnan(expected.values[i]));
+    }
+  };
+  CHECK(std::isnan(windows.values[0]));
+  CHECK(std::isnan(planes.values[2]));
+  for (const Precision precision : kPrecisions) {
+    for (const ActivationFormat& format : all_formats(precision)) {
+      CAPTURE(to_string(format));
+      const DeviceTensor in(format, input);
+      const DeviceTensor pooled({.precision = precision}, windows.shape);
+      pool(op, in.view(), pooled.view(), nullptr);
+      check(pooled, windows);
+      const DeviceTensor whole({.precision = precision}, planes.shape);
+      global_pool({PoolKind::max}, in.view(), whole.view(), nullptr);
+      check(whole, planes);
+    }
+  }
+}
+
+TEST_CASE("an average over a window of more than 2^31 positions divides by all of them") {
+  if (lacks_gpu()) return;
+  const Pool op{.kind = PoolKind::average,
+                .kernel = {65536, 65536},
+                .stride = {65536, 65536},
+                .padding = {32768, 32768}};
+  const ActivationFormat format{.layout = Layout::nchw};
+  const DeviceTensor in(format, reference::Array{{1, 1, 1, 1}, {8.0f}});
+  const DeviceTensor out(format, {1, 1, 1, 1});
+  pool(op, in.view(), out.view(), nullptr);
+  CHECK(out.values() == std::vector<float>{8.0f / 65536 / 65536});
 }
 
 TEST_CASE("add sums any number of inputs") {

@@ -246,6 +246,30 @@ TEST_CASE("a GPU session leaves stacks out where too many weights are left, unle
   check_session(model, {.batch = 8, .family = "linear_stack"});
 }
 
+TEST_CASE("a GPU session times padded rows where they may gain, else only when asked") {
+  if (lacks_gpu()) return;
+  const auto model_with = [](const std::vector<std::int64_t>& lengths) {
+    RandomValues random(61);
+    DeployedModel model;
+    model.graph = graph_of({8, 6, 6}, {{"conv", conv(8, 4, 3, 1), {}}, {"pool", GlobalPool{}, {}}});
+    model.weights["conv.weight"] = random.weight(lengths, 72, 1);
+    model.weights["conv.bias"] = DenseWeight{{4}, encode_f32(random.reals(4))};
+    return model;
+  };
+  const auto measured = [](const DeployedModel& model) {
+    return make_gpu_session(model, {.batch = 4})->layers()[0];
+  };
+  const DeployedModel few = model_with({16, 12, 16, 12}), equal = model_with({16, 16, 16, 16});
+  const DeployedModel many = model_with({64, 4, 4, 4});
+  CHECK(is_offered(measured(few), "direct_ell"));
+  CHECK_FALSE(is_offered(measured(equal), "direct_ell"));
+  CHECK_FALSE(is_offered(measured(many), "direct_ell"));
+  for (const DeployedModel& model : {few, equal, many}) {
+    CHECK(is_offered(measured(model), "direct"));
+    check_session(model, {.batch = 4, .family = "direct_ell"});
+  }
+}
+
 TEST_CASE("a GPU session runs every batch size") {
   if (lacks_gpu()) return;
   const DeployedModel model = model_of(chain_graph(), 16, 45);

@@ -1,31 +1,12 @@
 #include "runtime/challenge/engines/cusparse/products/cusparse_library.h"
 
-#include <cuda_runtime_api.h>
-
 #include "runtime/base/error.h"
+#include "runtime/device/nvidia_libraries.h"
 
 namespace winnow::challenge {
-namespace {
-
-// cuSPARSE needs nvJitLink. Loading the one beside it first keeps an older one on the loader's path
-// from being taken.
-void preload_nvjitlink(const std::vector<std::string>& folders) {
-  try {
-    DynamicLibrary::open({"libnvJitLink.so." + std::to_string(CUDART_VERSION / 1000)}, folders);
-  } catch (const Error&) {  // opening cuSPARSE says what is missing
-  }
-}
-
-DynamicLibrary open() {
-  const std::vector<std::string> folders = library_folders("WINNOW_CUSPARSE_DIR", "cusparse");
-  preload_nvjitlink(folders);
-  return DynamicLibrary::open({"libcusparse.so." + std::to_string(CUSPARSE_VER_MAJOR)}, folders);
-}
-
-}  // namespace
 
 const Cusparse& Cusparse::get() {
-  static const Cusparse cusparse(open());
+  static const Cusparse cusparse(open_cusparse());
   return cusparse;
 }
 

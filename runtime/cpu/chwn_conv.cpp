@@ -1,4 +1,4 @@
-#include "runtime/cpu/image_conv.h"
+#include "runtime/cpu/chwn_conv.h"
 
 #include <algorithm>
 
@@ -36,13 +36,13 @@ class Planner {
         cut_tiles(image_groups * height * across, in_line ? width : 1, limits_);
     plan_.lists.push_back(lists_for(vertical, horizontal, tiles.front()));
     for (const Tile& tile : tiles) {
-      TileItem item{static_cast<std::int64_t>(plan_.in_address.size()),
-                    static_cast<std::int32_t>(plan_.lists.size() - 1),
-                    tile.rows,
-                    tile.cols,
-                    0,
-                    blocks_.rows()};
-      plan_.items.push_back(item);
+      WorkTile work_tile{static_cast<std::int64_t>(plan_.in_address.size()),
+                         static_cast<std::int32_t>(plan_.lists.size() - 1),
+                         tile.rows,
+                         tile.cols,
+                         0,
+                         blocks_.rows()};
+      plan_.work_tiles.push_back(work_tile);
       for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
         add_address(row / (height * across), vertical.begin + row / across % height,
                     horizontal.begin + tile.col + row % across, vertical, horizontal);
@@ -90,9 +90,9 @@ class Planner {
   TileLimits limits_;
 };
 
-class ImageConv final : public CpuLayer {
+class ChwnConv final : public CpuLayer {
  public:
-  ImageConv(const ConvWork& work, const MicroKernels& kernels, int threads)
+  ChwnConv(const ConvWork& work, const MicroKernels& kernels, int threads)
       : kernels_(kernels), out_(work.shape.out), has_relu_(work.has_relu) {
     Planner planner(work, kernels, plan_);
     for (const BorderSpan& vertical : border_spans(work.shape, 0)) {
@@ -101,8 +101,7 @@ class ImageConv final : public CpuLayer {
       }
     }
     finish_plan(plan_, threads);
-    const std::int64_t blocks = plan_.lists.front().blocks;
-    bias_ = padded_bias(work.bias, blocks, planner.vector());
+    bias_ = padded_bias(work.bias, plan_.lists.front().block_rows, planner.vector());
     family = "direct";
     input_layout = output_layout = {Order::chwn, kernels.lanes};
     kernel = "direct " + to_string(input_layout) + " x" + std::to_string(planner.vector()) + " " +
@@ -110,18 +109,19 @@ class ImageConv final : public CpuLayer {
   }
 
   void run(const LayerCall& call, ThreadPool& pool) override {
-    plan_.for_items(pool, [&](const TileItem& item, int) { run_one(item, call); });
+    plan_.for_work_tiles(pool, [&](const WorkTile& tile, int) { run_one(tile, call); });
   }
 
  private:
-  void run_one(const TileItem& item, const LayerCall& call) const {
+  void run_one(const WorkTile& tile, const LayerCall& call) const {
     const std::int64_t stride = image_plane_stride(out_.h, out_.w) * kernels_.lanes;
-    const std::int64_t first = item.first_block * plan_.lists[item.lists].vector * stride;
+    const std::int64_t first = tile.first_block_row * plan_.lists[tile.lists].vector * stride;
     float* out[kMaxRows];
-    for (int r = 0; r < item.rows; ++r) {
-      out[r] = call.output + plan_.out_address[item.first_address + r] + first;
+    for (int r = 0; r < tile.rows; ++r) {
+      out[r] = call.output + plan_.out_address[tile.first_address + r] + first;
     }
-    run_item(kernels_, plan_, item, {call.inputs[0], out, stride, bias_.data(), out_.c, has_relu_});
+    run_work_tile(kernels_, plan_, tile,
+                  {call.inputs[0], out, stride, bias_.data(), out_.c, has_relu_});
   }
 
   const MicroKernels& kernels_;
@@ -133,9 +133,9 @@ class ImageConv final : public CpuLayer {
 
 }  // namespace
 
-std::unique_ptr<CpuLayer> make_image_conv(const ConvWork& work, const MicroKernels& kernels,
-                                          int threads) {
-  return std::make_unique<ImageConv>(work, kernels, threads);
+std::unique_ptr<CpuLayer> make_chwn_conv(const ConvWork& work, const MicroKernels& kernels,
+                                         int threads) {
+  return std::make_unique<ChwnConv>(work, kernels, threads);
 }
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-#include "runtime/gpu/linear/sparse_layers.h"
+#include "runtime/gpu/linear/deployed_layer.h"
 
 #include <limits>
 

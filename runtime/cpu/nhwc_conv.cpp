@@ -1,4 +1,4 @@
-#include "runtime/cpu/channel_conv.h"
+#include "runtime/cpu/nhwc_conv.h"
 
 #include <algorithm>
 
@@ -9,11 +9,9 @@
 namespace winnow {
 namespace {
 
-constexpr int kPowers[] = {1, 2, 4, 8};
-
-class ChannelConv final : public CpuLayer {
+class NhwcConv final : public CpuLayer {
  public:
-  ChannelConv(const ConvWork& work, const MicroKernels& kernels, int threads)
+  NhwcConv(const ConvWork& work, const MicroKernels& kernels, int threads)
       : shape_(work.shape),
         has_relu_(work.has_relu),
         packed_(work.shape),
@@ -32,7 +30,7 @@ class ChannelConv final : public CpuLayer {
     family = "direct";
     input_layout = simplest(Layout::nhwc, shape_.in);
     output_layout = simplest(Layout::nhwc, shape_.out);
-    kernel = "direct channels x" + std::to_string(work.blocks.vector) + " " +
+    kernel = "direct nhwc x" + std::to_string(work.blocks.vector) + " " +
              std::string(to_string(kernels.isa));
   }
 
@@ -43,17 +41,18 @@ class ChannelConv final : public CpuLayer {
 
   void run(const LayerCall& call, ThreadPool& pool) override {
     if (by_image_) {
-      pool.run([&](int part) { run_images(call, part); });
+      pool.run([&](int share) { run_images(call, share); });
       return;
     }
     if (is_packed_) {
-      pool.run_ranges(packed_.items(), packed_.item_floats(),
+      pool.run_ranges(packed_.planes(), packed_.plane_floats(),
                       [&](std::int64_t begin, std::int64_t end) {
                         packed_.pack(call.inputs[0], call.scratch, begin, end);
                       });
     }
     const float* input = is_packed_ ? call.scratch : call.inputs[0];
-    plan_.for_items(pool, [&](const TileItem& item, int) { run_one(item, input, call.output); });
+    plan_.for_work_tiles(pool,
+                         [&](const WorkTile& tile, int) { run_one(tile, input, call.output); });
   }
 
  private:
@@ -65,10 +64,10 @@ class ChannelConv final : public CpuLayer {
     const std::int64_t across = in_line ? 1 : out.w;
     int points = 1;
     while (points < kMaxCols && table_[1][points + 1]) ++points;
-    const TileLimits limits{kPowers, points, points};
+    const TileLimits limits{kTileRows, points, points};
     for (const Tile& tile : cut_tiles(images * out.h * across, in_line ? out.w : 1, limits)) {
-      plan_.items.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
-                             tile.cols, 0, plan_.lists[0].blocks});
+      plan_.work_tiles.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
+                                  tile.cols, 0, plan_.lists[0].block_rows});
       for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
         add_address(row / (out.h * across), row / across % out.h, tile.col + row % across);
       }
@@ -87,39 +86,39 @@ class ChannelConv final : public CpuLayer {
     plan_.out_address.push_back(((image * shape_.out.h + y) * shape_.out.w + x) * shape_.out.c);
   }
 
-  void run_images(const LayerCall& call, int part) const {
-    const std::int64_t images = shape_.in.n, groups = packed_.items_of_image();
-    float* packed = call.scratch + part * packed_.image_floats();
-    for (std::int64_t n = images * part / threads_; n < images * (part + 1) / threads_; ++n) {
+  void run_images(const LayerCall& call, int share) const {
+    const std::int64_t images = shape_.in.n, groups = packed_.planes_of_image();
+    float* packed = call.scratch + share * packed_.image_floats();
+    for (std::int64_t n = images * share / threads_; n < images * (share + 1) / threads_; ++n) {
       const std::int64_t in = shape_.in.c * shape_.in.h * shape_.in.w;
       const std::int64_t out = shape_.out.c * shape_.out.h * shape_.out.w;
       packed_.pack(call.inputs[0] + n * in, packed, 0, groups);
-      for (const TileItem& item : plan_.items) run_one(item, packed, call.output + n * out);
+      for (const WorkTile& tile : plan_.work_tiles) run_one(tile, packed, call.output + n * out);
     }
   }
 
-  void run_one(const TileItem& item, const float* input, float* output) const {
+  void run_one(const WorkTile& tile, const float* input, float* output) const {
     const BlockLists& lists = plan_.lists[0];
-    const std::int64_t channel = item.first_block * lists.vector;
+    const std::int64_t channel = tile.first_block_row * lists.vector;
     const float* in[kMaxRows];
     float* out[kMaxRows];
-    for (int r = 0; r < item.rows; ++r) {
-      in[r] = input + plan_.in_address[item.first_address + r];
-      out[r] = output + plan_.out_address[item.first_address + r] + channel;
+    for (int r = 0; r < tile.rows; ++r) {
+      in[r] = input + plan_.in_address[tile.first_address + r];
+      out[r] = output + plan_.out_address[tile.first_address + r] + channel;
     }
     ChannelArgs args{};
     args.in = in;
     args.out = out;
-    args.begin = lists.begin.data() + item.first_block;
+    args.begin = lists.begin.data() + tile.first_block_row;
     args.offset = lists.offset.data();
     args.value = lists.value.data();
-    args.blocks = item.last_block - item.first_block;
+    args.block_rows = tile.last_block_row - tile.first_block_row;
     args.vector = lists.vector;
     args.channels = shape_.out.c - channel;
     args.out_step = shape_.out.c;
     args.bias = bias_.data() + channel;
     args.has_relu = has_relu_;
-    table_[item.rows][item.cols](args);
+    table_[tile.rows][tile.cols](args);
   }
 
   ConvShape shape_;
@@ -135,15 +134,15 @@ class ChannelConv final : public CpuLayer {
 
 }  // namespace
 
-bool channel_conv_fits(const ConvWork& work, const MicroKernels& kernels) {
+bool nhwc_conv_fits(const ConvWork& work, const MicroKernels& kernels) {
   const int vector = work.blocks.vector;
   return vector % kernels.lanes == 0 &&
          (work.shape.groups == 1 || work.shape.group_outputs() % vector == 0);
 }
 
-std::unique_ptr<CpuLayer> make_channel_conv(const ConvWork& work, const MicroKernels& kernels,
-                                            int threads) {
-  return std::make_unique<ChannelConv>(work, kernels, threads);
+std::unique_ptr<CpuLayer> make_nhwc_conv(const ConvWork& work, const MicroKernels& kernels,
+                                         int threads) {
+  return std::make_unique<NhwcConv>(work, kernels, threads);
 }
 
 }  // namespace winnow

@@ -1,4 +1,4 @@
-#include "runtime/cpu/planar_conv.h"
+#include "runtime/cpu/nchw_conv.h"
 
 #include <algorithm>
 
@@ -12,9 +12,9 @@ namespace {
 // Measured: most of a first-level cache. Few images have few sums to load and store.
 constexpr std::int64_t kChunkBytes = 28 * 1024;
 
-class PlanarConv final : public CpuLayer {
+class NchwConv final : public CpuLayer {
  public:
-  PlanarConv(const ConvWork& work, const MicroKernels& kernels, int threads)
+  NchwConv(const ConvWork& work, const MicroKernels& kernels, int threads)
       : kernels_(kernels), out_(work.shape.out), has_relu_(work.has_relu), packed_(work.shape) {
     const int wide = kernels.block_channels;
     const BlockCsr blocks =
@@ -30,8 +30,8 @@ class PlanarConv final : public CpuLayer {
     sums_floats_ = blocks.rows() * blocks.vector * kMaxCols * kernels.lanes;
     threads_ = threads;
     family = "direct";
-    kernel = "direct planar x" + std::to_string(blocks.vector) + " " +
-             std::string(to_string(kernels.isa));
+    kernel =
+        "direct nchw x" + std::to_string(blocks.vector) + " " + std::string(to_string(kernels.isa));
   }
 
   std::int64_t scratch_floats() const override { return packed_floats_ + threads_ * sums_floats_; }
@@ -40,8 +40,8 @@ class PlanarConv final : public CpuLayer {
     pool.run_ranges(planes_, packed_floats_ / planes_, [&](std::int64_t begin, std::int64_t end) {
       packed_.pack(call.inputs[0], call.scratch, begin, end);
     });
-    plan_.for_items(pool, [&](const TileItem& item, int part) {
-      run_one(item, call, call.scratch + packed_floats_ + part * sums_floats_);
+    plan_.for_work_tiles(pool, [&](const WorkTile& tile, int share) {
+      run_one(tile, call, call.scratch + packed_floats_ + share * sums_floats_);
     });
   }
 
@@ -53,8 +53,8 @@ class PlanarConv final : public CpuLayer {
     const std::vector<Tile> tiles =
         cut_tiles(shape.in.n, vectors_, position_limits(kernels_, blocks.vector));
     for (const Tile& tile : tiles) {
-      plan_.items.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
-                             tile.cols, 0, blocks.rows()});
+      plan_.work_tiles.push_back({static_cast<std::int64_t>(plan_.in_address.size()), 0, tile.rows,
+                                  tile.cols, 0, blocks.rows()});
       for (std::int64_t image = tile.row; image < tile.row + tile.rows; ++image) {
         const std::int64_t position = tile.col * kernels_.lanes;
         plan_.in_address.push_back(image * packed_.image_floats() + position);
@@ -72,20 +72,21 @@ class PlanarConv final : public CpuLayer {
     finish_plan(plan_, threads);
   }
 
-  void run_one(const TileItem& item, const LayerCall& call, float* sums) const {
-    const std::int64_t length = std::int64_t{item.cols} * kernels_.lanes;
-    const std::int64_t stride = item.rows * length;
+  void run_one(const WorkTile& tile, const LayerCall& call, float* sums) const {
+    const std::int64_t length = std::int64_t{tile.cols} * kernels_.lanes;
+    const std::int64_t stride = tile.rows * length;
     float* out[kMaxRows];
-    for (int r = 0; r < item.rows; ++r) out[r] = sums + r * length;
-    run_item(kernels_, plan_, item, {call.scratch, out, stride, bias_.data(), out_.c, has_relu_});
+    for (int r = 0; r < tile.rows; ++r) out[r] = sums + r * length;
+    run_work_tile(kernels_, plan_, tile,
+                  {call.scratch, out, stride, bias_.data(), out_.c, has_relu_});
 
     const int vector = plan_.lists[0].vector;
-    const std::int64_t first = item.first_block * vector;
-    const std::int64_t last = std::min(out_.c, item.last_block * vector);
-    for (int r = 0; r < item.rows; ++r) {
-      const std::int64_t image = plan_.out_address[item.first_address + r];
+    const std::int64_t first = tile.first_block_row * vector;
+    const std::int64_t last = std::min(out_.c, tile.last_block_row * vector);
+    for (int r = 0; r < tile.rows; ++r) {
+      const std::int64_t image = plan_.out_address[tile.first_address + r];
       const std::int64_t position =
-          plan_.in_address[item.first_address + r] - image * packed_.image_floats();
+          plan_.in_address[tile.first_address + r] - image * packed_.image_floats();
       for (std::int64_t k = first; k < last; ++k) {
         copy_rows(sums + (k - first) * stride + r * length, position, length,
                   call.output + (image * out_.c + k) * out_.h * out_.w);
@@ -122,9 +123,9 @@ class PlanarConv final : public CpuLayer {
 
 }  // namespace
 
-std::unique_ptr<CpuLayer> make_planar_conv(const ConvWork& work, const MicroKernels& kernels,
-                                           int threads) {
-  return std::make_unique<PlanarConv>(work, kernels, threads);
+std::unique_ptr<CpuLayer> make_nchw_conv(const ConvWork& work, const MicroKernels& kernels,
+                                         int threads) {
+  return std::make_unique<NchwConv>(work, kernels, threads);
 }
 
 }  // namespace winnow
