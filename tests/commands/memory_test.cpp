@@ -48,11 +48,15 @@ DeployedModel padded_model(std::int64_t rows, std::int64_t cols) {
 
 TEST_CASE("activations beyond the limit are refused with the file's name") {
   const Desk desk(wide_model(64, 4096));  // 4 GiB a sample
-  const std::pair<const char*, const char*> commands[] = {
+  struct Command {
+    const char* name;
+    std::string options;
+  };
+  const Command commands[] = {
       {"verify", "--batch 2"}, {"bench", "--batch 1,2"}, {"run", "x.png --batch 2"}};
-  for (const auto& [command, options] : commands) {
-    CAPTURE(command);
-    check_refusal(desk.run(command, std::string(options) + " --quiet --device cpu"), 3,
+  for (const Command& command : commands) {
+    CAPTURE(command.name);
+    check_refusal(desk.run(command.name, command.options + " --quiet --device cpu"), 3,
                   {"m.wnw: weights and activations of batches of 2 take about 87",
                    "at most 8589934592 are allowed"});
   }

@@ -29,14 +29,17 @@ TEST_CASE("mistakes on the command line take one line") {
 
 TEST_CASE("options of GPUs are refused where a CPU runs the model") {
   const Desk desk;
-  const std::pair<const char*, const char*> options[] = {
-      {"--sub-batch 4", "a sub-batch (4) is for GPUs"},
-      {"--all-plans", "trying all plans is for GPUs"},
-      {"--tf32", "TF32 is for GPUs"}};
+  struct Option {
+    std::string text;
+    const char* refusal;
+  };
+  const Option options[] = {{"--sub-batch 4", "a sub-batch (4) is for GPUs"},
+                            {"--all-plans", "trying all plans is for GPUs"},
+                            {"--tf32", "TF32 is for GPUs"}};
   for (const std::string command : {"verify", "bench"}) {
-    for (const auto& [option, text] : options) {
-      CAPTURE(option);
-      check_refusal(desk.run(command, std::string("--quiet --device cpu ") + option), 2, {text});
+    for (const Option& option : options) {
+      CAPTURE(option.text);
+      check_refusal(desk.run(command, "--quiet --device cpu " + option.text), 2, {option.refusal});
     }
   }
 }
