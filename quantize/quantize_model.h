@@ -41,7 +41,7 @@ struct WeightQuantization {
   bool refine = true;                            // see ClusteringOptions
   ChannelScale channel_scale = ChannelScale::automatic;
   std::function<void(const std::string& layer)> on_layer = {};  // told before each layer
-  std::string place = {};  // begins messages about weights; empty: the graph's name
+  std::string place = {};  // begins messages; empty: the graph's name
 };
 
 // Folds batch norms (fold_batch_norm.h), since the error that counts is that of the weights as they

@@ -86,7 +86,7 @@ void require_distinct(const std::string& a, const std::string& b) {
 void require_no_input(const std::string& output, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     if (!are_same(input, output)) continue;
-    fail(ErrorCode::usage, output, ": would replace the input ", input);
+    fail(ErrorCode::usage, output, ": would replace the input ", input, "; choose another name");
   }
 }
 

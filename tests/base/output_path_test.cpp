@@ -90,8 +90,10 @@ TEST_CASE("an output that is an input is refused, however it is spelled") {
   for (const char* name : {"in", "./in", "run/../in", "link"}) {
     CAPTURE(std::string(name));
     const std::string same = folder.path(name);
-    CHECK(folder.refusal({{in}, {same}, {}}) == same + ": would replace the input " + in);
-    CHECK(folder.refusal({{in}, {}, {}, same}) == same + ": would replace the input " + in);
+    CHECK(folder.refusal({{in}, {same}, {}}) ==
+          same + ": would replace the input " + in + "; choose another name");
+    CHECK(folder.refusal({{in}, {}, {}, same}) ==
+          same + ": would replace the input " + in + "; choose another name");
   }
 }
 
