@@ -58,8 +58,9 @@ void require_short(const std::string& path, std::size_t room) {
 // The place that a path stands for, the same for all its spellings.
 fs::path place_of(const std::string& path) {
   std::error_code error;
-  const fs::path place = fs::weakly_canonical(fs::absolute(path), error);
-  return error ? fs::absolute(path).lexically_normal() : place;
+  fs::path place = fs::weakly_canonical(fs::absolute(path), error);
+  if (error) place = fs::absolute(path).lexically_normal();
+  return place.has_filename() ? place : place.parent_path();  // without a slash at its end
 }
 
 bool are_same(const std::string& a, const std::string& b) {
@@ -110,6 +111,8 @@ std::vector<std::string> named_by_user(const ProgramFiles& files) {
 
 void require_output_name(const std::string& path) {
   require_text(path);
+  const fs::path name = fs::path(path).filename();
+  if (name.empty() || name == "." || name == "..") refuse(path, "is the name of a folder");
   require_short(path, kTemporarySuffixBytes);
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);

@@ -27,6 +27,9 @@ TEST_CASE("a file can be written into a folder that is there, or over a file") {
         folder / "none/new.json: cannot be written: " + (folder / "none") + " is not there");
   CHECK(refusal(folder.path()) == folder.path() + ": cannot be written: is no regular file");
   CHECK(refusal(folder / "old.json/new").find("cannot be written") != std::string::npos);
+  for (const char* name : {"none/", "none/.", "none/.."}) {
+    CHECK(refusal(folder / name) == folder / name + ": cannot be written: is the name of a folder");
+  }
   CHECK(refusal("") == "the path of an output is empty");
   CHECK(refusal(folder / "\xe4.json").find("is not UTF-8") != std::string::npos);
 }
@@ -107,6 +110,8 @@ TEST_CASE("outputs that are each other are refused, there or not") {
         a + " and " + b + ": two results cannot share one file");
   std::ofstream(a) << "x";
   CHECK(folder.refusal({{}, {a}, {b}}).find("two results") != std::string::npos);
+  CHECK(folder.refusal({{}, {folder.path("c/")}, {folder.path("c/d")}}) ==
+        folder.path("c/") + ": cannot be a file, " + folder.path("c/d") + " shall lie in it");
   CHECK(folder.refusal({{}, {folder.path("c")}, {folder.path("c/d")}}) ==
         folder.path("c") + ": cannot be a file, " + folder.path("c/d") + " shall lie in it");
   CHECK(folder.refusal({{}, {folder.path("none/c")}, {}}).find("cannot be written") !=

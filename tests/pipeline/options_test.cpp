@@ -26,6 +26,8 @@ TEST_CASE("prune refuses a place of its summary that cannot be, before it trains
   const std::string shares = ": two results cannot share one file";
   check_line(json(run),
              "prune: " + run + ": cannot be a file, " + run + "/config.yaml shall lie in it");
+  check_line(json(run + "/"),
+             "prune: " + run + "/: cannot be a file, " + run + "/config.yaml shall lie in it");
   for (const char* name : {"pruned.safetensors", "config.yaml", "report.html", "run.lock"}) {
     check_line(json(shop.file(name)), "prune: " + shop.file(name) + shares);
   }
