@@ -134,16 +134,12 @@ std::string place_of(const Model& model, const WeightQuantization& options) {
   return options.place.empty() ? model.graph.name : options.place;
 }
 
-// Kept weights of every conv and linear node. Refuses a model that has codes.
+// Kept weights of every conv and linear node.
 std::map<std::string, std::int64_t> kept_counts(const Model& model, const std::string& place) {
   std::map<std::string, std::int64_t> counts;
   for (const Node& node : model.graph.nodes) {
     if (!has_prunable_weight(node)) continue;
-    const WeightParts parts = weight_parts(model, node, place);
-    if (parts.codes) {
-      fail(ErrorCode::usage, place, ": node ", in_quotes(node.name), " is quantized already");
-    }
-    const std::vector<std::uint8_t> kept = kept_weights(parts);
+    const std::vector<std::uint8_t> kept = kept_weights(weight_parts(model, node, place));
     counts[node.name] = std::count(kept.begin(), kept.end(), 1);
   }
   return counts;
@@ -204,7 +200,15 @@ LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form
 
 }  // namespace
 
+void require_unquantized(const Model& model, const std::string& place) {
+  for (const Node& node : model.graph.nodes) {
+    if (!has_prunable_weight(node) || !weight_parts(model, node, place).codes) continue;
+    fail(ErrorCode::usage, place, ": node ", in_quotes(node.name), " is quantized already");
+  }
+}
+
 QuantizedModel quantize_weights(const Model& model, const WeightQuantization& options) {
+  require_unquantized(model, place_of(model, options));
   QuantizedModel result{fold_batch_norm(model), {}};
   result.model.activation_bits = 0;
   result.model.activation_frac.clear();

@@ -65,4 +65,7 @@ struct WeightQuantization {
 // node is quantized already.
 QuantizedModel quantize_weights(const Model& model, const WeightQuantization& options = {});
 
+// That last error alone, for callers with work to do before. `place` begins its message.
+void require_unquantized(const Model& model, const std::string& place);
+
 }  // namespace winnow

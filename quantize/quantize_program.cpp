@@ -149,6 +149,7 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   report.input = options.in;
   report.output = output_path(options);
   const Model before = load_model(options.in);
+  require_unquantized(before, options.in);
   const std::optional<FolderLock> lock = hold_run_folder(report.output);
   report.network = before.graph.name;
   report.requested = report.done = options.scheme;

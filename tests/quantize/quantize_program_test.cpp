@@ -148,6 +148,7 @@ TEST_CASE("nothing is written if something is wrong") {
     Model model = quantize_weights(shop.model()).model;
     model.metadata = shop.model().metadata;
     save_model(shop.path("pruned.safetensors"), model);
+    options.data = "idx:" + shop.path("nowhere");  // which is not looked at
     CHECK(message_of([&] { run_quantize(options); }) ==
           options.in + ": node 'conv' is quantized already");
   }
