@@ -1,6 +1,7 @@
 // prune: trains a network and prunes it by evolution with mask rewinding (paper 003, Algorithm 1).
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "prune/training/torch_errors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/output_path.h"
+#include "runtime/base/run_names.h"
+#include "runtime/base/suggest.h"
+#include "runtime/base/utf8.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/program.h"
 
@@ -18,10 +22,10 @@ namespace {
 struct Arguments {
   std::string config;
   std::vector<std::string> overrides;
-  std::string output;
-  std::string device;
-  std::string seed;
-  std::string json;
+  std::optional<std::string> output;
+  std::optional<std::string> device;
+  std::optional<std::string> seed;
+  std::optional<std::string> json;
   bool resumes = false;
   bool overwrites = false;
   bool is_dry_run = false;
@@ -37,63 +41,86 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--output", arguments.output, "Run folder (default: runs/NAME)")->type_name("DIR");
   app.add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
   app.add_option("--seed", arguments.seed, "Seed of everything random")->type_name("N");
-  app.add_option("--json", arguments.json, "Write the summary there too; - is stdout")
-      ->type_name("FILE");
+  CLI::Option* json =
+      app.add_option("--json", arguments.json, "Write the summary there too; - is stdout")
+          ->type_name("FILE");
   CLI::Option* resume =
       app.add_flag("--resume", arguments.resumes,
                    "Go on with the run in the folder; without --config its config.yaml is used");
   app.add_flag("--overwrite", arguments.overwrites, "Replace an earlier run in the folder")
       ->excludes(resume);
   app.add_flag("--dry-run", arguments.is_dry_run,
-               "Check configuration and data, print the plan, train nothing");
+               "Check configuration and data, print the plan, train nothing")
+      ->excludes(json);
   app.add_flag("--quiet", arguments.is_quiet, "No progress on stderr");
+}
+
+void check_values(const Arguments& arguments) {
+  using Option = std::pair<const char*, const std::optional<std::string>&>;
+  for (const auto& [name, value] :
+       {Option("--output", arguments.output), Option("--device", arguments.device),
+        Option("--seed", arguments.seed), Option("--json", arguments.json)}) {
+    if (value && value->empty()) fail(ErrorCode::usage, name, ": found nothing, expected a value");
+  }
+  // It becomes a key of config.yaml, where such texts are refused.
+  if (!has_control_characters(arguments.output.value_or(""))) return;
+  fail(ErrorCode::usage, "--output: ", in_quotes(*arguments.output),
+       ": a text with a control character");
 }
 
 // The file to read; for --resume alone, the one that the run wrote.
 std::string config_file(const Arguments& arguments) {
   if (!arguments.config.empty()) return arguments.config;
-  if (arguments.resumes && !arguments.output.empty()) return arguments.output + "/config.yaml";
+  if (arguments.resumes && arguments.output) return *arguments.output + "/" + kConfigFile;
   fail(ErrorCode::usage, "--config FILE is missing (or --resume --output DIR of an earlier run)");
 }
 
 RunConfig resolve(const Arguments& arguments) {
   std::vector<std::string> overrides = arguments.overrides;
-  if (!arguments.seed.empty()) overrides.push_back("seed=" + arguments.seed);
+  if (arguments.seed) overrides.push_back("seed=" + *arguments.seed);
   RunConfig config = read_run_config(config_file(arguments), overrides);
-  if (!arguments.output.empty()) config.output = arguments.output;
-  if (!arguments.device.empty()) config.device = arguments.device;
+  if (arguments.output) config.output = *arguments.output;
+  if (arguments.device) config.device = *arguments.device;
   return config;
 }
 
 // The run folder itself may not be there yet.
-void check_json_place(const std::string& path, const std::string& run_folder) {
+void check_json_place(const std::string& path, const std::string& config, const std::string& run) {
   namespace fs = std::filesystem;
+  ProgramFiles files{.inputs = {config}, .outputs = {}, .own = {}, .json = path};
+  for (const char* name : kReservedNames) files.own.push_back(run + "/" + name);
+  require_distinct_files(files);
   if (path.empty() || path == "-") return;
-  const fs::path folder = fs::absolute(path).parent_path();
-  if (fs::weakly_canonical(folder) == fs::weakly_canonical(run_folder)) return;
-  require_output_file(path);
+  require_output_name(path);
+  std::error_code error;
+  const auto folder_of = [&](const fs::path& file) {
+    return fs::weakly_canonical(fs::absolute(file), error).parent_path();
+  };
+  if (folder_of(path) != folder_of(fs::path(run) / kConfigFile)) require_output_file(path);
 }
 
-void print_summary(const RunConfig& config, const PruneSummary& summary) {
+void print_summary(const RunConfig& config, const PruneSummary& summary, std::FILE* out) {
   if (config.train.epochs > 0) {
-    std::printf("dense accuracy:  %.2f %%\n", 100.0 * summary.dense_accuracy);
+    std::fprintf(out, "dense accuracy:  %.2f %%\n", 100.0 * summary.dense_accuracy);
   }
-  std::printf("pruned accuracy: %.2f %%\nsparsity:        %.2f %%\nwritten:         %s\n",
-              100.0 * summary.pruned_accuracy, 100.0 * summary.sparsity,
-              (config.run_folder() + "/pruned.safetensors").c_str());
+  std::fprintf(out, "pruned accuracy: %.2f %%\nsparsity:        %.2f %%\nwritten:         %s\n",
+               100.0 * summary.pruned_accuracy, 100.0 * summary.sparsity,
+               one_line(config.run_folder() + "/pruned.safetensors").c_str());
   if (!summary.target_met) {
-    std::fprintf(stderr, "prune: target not met: %s\n", summary.shortfall.c_str());
+    std::fprintf(stderr, "prune: target not met: %s\n", one_line(summary.shortfall).c_str());
   }
 }
 
 int run(const Arguments& arguments) {
+  check_values(arguments);
   const RunConfig config = resolve(arguments);
-  check_json_place(arguments.json, config.run_folder());
+  const std::string json = arguments.json.value_or("");
+  check_json_place(json, config_file(arguments), config.run_folder());
   const FolderUse use = arguments.resumes      ? FolderUse::resume
                         : arguments.overwrites ? FolderUse::overwrite
                                                : FolderUse::fresh;
   if (arguments.is_dry_run) {
-    std::fputs(describe_run(config, use).c_str(), stdout);
+    std::fputs(describe_run(config, {.use = use, .is_quiet = arguments.is_quiet}).c_str(), stdout);
     return 0;
   }
   const InterruptGuard guard;
@@ -101,8 +128,8 @@ int run(const Arguments& arguments) {
       run_prune(config, {.use = use, .is_quiet = arguments.is_quiet, .should_stop = [] {
                            return InterruptGuard::requested();
                          }});
-  if (arguments.json != "-") print_summary(config, summary);
-  write_json_output(arguments.json, summary.json);
+  print_summary(config, summary, json == "-" ? stderr : stdout);
+  write_json_output(json, summary.json);
   return 0;
 }
 

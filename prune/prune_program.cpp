@@ -4,10 +4,9 @@
 #include <sstream>
 
 #include "prune/prune_run.h"
-#include "prune/run_checks.h"
-#include "prune/training/device_name.h"
-#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
 #include "runtime/model/architectures.h"
+#include "runtime/report/report.h"
 
 namespace winnow {
 
@@ -29,27 +28,43 @@ std::string comparable_config(const RunConfig& config) {
   return write_run_config(copy);
 }
 
-std::string describe_run(const RunConfig& config, FolderUse use) {
-  check_run_folder(config.run_folder(), use);
-  const std::string device = device_name(config.device);
-  const DataSet data = load_data_set(config.data, static_cast<std::uint64_t>(config.seed));
-  const Graph graph = make_graph(config.model, data.train);
-  check_run(config, data, graph);
+namespace {
+
+std::string layers_text(const Graph& graph) {
   const std::vector<Shape> shapes = infer_shapes(graph, 1);
   std::ostringstream text;
-  text << "run folder: " << config.run_folder() << "\ndevice: " << device
-       << "\ndata: " << config.data.format << " in " << data.directory << ", " << data.train.count
-       << " training, " << data.validation.count << " validation, " << data.test.count
-       << " test images, " << data.train.classes.size() << " classes\nnetwork: " << graph.name
-       << "\n";
   std::int64_t weights = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    text << "  " << node.name << ": " << op_name(node.op) << " -> " << to_string(shapes[i]) << "\n";
+    text << "  " << one_line(node.name) << ": " << op_name(node.op) << " -> "
+         << to_string(shapes[i]) << "\n";
     for (const Parameter& parameter : parameters_of(node))
       weights += element_count(parameter.shape);
   }
-  text << "parameters: " << weights << "\ndense baseline: " << config.train.epochs
+  text << "parameters: " << weights << "\n";
+  return text.str();
+}
+
+// Beside the run folder, for the next run; not in it, however its path is spelled.
+std::string image_cache(const RunConfig& config) {
+  std::filesystem::path folder = std::filesystem::absolute(config.run_folder()).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return (folder.parent_path() / ".image-cache").string();
+}
+
+}  // namespace
+
+std::string describe_run(const RunConfig& config, const PruneOptions& options) {
+  RunFolder folder(config.run_folder(), options.use);
+  const PruneRun run(config, options, folder, "");
+  const DataSet& data = run.data();
+  std::ostringstream text;
+  text << "run folder: " << one_line(config.run_folder()) << "\ndevice: " << run.device()
+       << "\ndata: " << config.data.format << " in " << one_line(data.directory) << ", "
+       << data.train.count << " training, " << data.validation.count << " validation, "
+       << data.test.count << " test images, " << data.train.classes.size()
+       << " classes\nnetwork: " << one_line(run.graph().name) << "\n"
+       << layers_text(run.graph()) << "dense baseline: " << config.train.epochs
        << " epochs of batches of " << config.train.batch_size
        << "\nevolution: " << config.evolution.iter_nr << " iterations of "
        << config.evolution.batch_nr << " batches to sparsity " << config.evolution.target_sparsity
@@ -59,11 +74,11 @@ std::string describe_run(const RunConfig& config, FolderUse use) {
 
 PruneSummary run_prune(const RunConfig& config, const PruneOptions& options) {
   RunFolder folder(config.run_folder(), options.use);
-  if (folder.is_finished()) {
-    fail(ErrorCode::usage, folder.path(), ": the run is finished; see ", folder.summary());
+  // The last step of a run that was killed behind its summary.
+  if (folder.is_finished() && !std::filesystem::exists(folder.report())) {
+    write_report(folder.path());
   }
-  device_name(config.device);  // refuses one that is not there before minutes of reading
-  return PruneRun(config, options, folder).run();
+  return PruneRun(config, options, folder, image_cache(config)).run();
 }
 
 }  // namespace winnow

@@ -30,12 +30,15 @@ struct PruneSummary {
 };
 
 // Trains the dense baseline, runs the evolution, and writes dense.safetensors, pruned.safetensors,
-// metrics.jsonl, config.yaml and prune.json into the run folder. Progress goes to stderr.
+// metrics.jsonl, config.yaml, prune.json and report.html into the run folder;
+// checkpoint.safetensors while it lasts. Decoded picture folders are kept in .image-cache beside
+// the run folder. Progress goes to stderr.
 PruneSummary run_prune(const RunConfig& config, const PruneOptions& options);
 
 // What a configuration comes to, without training: the data set, the network's layers and the
-// schedule, as text for people. Writes nothing; throws what run_prune would throw before training.
-std::string describe_run(const RunConfig& config, FolderUse use);
+// schedule, as text for people, fit for a terminal. Throws what run_prune would throw before
+// training, leaves no file, and holds the run folder, if it is there, until it returns.
+std::string describe_run(const RunConfig& config, const PruneOptions& options);
 
 // The network that a configuration names, for images of this form.
 Graph make_graph(const ModelConfig& model, const ImageSet& images);

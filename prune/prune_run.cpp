@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 
 #include "prune/record_json.h"
 #include "prune/run_checks.h"
 #include "prune/run_summary.h"
 #include "prune/training/accuracy.h"
+#include "prune/training/device_name.h"
 #include "prune/training/initialization.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/suggest.h"
 #include "runtime/cli/progress.h"
 #include "runtime/model/safetensors.h"
 #include "runtime/report/report.h"
@@ -28,15 +29,6 @@ std::string percent(double fraction) {
   return text;
 }
 
-// Decoded picture folders are kept beside the run, for the next one.
-DataSet load_data(const RunConfig& config) {
-  const auto runs = std::filesystem::absolute(config.run_folder()).parent_path();
-  DataSet data = load_data_set(config.data, static_cast<std::uint64_t>(config.seed),
-                               (runs / ".image-cache").string());
-  for (const std::string& note : data.notes) std::fprintf(stderr, "prune: %s\n", note.c_str());
-  return data;
-}
-
 // Names the first line in which two texts differ.
 std::string first_difference(const std::string& before, const std::string& now) {
   std::istringstream a(before), b(now);
@@ -47,32 +39,61 @@ std::string first_difference(const std::string& before, const std::string& now) 
   return "their lengths";
 }
 
-Graph checked_graph(const RunConfig& config, const DataSet& data) {
-  Graph graph = make_graph(config.model, data.train);
-  check_run(config, data, graph);
-  return graph;
+// What can be refused before minutes of reading, and then before anything is written.
+DataSet load_data(const RunConfig& config, const PruneOptions& options, const RunFolder& folder,
+                  const std::string& image_cache) {
+  if (folder.is_finished()) {
+    fail(ErrorCode::usage, folder.path(), ": the run is finished; see ", folder.summary());
+  }
+  device_name(config.device);
+  const auto check = [&](const DataSet& outline) {
+    check_run(config, outline, make_graph(config.model, outline.train));
+  };
+  DataSet data = with_data_place(config, [&] {
+    return load_data_set(config.data, static_cast<std::uint64_t>(config.seed), image_cache, check);
+  });
+  for (const std::string& note : data.notes) {
+    if (!options.is_quiet) std::fprintf(stderr, "prune: %s\n", one_line(note).c_str());
+  }
+  return data;
 }
 
-void require_converging(const EpochRecord& record) {
-  if (std::isfinite(record.loss)) return;
-  fail(ErrorCode::usage, "train: the loss of epoch ", record.epoch, " is ", record.loss,
+// The sum of losses of an epoch that is not over, or the loss of one that is.
+void require_converging(double loss, std::int64_t epoch) {
+  if (std::isfinite(loss)) return;
+  fail(ErrorCode::usage, "train: the loss of epoch ", epoch, " is ",
+       std::isnan(loss) ? "nan" : "inf",
        ": training diverged; lower train.learning_rate or set train.clip_norm");
 }
 
 }  // namespace
 
-PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder)
+PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder,
+                   const std::string& image_cache)
     : config_(config),
       options_(options),
       folder_(folder),
-      data_(load_data(config)),
-      initial_(initial_model(checked_graph(config, data_), config.evolution.seed)),
+      data_(load_data(config, options, folder, image_cache)),
+      initial_(initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
       trainee_(initial_, data_, trainee_options()) {
   state_.config = comparable_config(config_);
   read_checkpoint_if_any();
+  folder_.require_metrics(state_.metrics_bytes);
+}
+
+void PruneRun::begin() {
   folder_.open();
   folder_.truncate_metrics(state_.metrics_bytes);
   write_file_atomically(folder_.config(), write_run_config(config_));
+}
+
+void PruneRun::require_finite_state(const std::string& when) const {
+  const std::string name = trainee_.first_not_finite();
+  if (name.empty()) return;
+  const bool is_dense = state_.phase == RunPhase::dense;
+  fail(ErrorCode::usage, is_dense ? "train" : "prune", ": after ", when, " ", in_quotes(name),
+       " has numbers that are not finite: training diverged; lower ", is_dense ? "train" : "prune",
+       ".learning_rate or set train.clip_norm");
 }
 
 TraineeOptions PruneRun::trainee_options() {
@@ -125,6 +146,7 @@ double PruneRun::lap_seconds() {
 
 void PruneRun::save_checkpoint() {
   if (state_.phase == RunPhase::dense) {
+    require_converging(state_.epoch_loss, state_.epoch + 1);
     state_.current = trainee_.snapshot();
     state_.dense_seconds += lap_seconds();
   }
@@ -140,6 +162,7 @@ void PruneRun::save_checkpoint_if_due() {
 }
 
 PruneSummary PruneRun::run() {
+  begin();
   try {
     if (state_.phase == RunPhase::dense) train_dense();
     evolve();
@@ -191,7 +214,8 @@ void PruneRun::finish_epoch() {
       .loss = state_.epoch_loss / per_epoch,
       .accuracy = {},
       .seconds = state_.dense_seconds};
-  require_converging(record);
+  require_converging(record.loss, epoch);
+  require_finite_state("epoch " + std::to_string(epoch));
   if (epoch % config_.train.validate_every == 0 || epoch == config_.train.epochs) {
     record.accuracy = trainee_.measure_accuracy();
     note_ = "validation accuracy " + percent(*record.accuracy);
@@ -257,21 +281,31 @@ Model PruneRun::current_model() const {
   return model;
 }
 
-PruneSummary PruneRun::finish(const EvolutionResult& result) {
-  trainee_.restore(*result.best.snapshot);
-  Model model = current_model();
+PruneSummary PruneRun::measured(const Model& model, const EvolutionResult& result) const {
   PruneSummary summary;
   summary.dense_accuracy = state_.dense_accuracy;
   summary.pruned_accuracy = measure_accuracy(model, data_.test, {.device = config_.device});
   summary.sparsity = sparsity(model);
   summary.target_met = result.target_met;
   summary.shortfall = result.shortfall;
+  return summary;
+}
+
+void PruneRun::save_pruned(Model& model, const PruneSummary& summary) const {
   if (config_.train.epochs > 0) {
     model.metadata["dense_accuracy"] = std::to_string(summary.dense_accuracy);
   }
   model.metadata["accuracy"] = std::to_string(summary.pruned_accuracy);
   model.metadata["sparsity"] = std::to_string(summary.sparsity);
   save_model(folder_.pruned(), model);
+}
+
+PruneSummary PruneRun::finish(const EvolutionResult& result) {
+  trainee_.restore(*result.best.snapshot);
+  require_finite_state("the evolution");
+  Model model = current_model();
+  PruneSummary summary = measured(model, result);
+  save_pruned(model, summary);
   summary.json = summary_json({.config = config_,
                                .model = model,
                                .result = result,

@@ -14,10 +14,19 @@ namespace winnow {
 
 class PruneRun {
  public:
-  // Loads the data and, if the folder has one, the checkpoint.
-  PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder);
+  // Makes all checks that come before training: loads the data (prune/data/folder_cache.h) and, if
+  // the folder has one, the checkpoint. Changes nothing in the folder.
+  PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder,
+           const std::string& image_cache);
+  PruneRun(const PruneRun&) = delete;  // the trainee calls it back
+  PruneRun& operator=(const PruneRun&) = delete;
 
+  // Opens the folder and trains.
   PruneSummary run();
+
+  const DataSet& data() const { return data_; }
+  const Graph& graph() const { return initial_.graph; }
+  std::string device() const { return trainee_.device(); }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -27,6 +36,9 @@ class PruneRun {
   Stage pruning_stage() const;
   void read_checkpoint_if_any();
 
+  void begin();
+  void require_finite_state(const std::string& when) const;
+
   void train_dense();
   void train_epoch();
   void finish_epoch();
@@ -34,6 +46,8 @@ class PruneRun {
   void evolve();
   void begin_evolution();
   PruneSummary finish(const EvolutionResult& result);
+  PruneSummary measured(const Model& model, const EvolutionResult& result) const;
+  void save_pruned(Model& model, const PruneSummary& summary) const;
 
   // The trainee's network with all that a model file says of it.
   Model current_model() const;

@@ -1,10 +1,13 @@
 #include "prune/run_checks.h"
 
+#include <algorithm>
+
 #include "prune/evolution/layer_budget.h"
 #include "prune/training/torch_errors.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 #include "runtime/base/processor.h"
+#include "runtime/base/suggest.h"
 
 namespace winnow {
 
@@ -24,20 +27,58 @@ void require_memory(const Graph& graph) {
        " of weights, this machine has ", format_bytes(memory));
 }
 
+// Batch norm divides by the deviation of a channel's values, so one value a channel is none.
+void require_variance(const RunConfig& config, const DataSet& data, const Graph& graph) {
+  if (std::min(config.train.batch_size, data.train.count) > 1) return;
+  const std::vector<Shape> shapes = infer_shapes(graph, 1);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const auto* norm = std::get_if<BatchNorm>(&graph.nodes[i].op);
+    if (!norm || element_count(shapes[i]) > norm->channels) continue;
+    const bool is_by_key = config.train.batch_size <= 1;
+    fail(ErrorCode::usage, config.place(is_by_key ? "train.batch_size" : "data"),
+         is_by_key ? "train.batch_size" : "data: training images", ": found 1, but batch norm ",
+         in_quotes(graph.nodes[i].name),
+         " sees one value of each channel in an image, expected at least 2");
+  }
+}
+
+// Messages of `check` begin with a key of the section.
+void with_place(const RunConfig& config, const std::string& section,
+                const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    const std::string message = section + "." + error.what();
+    fail(error.code(), config.place(message.substr(0, message.find(':'))), message);
+  }
+}
+
 }  // namespace
 
 void check_run(const RunConfig& config, const DataSet& data, const Graph& graph) {
   require_fit(graph, data);
   require_memory(graph);
-  check_augment_config(config.augment, data.train.height, data.train.width);
+  with_place(config, "augment",
+             [&] { check_augment_config(config.augment, data.train.height, data.train.width); });
+  require_variance(config, data, graph);
   if (data.validation.count == 0) {
-    fail(ErrorCode::usage,
+    fail(ErrorCode::usage, config.place("data.validation"),
          "data.validation: found 0, but the evolution selects by the accuracy on these images");
   }
-  try {
+  with_place(config, "prune", [&] {
     const LayerBudget budget(config.evolution, prunable_layers(graph, config.stage.vector));
+  });
+}
+
+DataSet with_data_place(const RunConfig& config, const std::function<DataSet()>& load) {
+  try {
+    return load();
   } catch (const Error& error) {
-    fail(error.code(), "prune.", error.what());
+    const std::string message = error.what();
+    const std::string key = message.substr(0, message.find(':'));
+    const std::vector<std::string> keys = run_config_keys();
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) throw;
+    fail(error.code(), config.place(key), message);
   }
 }
 

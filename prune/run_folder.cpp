@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
+#include "prune/run_files.h"
 #include "runtime/base/error.h"
 #include "runtime/base/output_path.h"
 
@@ -13,11 +15,14 @@ namespace fs = std::filesystem;
 
 constexpr char kProgram[] = "prune";
 
-// The lock of a killed program is no content.
 bool is_unused(const fs::path& folder) {
-  return std::all_of(
-      fs::directory_iterator(folder), fs::directory_iterator(),
-      [](const fs::directory_entry& e) { return e.path().filename() == FolderLock::kFileName; });
+  return std::all_of(fs::directory_iterator(folder), fs::directory_iterator(),
+                     [](const fs::directory_entry& entry) { return is_leftover(entry.path()); });
+}
+
+// Whatever lies at the names of the run can be replaced.
+void check_names(const std::string& path) {
+  for (const char* name : kReservedNames) require_output_name(path + "/" + name);
 }
 
 void check_use(const std::string& path, FolderUse use) {
@@ -29,7 +34,7 @@ void check_use(const std::string& path, FolderUse use) {
   }
   if (!fs::is_directory(path)) fail(ErrorCode::usage, path, ": is a file, expected a folder");
   if (is_unused(path)) return;
-  if (!fs::exists(fs::path(path) / kConfigFile)) {
+  if (!holds_run(path)) {
     fail(ErrorCode::usage, path, ": is not empty and holds no run of prune; choose another folder");
   }
   if (use == FolderUse::fresh) {
@@ -44,6 +49,7 @@ void check_run_folder(const std::string& path, FolderUse use) {
   try {
     check_use(path, use);
     require_output_folder(path);
+    check_names(path);
   } catch (const fs::filesystem_error& error) {
     fail(ErrorCode::bad_file, path, ": ", error.code().message());
   }
@@ -64,7 +70,7 @@ void RunFolder::open() {
   try {
     fs::create_directories(path_);
     if (!lock_) hold();
-    if (use_ == FolderUse::overwrite) {
+    if (use_ != FolderUse::resume) {  // in a fresh folder only what a killed program left
       for (const fs::path& file : files_of_run(path_)) fs::remove(file);
     }
     if (fs::exists(metrics())) metrics_bytes_ = static_cast<std::int64_t>(fs::file_size(metrics()));
@@ -87,14 +93,23 @@ void RunFolder::append_metrics(const std::string& line) {
   metrics_bytes_ += static_cast<std::int64_t>(line.size()) + 1;
 }
 
+void RunFolder::require_metrics(std::int64_t bytes) const {
+  std::error_code error;
+  const bool is_there = fs::exists(metrics(), error);
+  const std::uintmax_t size = is_there ? fs::file_size(metrics(), error) : 0;
+  if (error) fail(ErrorCode::bad_file, metrics(), ": ", error.message());
+  if (std::cmp_greater_equal(size, bytes)) return;
+  fail(ErrorCode::bad_file, metrics(), ": ", is_there ? "" : "is missing, ", "found ", size,
+       " bytes, expected at least ", bytes, " as the checkpoint says; begin anew with --overwrite");
+}
+
 void RunFolder::truncate_metrics(std::int64_t bytes) {
   metrics_.close();
+  if (metrics_bytes_ <= bytes) return;
   std::error_code error;
-  if (fs::exists(metrics()) && metrics_bytes_ > bytes) {
-    fs::resize_file(metrics(), static_cast<std::uintmax_t>(bytes), error);
-    if (error) fail(ErrorCode::bad_file, metrics(), ": ", error.message());
-    metrics_bytes_ = bytes;
-  }
+  fs::resize_file(metrics(), static_cast<std::uintmax_t>(bytes), error);
+  if (error) fail(ErrorCode::bad_file, metrics(), ": ", error.message());
+  metrics_bytes_ = bytes;
 }
 
 }  // namespace winnow

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "prune/run_files.h"
 #include "runtime/base/folder_lock.h"
+#include "runtime/base/run_names.h"
 
 namespace winnow {
 
@@ -18,8 +18,8 @@ enum class FolderUse {
 };
 
 // Only looks. Throws Error{usage} if `use` does not fit what lies there: a run without --resume or
-// --overwrite, no run where one shall go on, files that no run of prune wrote; or if the folder
-// cannot be made or written.
+// --overwrite, no run where one shall go on, files that no run of prune wrote; or if the folder or
+// a file of the run cannot be made or written.
 void check_run_folder(const std::string& path, FolderUse use);
 
 class RunFolder {
@@ -38,6 +38,7 @@ class RunFolder {
   std::string checkpoint() const { return path_ + "/checkpoint.safetensors"; }
   std::string metrics() const { return path_ + "/metrics.jsonl"; }
   std::string summary() const { return path_ + "/prune.json"; }
+  std::string report() const { return path_ + "/report.html"; }
   const std::string& path() const { return path_; }
 
   // Of the run to go on with; false where a new one begins.
@@ -47,6 +48,10 @@ class RunFolder {
   // Appends a line to the metrics and hands it to the operating system.
   void append_metrics(const std::string& line);
   std::int64_t metrics_bytes() const { return metrics_bytes_; }
+
+  // Throws Error{bad_file} if a run to go on with has fewer than `bytes` bytes of metrics: lines of
+  // work that is not done again would be missing.
+  void require_metrics(std::int64_t bytes) const;
 
   // Drops what lies behind the first `bytes` bytes: lines of work that is done again.
   void truncate_metrics(std::int64_t bytes);

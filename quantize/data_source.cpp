@@ -5,6 +5,7 @@
 
 #include "prune/config/run_config.h"
 #include "runtime/base/error.h"
+#include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
 
 namespace winnow {
@@ -34,8 +35,8 @@ DataConfig parsed(const std::string& text, const Model& model) {
   return data_config(text.substr(0, colon), text.substr(colon + 1), model);
 }
 
-// The data set of the metadata. Checkpoints of Winnow 0.1 name it in one text, "cifar10 in
-// /data/cifar10".
+// The data set of the metadata: format and path, or both in one text under the key "data",
+// "cifar10 in /data/cifar10".
 std::optional<DataConfig> remembered(const Model& model) {
   const auto of = [&](const char* key) {
     const auto found = model.metadata.find(key);
@@ -57,7 +58,7 @@ std::optional<DataConfig> remembered(const Model& model) {
 DataSource find_data(const std::string& text, const std::string& checkpoint, const Model& model) {
   if (!text.empty()) return {parsed(text, model), 1, "--data"};
   const std::optional<DataConfig> metadata = remembered(model);
-  const auto config_path = std::filesystem::path(checkpoint).parent_path() / "config.yaml";
+  const auto config_path = std::filesystem::path(checkpoint).parent_path() / kConfigFile;
   if (std::filesystem::exists(config_path)) {
     const RunConfig config = read_run_config(config_path.string());
     DataSource source{config.data, static_cast<std::uint64_t>(config.seed), config_path.string()};

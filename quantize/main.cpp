@@ -1,11 +1,12 @@
 // quantize: a pruned checkpoint in, a checkpoint with codes for weights out.
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "prune/training/torch_errors.h"
 #include "quantize/quantize_program.h"
 #include "runtime/base/error.h"
-#include "runtime/base/output_path.h"
+#include "runtime/base/suggest.h"
 #include "runtime/cli/program.h"
 
 namespace winnow {
@@ -16,8 +17,7 @@ struct Arguments {
   std::string scheme = "4b/16b";
   std::string first_layer = "16b";
   std::string channel_scale = "auto";
-  std::string json;
-  double max_drop = -1;  // points; negative: no gate
+  std::optional<double> max_drop;  // points
   bool skips_accuracy = false;
   bool skips_refinement = false;
 };
@@ -29,7 +29,7 @@ void declare_files(CLI::App& app, Arguments& arguments) {
       ->type_name("FILE");
   app.add_option("-o,--out", options.out, "Result (default: quantized.safetensors beside --in)")
       ->type_name("FILE");
-  app.add_option("--json", arguments.json,
+  app.add_option("--json", options.json,
                  "Write the summary there too ('-': stdout); quantize.json lies beside the result")
       ->type_name("FILE");
   app.add_flag("--quiet", options.is_quiet, "No progress on stderr");
@@ -78,28 +78,33 @@ void declare_measurement(CLI::App& app, Arguments& arguments) {
                                    "Read no images; activations then stay as they are");
   app.add_option("--max-drop", arguments.max_drop,
                  "End with status 5 if accuracy falls by more than this many points")
-      ->check(CLI::NonNegativeNumber)
       ->excludes(skip);
+}
+
+// A comparison with NaN never holds, so that it would be no gate.
+void check_max_drop(const std::optional<double>& points) {
+  if (!points || (*points >= 0 && *points <= 100)) return;
+  fail(ErrorCode::usage, "--max-drop: found ", *points, ", expected 0 to 100");
 }
 
 int run(Arguments& arguments) {
   QuantizeOptions& options = arguments.options;
+  check_max_drop(arguments.max_drop);
   options.scheme = scheme_from(arguments.scheme);
   options.first_layer = weight_form_from(arguments.first_layer);
   options.channel_scale = channel_scale_from(arguments.channel_scale);
   options.range = range_rule_from(options.range_name);
   options.measures_accuracy = !arguments.skips_accuracy;
   options.refine = !arguments.skips_refinement;
-  if (!arguments.json.empty() && arguments.json != "-") require_output_file(arguments.json);
   const QuantizationReport report = run_quantize(options);
-  std::FILE* out = arguments.json == "-" ? stderr : stdout;
+  std::FILE* out = options.json == "-" ? stderr : stdout;
   std::fputs(report_table(report).c_str(), out);
-  std::fprintf(out, "written: %s\n", report.output.c_str());
-  write_json_output(arguments.json, report_json(report));
-  if (arguments.max_drop >= 0 && report.accuracy &&
-      report.accuracy->drop_points() > arguments.max_drop) {
+  std::fprintf(out, "written: %s\n", one_line(report.output).c_str());
+  write_json_output(options.json, report_json(report));
+  if (arguments.max_drop && report.accuracy &&
+      report.accuracy->drop_points() > *arguments.max_drop) {
     fail(ErrorCode::quality, report.output, ": accuracy fell by ", report.accuracy->drop_points(),
-         " points, at most ", arguments.max_drop, " allowed");
+         " points, at most ", *arguments.max_drop, " allowed");
   }
   return 0;
 }

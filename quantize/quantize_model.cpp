@@ -130,17 +130,16 @@ std::vector<std::string> first_layers(const Graph& graph) {
   return layers;
 }
 
-// Kept weights of every conv and linear node. Refuses a model that has codes.
-std::map<std::string, std::int64_t> kept_counts(const Model& model) {
+std::string place_of(const Model& model, const WeightQuantization& options) {
+  return options.place.empty() ? model.graph.name : options.place;
+}
+
+// Kept weights of every conv and linear node.
+std::map<std::string, std::int64_t> kept_counts(const Model& model, const std::string& place) {
   std::map<std::string, std::int64_t> counts;
   for (const Node& node : model.graph.nodes) {
     if (!has_prunable_weight(node)) continue;
-    const WeightParts parts = weight_parts(model, node, model.graph.name);
-    if (parts.codes) {
-      fail(ErrorCode::usage, model.graph.name, ": node ", in_quotes(node.name),
-           " is quantized already");
-    }
-    const std::vector<std::uint8_t> kept = kept_weights(parts);
+    const std::vector<std::uint8_t> kept = kept_weights(weight_parts(model, node, place));
     counts[node.name] = std::count(kept.begin(), kept.end(), 1);
   }
   return counts;
@@ -149,7 +148,7 @@ std::map<std::string, std::int64_t> kept_counts(const Model& model) {
 // What each conv and linear node becomes, small layers aside.
 std::map<std::string, WeightForm> planned_forms(const Model& model,
                                                 const WeightQuantization& options) {
-  const std::map<std::string, std::int64_t> counts = kept_counts(model);
+  const std::map<std::string, std::int64_t> counts = kept_counts(model, place_of(model, options));
   std::int64_t all = 0;
   std::map<std::string, WeightForm> forms;
   for (const auto& [name, count] : counts) {
@@ -165,7 +164,7 @@ std::map<std::string, WeightForm> planned_forms(const Model& model,
 
 LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form,
                                  const WeightQuantization& options) {
-  const WeightParts parts = weight_parts(model, node, model.graph.name);
+  const WeightParts parts = weight_parts(model, node, place_of(model, options));
   const std::vector<std::uint8_t> kept = kept_weights(parts);
   LayerQuantization layer;
   layer.name = node.name;
@@ -178,8 +177,7 @@ LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form
 
   const Tensor weight = *parts.dense;
   if (form == WeightForm::codebook8 || form == WeightForm::codebook4) {
-    require_half_range(weight.values<float>(), parts.name,
-                       options.place.empty() ? model.graph.name : options.place,
+    require_half_range(weight.values<float>(), parts.name, place_of(model, options),
                        "the forms 16b, 8b and 32b hold such weights");
   }
   Codes codes = make_codes(weight, kept, form, options);
@@ -202,7 +200,15 @@ LayerQuantization quantize_layer(Model& model, const Node& node, WeightForm form
 
 }  // namespace
 
+void require_unquantized(const Model& model, const std::string& place) {
+  for (const Node& node : model.graph.nodes) {
+    if (!has_prunable_weight(node) || !weight_parts(model, node, place).codes) continue;
+    fail(ErrorCode::usage, place, ": node ", in_quotes(node.name), " is quantized already");
+  }
+}
+
 QuantizedModel quantize_weights(const Model& model, const WeightQuantization& options) {
+  require_unquantized(model, place_of(model, options));
   QuantizedModel result{fold_batch_norm(model), {}};
   result.model.activation_bits = 0;
   result.model.activation_frac.clear();

@@ -41,7 +41,7 @@ struct WeightQuantization {
   bool refine = true;                            // see ClusteringOptions
   ChannelScale channel_scale = ChannelScale::automatic;
   std::function<void(const std::string& layer)> on_layer = {};  // told before each layer
-  std::string place = {};  // begins messages about weights; empty: the graph's name
+  std::string place = {};  // begins messages; empty: the graph's name
 };
 
 // Folds batch norms (fold_batch_norm.h), since the error that counts is that of the weights as they
@@ -64,5 +64,8 @@ struct WeightQuantization {
 // folded) beyond fp16 where they would take a codebook, whose entries are fp16; Error{usage} if a
 // node is quantized already.
 QuantizedModel quantize_weights(const Model& model, const WeightQuantization& options = {});
+
+// That last error alone, for callers with work to do before. `place` begins its message.
+void require_unquantized(const Model& model, const std::string& place);
 
 }  // namespace winnow

@@ -16,6 +16,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/folder_lock.h"
 #include "runtime/base/output_path.h"
+#include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/utf8.h"
 #include "runtime/cli/program.h"
@@ -38,18 +39,14 @@ std::string summary_path(const std::string& output) {
 
 std::string output_path(const QuantizeOptions& options) {
   std::string out = options.out.empty() ? beside(options.in, "quantized.safetensors") : options.out;
-  std::error_code missing;
-  if (fs::equivalent(options.in, out, missing)) {
-    fail(ErrorCode::usage, out, ": would replace the input; give another -o");
-  }
-  require_output_file(out);
-  require_output_file(summary_path(out));
+  require_distinct_outputs(
+      {.inputs = {options.in}, .outputs = {out}, .own = {summary_path(out)}, .json = options.json});
   return out;
 }
 
 // A run folder has one writer at a time; other folders are the user's business.
 std::optional<FolderLock> hold_run_folder(const std::string& output) {
-  if (!fs::exists(beside(output, "config.yaml"))) return std::nullopt;
+  if (!fs::exists(beside(output, kConfigFile))) return std::nullopt;
   const fs::path folder = fs::path(output).parent_path();
   return std::optional<FolderLock>(std::in_place, folder.empty() ? "." : folder.string(),
                                    "quantize");
@@ -69,7 +66,7 @@ Images load_images(const QuantizeOptions& options, const Model& model) {
   Images images{std::move(data.train), std::move(data.test),
                 source.data.format + " in " + data.directory};
   for (const std::string& note : data.notes) {
-    if (!options.is_quiet) std::fprintf(stderr, "quantize: %s\n", note.c_str());
+    if (!options.is_quiet) std::fprintf(stderr, "quantize: %s\n", one_line(note).c_str());
   }
   // Each set is thinned once, by the smaller number: to thin a thinned set takes other images.
   thin_out(images.calibration,
@@ -86,9 +83,12 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   }
   Progress progress("quantize: layer", layers, options.is_quiet);
   std::int64_t done = 0;
-  return quantize_weights(
-      model, {options.scheme.weights, options.first_layer, options.refine, options.channel_scale,
-              [&](const std::string& layer) { progress.update(done++, layer); }, options.in});
+  QuantizedModel quantized = quantize_weights(
+      model,
+      {options.scheme.weights, options.first_layer, options.refine, options.channel_scale,
+       [&](const std::string& layer) { progress.update(done++, one_line(layer)); }, options.in});
+  progress.update(done);
+  return quantized;
 }
 
 // Measures before, between and after, and gives the model its activation formats.
@@ -145,10 +145,11 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   if (!is_utf8(options.in))
     fail(ErrorCode::usage, in_quotes(options.in), ": the path is not UTF-8");
-  const Model before = load_model(options.in);
   QuantizationReport report;
   report.input = options.in;
   report.output = output_path(options);
+  const Model before = load_model(options.in);
+  require_unquantized(before, options.in);
   const std::optional<FolderLock> lock = hold_run_folder(report.output);
   report.network = before.graph.name;
   report.requested = report.done = options.scheme;
@@ -169,6 +170,8 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   }
   describe(quantized.model, report);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::error_code ignored;
+  fs::remove(summary_path(report.output), ignored);  // it speaks of an earlier result
   save_model(report.output, quantized.model);
   write_file_atomically(summary_path(report.output), report_json(report) + "\n");
   return report;

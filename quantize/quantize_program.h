@@ -12,7 +12,8 @@ namespace winnow {
 
 struct QuantizeOptions {
   std::string in;
-  std::string out;  // empty: quantized.safetensors beside `in`
+  std::string out;   // empty: quantized.safetensors beside `in`
+  std::string json;  // where the caller will write the summary too; empty: nowhere, "-": stdout
   Scheme scheme;
   WeightForm first_layer = WeightForm::fixed16;
   RangeRule range = RangeRule::least_error;
@@ -29,12 +30,14 @@ struct QuantizeOptions {
 };
 
 // Reads the checkpoint, quantizes it, measures accuracy on the test images and writes the result
-// and quantize.json beside it. Nothing is written if something fails.
+// and quantize.json beside it. Nothing is written if something fails before the writing; if that
+// fails, no summary of an earlier result stays.
 //
 // Without measures_accuracy no image is read, so activations stay as they are whatever the scheme
 // says; the report tells.
-// Throws Error{usage} if the output would replace the input or cannot be written, or if it lies in
-// a run folder that another program holds; and what its parts throw.
+// Throws Error{usage} if an output would replace the input, another output or another file of a run
+// (require_distinct_outputs), if it cannot be written, or if it lies in a run folder that another
+// program holds; and what its parts throw.
 QuantizationReport run_quantize(const QuantizeOptions& options);
 
 }  // namespace winnow

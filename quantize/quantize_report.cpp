@@ -82,10 +82,11 @@ std::string accuracy_table(const QuantizationReport& report) {
   table.add({"  before", percent(accuracy.before) + " %"});
   table.add({"  weights " + std::string(to_string(report.done.weights)),
              percent(accuracy.weights) + " %"});
-  const double gain = -accuracy.drop_points();
-  table.add(
-      {"  weights and activations", percent(accuracy.after) + " %",
-       "(" + to_string(report.done) + ", " + (gain < 0 ? "" : "+") + fixed(gain, 2) + " points)"});
+  const std::string gain = fixed(-accuracy.drop_points(), 2);
+  const std::string change = gain == "-0.00" ? "0.00" : gain;
+  table.add({"  weights and activations", percent(accuracy.after) + " %",
+             "(" + to_string(report.done) + ", " + (change.front() == '-' ? "" : "+") + change +
+                 " points)"});
   return "accuracy on " + std::to_string(accuracy.samples) + " test images (" +
          one_line(accuracy.data) + ", " + report.device + ")\n" + table.text();
 }

@@ -7,14 +7,40 @@
 #include "prune/config/yaml_document.h"
 #include "prune/config/yaml_reader.h"
 #include "prune/config/yaml_writer.h"
+#include "runtime/base/file.h"
 #include "runtime/base/utf8.h"
 
 namespace winnow {
 namespace {
 
+// The value under a dotted key, undefined if the section does not give it.
+YAML::Node find(const YAML::Node& section, const std::string& path) {
+  const std::size_t dot = path.find('.');
+  if (section.IsMap()) {
+    for (const auto& entry : section) {
+      if (entry.first.Scalar() != path.substr(0, dot)) continue;
+      return dot == std::string::npos ? entry.second : find(entry.second, path.substr(dot + 1));
+    }
+  }
+  return YAML::Node(YAML::NodeType::Undefined);
+}
+
+// Where the values that the document gives stand, argument or file, by dotted key.
+std::map<std::string, std::string> places_in(const YamlDocument& document) {
+  std::map<std::string, std::string> places = {{"", document.places.file()}};
+  for (const std::string& path : run_config_keys()) {
+    const YAML::Node node = find(document.root, path);
+    if (node.IsDefined()) places[path] = document.places.of(node, path);
+  }
+  return places;
+}
+
 // What no single key can say.
-void check(const RunConfig& config, const std::string& place) {
-  const auto refuse = [&](const auto&... parts) { fail(ErrorCode::usage, place, ": ", parts...); };
+void check(const RunConfig& config) {
+  const auto refuse_at = [&](const char* key, const auto&... parts) {
+    fail(ErrorCode::usage, config.place(key), parts...);
+  };
+  const auto refuse = [&](const auto&... parts) { refuse_at("", parts...); };
   if (!is_utf8(config.name) || has_control_characters(config.name)) {
     refuse("the file's name cannot name the run; give 'name'");
   }
@@ -26,19 +52,23 @@ void check(const RunConfig& config, const std::string& place) {
            config.model.graph ? ", found both" : ", found neither");
   }
   if (config.model.graph && config.model.dropout > 0) {
-    refuse("'model.dropout' is for built-in architectures; a graph says where its dropout is");
+    refuse_at("model.dropout",
+              "'model.dropout' is for built-in architectures; a graph says where its dropout is");
   }
   if (config.stage.start == Start::dense && config.train.epochs == 0) {
-    refuse(
+    refuse_at(
+        "prune.start",
         "'prune.start' is dense, but 'train.epochs' is 0: nothing would be trained to start from");
   }
   if (config.train.is_nesterov && config.train.momentum == 0) {
-    refuse("'train.nesterov' needs 'train.momentum' above 0");
+    refuse_at("train.nesterov", "'train.nesterov' needs 'train.momentum' above 0");
   }
   try {
     check_config(config.evolution);
-  } catch (const Error& error) {
-    refuse("'prune': ", error.what());
+  } catch (const Error& error) {  // "clusters: found ..."
+    const std::string message = error.what();
+    const std::string key = "prune." + message.substr(0, message.find(':'));
+    refuse_at(key.c_str(), "prune.", message);
   }
 }
 
@@ -53,8 +83,16 @@ RunConfig read_run_config(const std::string& file, std::span<const std::string> 
   YamlReader::read(document.root, "", document.places,
                    [&](Fields& fields) { visit_run_config(config, fields); });
   config.evolution.seed = static_cast<std::uint64_t>(config.seed);
-  check(config, document.places.file());
+  config.places = places_in(document);
+  check(config);
   return config;
+}
+
+std::string RunConfig::place(const std::string& key) const {
+  for (const std::string& given : {key, std::string()}) {
+    if (const auto found = places.find(given); found != places.end()) return found->second + ": ";
+  }
+  return "";
 }
 
 std::string write_run_config(const RunConfig& config) {
@@ -62,6 +100,14 @@ std::string write_run_config(const RunConfig& config) {
   YamlWriter writer;
   visit_run_config(copy, writer);
   return writer.text();
+}
+
+bool is_written_config(const std::string& file) {
+  try {
+    return write_run_config(read_run_config(file)) == read_text_file(file);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::vector<std::string> run_config_keys() {

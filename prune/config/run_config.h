@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,20 +47,29 @@ struct RunConfig {
   PruneStage stage;
   EvolutionConfig evolution;  // its seed is the run's
   double checkpoint_seconds = 60.0;
+  std::map<std::string, std::string> places;  // of the keys given; under "" the file
+
+  // Begins a message about the value of `key` ("prune.exclude"): "a.yaml:7:3: ", "a.yaml: " if the
+  // key was not given, nothing if the configuration was not read.
+  std::string place(const std::string& key) const;
 
   std::string run_folder() const { return output.empty() ? "runs/" + name : output; }
 };
 
 // Reads a configuration file, then applies `overrides` ("train.epochs=3"). Relative paths of graph
 // files start at the configuration's folder.
-// Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} with file,
-// line and column for everything else: no YAML, YAML that is not strict (yaml_strictness.h),
-// unknown or repeated keys (with a did-you-mean), wrong types, values out of range, missing keys,
-// keys that contradict each other.
+// Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} for
+// everything else, with file, line and column or the argument where a value that was given is
+// wrong, and with the file where one is missing: no YAML, YAML that is not strict
+// (yaml_strictness.h), unknown or repeated keys (with a did-you-mean), wrong types, values out of
+// range, missing keys, keys that contradict each other.
 RunConfig read_run_config(const std::string& file, std::span<const std::string> overrides = {});
 
-// YAML that reads back as an equal configuration, every key written out.
+// YAML that reads back as an equal configuration but for `places`, every key written out.
 std::string write_run_config(const RunConfig& config);
+
+// True if `file` is one that write_run_config() made. Throws nothing.
+bool is_written_config(const std::string& file);
 
 // All keys with their sections: "seed", "train", "train.epochs", ...
 std::vector<std::string> run_config_keys();

@@ -20,7 +20,7 @@ template <typename Number>
 std::optional<Number> parse_whole(const std::string& text) {
   const char* begin = text.data();
   const char* end = begin + text.size();
-  if (begin != end && *begin == '+') ++begin;
+  if (begin != end && *begin == '+' && ++begin != end && *begin == '-') return std::nullopt;
   if (has_leading_zero(begin, end)) return std::nullopt;
   Number value{};
   const auto [stop, error] = std::from_chars(begin, end, value);

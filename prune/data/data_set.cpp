@@ -16,7 +16,7 @@
 namespace winnow {
 namespace {
 
-void check(const DataConfig& config) {
+void check_numbers(const DataConfig& config) {
   const auto at_least_0 = [](const char* name, std::int64_t value) {
     if (value < 0) fail(ErrorCode::usage, name, ": found ", value, ", expected at least 0");
   };
@@ -68,14 +68,36 @@ void check_texts(const DataSet& data) {
   for (const std::string& name : data.train.classes) check_text("data: the class name", name);
 }
 
+// `caches` gets the cache of a folder.
 ImageSet read_split(ImageFormat format, const DataConfig& config, Split split,
-                    const std::string& cache_directory, DataSet& data) {
+                    const std::string& cache_directory, DataSet& data,
+                    std::vector<FolderCache>& caches) {
   const FolderOptions options = {.size = config.size};
   if (format != ImageFormat::folder || cache_directory.empty()) {
     return read_image_set(format, data.directory, split, options);
   }
-  return read_folder_cached(list_folder(data.directory, split), options, cache_directory,
-                            data.notes);
+  caches.emplace_back(list_folder(data.directory, split), options, cache_directory);
+  return caches.back().read(data.notes);
+}
+
+ImageSet outline_of(const ImageSet& set, std::int64_t count, std::int64_t limit) {
+  return {.count = limit > 0 ? std::min(count, limit) : count,
+          .channels = set.channels,
+          .height = set.height,
+          .width = set.width,
+          .pixels = {},
+          .labels = {},
+          .classes = set.classes};
+}
+
+// What `data`, read but not split, comes to with `held` samples held out and parts thinned.
+DataSet outline_of(const DataSet& data, std::int64_t held, std::int64_t limit) {
+  DataSet outline;
+  outline.train = outline_of(data.train, data.train.count - held, limit);
+  outline.validation = outline_of(data.train, held, limit);
+  outline.test = outline_of(data.test, data.test.count, limit);
+  outline.directory = data.directory;
+  return outline;
 }
 
 }  // namespace
@@ -97,19 +119,26 @@ std::int64_t validation_count(double validation, std::int64_t count) {
 }
 
 DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
-                      const std::string& cache_directory) {
-  check(config);
+                      const std::string& cache_directory,
+                      const std::function<void(const DataSet&)>& check) {
+  check_numbers(config);
   const ImageFormat format = image_format_from(config.format);
   DataSet data;
   data.directory = find_data(format, config.path);
-  data.train = read_split(format, config, Split::train, cache_directory, data);
-  data.test = read_split(format, config, Split::test, cache_directory, data);
+  std::vector<FolderCache> caches;
+  data.train = read_split(format, config, Split::train, cache_directory, data, caches);
+  data.test = read_split(format, config, Split::test, cache_directory, data, caches);
   join_classes(data.train, data.test);
   check_alike(data);
   if (format == ImageFormat::idx) name_fashion_classes(data);
   check_texts(data);
-  data.validation =
-      hold_out(data.train, validation_count(config.validation, data.train.count), seed);
+  const std::int64_t held = validation_count(config.validation, data.train.count);
+  if (check) check(outline_of(data, held, config.limit));
+  if (!caches.empty()) {
+    caches[0].keep(data.train, data.notes);
+    caches[1].keep(data.test, data.notes);
+  }
+  data.validation = hold_out(data.train, held, seed);
   if (config.limit > 0) {
     for (ImageSet* set : {&data.train, &data.validation, &data.test}) thin_out(*set, config.limit);
   }

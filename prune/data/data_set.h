@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,10 @@ struct DataSet {
 // UTF-8, Error{bad_file} for damaged files and for splits that differ in size of image or in
 // classes.
 // A folder is decoded once and cached as one file a split in `cache_directory` (empty: not at all).
+// Before that is written, `check` sees the set's sizes, classes and counts, without pixels and
+// labels; what it throws ends the call.
 DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
-                      const std::string& cache_directory = "");
+                      const std::string& cache_directory = "",
+                      const std::function<void(const DataSet& outline)>& check = {});
 
 }  // namespace winnow

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <sstream>
+#include <utility>
 
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
@@ -125,28 +126,37 @@ std::string folder_cache_path(const std::string& cache_directory, const FolderLi
   return path_of(cache_directory, key_of(listing, options));
 }
 
-ImageSet read_folder_cached(const FolderListing& listing, const FolderOptions& options,
-                            const std::string& cache_directory, std::vector<std::string>& notes) {
-  const std::uint64_t key = key_of(listing, options);
-  const std::string path = path_of(cache_directory, key);
+FolderCache::FolderCache(FolderListing listing, const FolderOptions& options,
+                         const std::string& cache_directory)
+    : listing_(std::move(listing)),
+      options_(options),
+      key_(key_of(listing_, options)),
+      path_(path_of(cache_directory, key_)) {}
+
+ImageSet FolderCache::read(std::vector<std::string>& notes) {
   std::error_code ignored;
   try {
-    if (fs::exists(path, ignored)) {
-      std::optional<ImageSet> cached = parse(MappedFile(path).bytes(), listing, options, key);
+    if (fs::exists(path_, ignored)) {
+      std::optional<ImageSet> cached = parse(MappedFile(path_).bytes(), listing_, options_, key_);
+      is_kept_ = cached.has_value();
       if (cached) return *std::move(cached);
-      notes.push_back(path + ": damaged; the pictures are decoded again");
+      notes.push_back(path_ + ": damaged; the pictures are decoded again");
     }
   } catch (const Error& error) {
     notes.push_back(std::string(error.what()) + "; the pictures are decoded again");
   }
-  ImageSet set = read_folder(listing, options);
+  return read_folder(listing_, options_);
+}
+
+void FolderCache::keep(const ImageSet& set, std::vector<std::string>& notes) const {
+  if (is_kept_) return;
+  std::error_code ignored;
   try {
-    fs::create_directories(cache_directory, ignored);
-    write_cache(path, set, key);
+    fs::create_directories(fs::path(path_).parent_path(), ignored);
+    write_cache(path_, set, key_);
   } catch (const Error& error) {
     notes.push_back(std::string(error.what()) + "; the decoded pictures are not kept");
   }
-  return set;
 }
 
 }  // namespace winnow

@@ -1,6 +1,7 @@
 // Decoded picture folders, kept in one file for the next run.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,25 @@ namespace winnow {
 std::string folder_cache_path(const std::string& cache_directory, const FolderListing& listing,
                               const FolderOptions& options);
 
-// read_folder, or what it gave before. A cache file that is damaged or cannot be written is no
-// error: the pictures are decoded, and `notes` gets a line.
-ImageSet read_folder_cached(const FolderListing& listing, const FolderOptions& options,
-                            const std::string& cache_directory, std::vector<std::string>& notes);
+// The cache of one listing. A file that is damaged or cannot be written is no error: `notes` gets a
+// line.
+class FolderCache {
+ public:
+  FolderCache(FolderListing listing, const FolderOptions& options,
+              const std::string& cache_directory);
+
+  // read_folder, or what it gave before. Writes nothing.
+  ImageSet read(std::vector<std::string>& notes);
+
+  // Writes what read() gave, with the folders above, unless it came from the file.
+  void keep(const ImageSet& set, std::vector<std::string>& notes) const;
+
+ private:
+  FolderListing listing_;
+  FolderOptions options_;
+  std::uint64_t key_;
+  std::string path_;
+  bool is_kept_ = false;
+};
 
 }  // namespace winnow

@@ -10,6 +10,7 @@
 #include "prune/training/device.h"
 #include "prune/training/network.h"
 #include "prune/training/tensor_bridge.h"
+#include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
@@ -17,15 +18,6 @@ namespace {
 
 // A limit that no activation needs yet; doubled until the largest fits.
 constexpr double kSmallestLimit = 0x1p-40;
-
-void require_fit(const Model& model, const ImageSet& images) {
-  const Shape expected = infer_shapes(model.graph, 1).front();
-  const Shape found = {1, images.channels, images.height, images.width};
-  if (found != expected) {
-    fail(ErrorCode::usage, model.graph.name, ": images are ", to_string(found), ", expected ",
-         to_string(expected));
-  }
-}
 
 // Full fp32 on a GPU too: TensorFloat-32 has 10 bits of mantissa.
 class FullPrecision {
@@ -53,7 +45,7 @@ class FullPrecision {
 void run_batches(const Model& model, const ImageSet& images, const EvaluationOptions& options,
                  const Network::Hook& hook,
                  const std::function<void(const torch::Tensor&, const torch::Tensor&)>& use) {
-  require_fit(model, images);
+  require_input(model.graph, images);
   const torch::NoGradGuard no_grad;
   const torch::Device device = resolve_device(options.device);
   const FullPrecision full_precision;

@@ -150,6 +150,16 @@ class TorchTrainee::Impl {
     return all;
   }
 
+  std::string first_not_finite() const {
+    const torch::NoGradGuard no_grad;
+    for (const auto* group : {&learner_.network().parameters(), &learner_.network().statistics()}) {
+      for (const NamedTensor& tensor : *group) {
+        if (!tensor.value.isfinite().all().item<bool>()) return tensor.name;
+      }
+    }
+    return "";
+  }
+
   std::shared_ptr<const Snapshot> snapshot() const {
     auto copy = std::make_shared<TorchSnapshot>();
     for (const auto& [name, tensor] : state()) copy->tensors.push_back(tensor.clone());
@@ -278,6 +288,10 @@ void TorchTrainee::store(Model& model) const {
 
 void TorchTrainee::train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
   impl_->train_on(first, count, loss_sum);
+}
+
+std::string TorchTrainee::first_not_finite() const {
+  return impl_->first_not_finite();
 }
 
 std::int64_t TorchTrainee::batches_per_epoch() const {

@@ -62,6 +62,8 @@ class TorchTrainee : public Trainee {
   void train_on(std::int64_t first, std::int64_t count, double& loss_sum);
 
   std::int64_t batches_per_epoch() const;
+  // The name of a tensor of the network with NaN or infinity in it; empty if there is none.
+  std::string first_not_finite() const;
   std::string device() const;  // for people: "cuda:0 (NVIDIA H200)"
 
   const std::vector<PrunableLayer>& layers() const override;

@@ -25,19 +25,22 @@ std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vect
   return layers;
 }
 
+void require_input(const Graph& graph, const ImageSet& images) {
+  const Shape expected = infer_shapes(graph, 1).front();
+  const Shape found = {1, images.channels, images.height, images.width};
+  if (found == expected) return;
+  fail(ErrorCode::usage, graph.name, ": images are ", to_string(found), ", the network's input is ",
+       to_string(expected));
+}
+
 void require_fit(const Graph& graph, const DataSet& data) {
-  const std::vector<Shape> shapes = infer_shapes(graph, 1);
-  const ImageSet& train = data.train;
-  const Shape found = {1, train.channels, train.height, train.width};
-  if (shapes.front() != found) {
-    fail(ErrorCode::usage, graph.name, ": images are ", to_string(found),
-         ", the network's input is ", to_string(shapes.front()));
-  }
-  const Shape outputs = {1, static_cast<std::int64_t>(train.classes.size())};
-  if (shapes.back() != outputs) {
-    fail(ErrorCode::usage, graph.name, ": the network's output is ", to_string(shapes.back()), ", ",
-         train.classes.size(), " classes need ", to_string(outputs));
-  }
+  require_input(graph, data.train);
+  const Shape found = infer_shapes(graph, 1).back();
+  const std::size_t classes = data.train.classes.size();
+  const Shape expected = {1, static_cast<std::int64_t>(classes)};
+  if (found == expected) return;
+  fail(ErrorCode::usage, graph.name, ": the network's output is ", to_string(found), ", ", classes,
+       " classes need ", to_string(expected));
 }
 
 }  // namespace winnow

@@ -14,7 +14,10 @@ namespace winnow {
 // Throws Error{usage} if the graph is not valid.
 std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vector);
 
-// Throws Error{usage} unless the images fit the network's input and their classes its output.
+// Throws Error{usage} unless the images have the form of the network's input.
+void require_input(const Graph& graph, const ImageSet& images);
+
+// The same, and that the classes of the training images fit the network's output.
 void require_fit(const Graph& graph, const DataSet& data);
 
 }  // namespace winnow

@@ -68,7 +68,10 @@ FolderLock::FolderLock(const std::string& folder, const std::string& program)
       ::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size());
   if (is_written) return;
+  const int error = errno;
+  ::unlink(path_.c_str());
   ::close(descriptor_);
+  errno = error;
   refuse(path_, "cannot write");
 }
 

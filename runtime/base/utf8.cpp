@@ -1,6 +1,5 @@
 #include "runtime/base/utf8.h"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace winnow {
@@ -39,10 +38,16 @@ bool is_utf8(std::string_view text) {
 }
 
 bool has_control_characters(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    return byte < 0x20 || byte == 0x7f;
-  });
+  const auto byte_at = [&](std::size_t i) {
+    return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0};
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::uint8_t byte = byte_at(i), next = byte_at(i + 1), third = byte_at(i + 2);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) return true;
+    if (byte == 0xe2 && next == 0x80 && (third == 0xa8 || third == 0xa9)) return true;
+  }
+  return false;
 }
 
 }  // namespace winnow

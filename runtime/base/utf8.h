@@ -9,7 +9,8 @@ namespace winnow {
 // needed, nothing beyond U+10FFFF. What is not cannot be stored in JSON.
 bool is_utf8(std::string_view text);
 
-// True if `text` has a control character of ASCII: a line break, a tab, a zero byte, ...
+// True if `text` has a control character of Unicode (a line break, a tab, a zero byte, U+0085, ...)
+// or one of its separators of lines and paragraphs, U+2028 and U+2029.
 bool has_control_characters(std::string_view text);
 
 }  // namespace winnow

@@ -36,6 +36,9 @@ void take_scale(WeightParts& parts, const Model& model, const std::string& place
     fail(ErrorCode::bad_file, place, ": tensor '", name, "': scale is ", scale,
          ", expected a positive number");
   }
+  if (std::isfinite(scale * 32768)) return;  // as in a model file: no code is larger
+  fail(ErrorCode::bad_file, place, ": tensor '", name, "': scale is ", scale,
+       ", so that codes stand for no finite numbers");
 }
 
 void take_codebook(WeightParts& parts, const Model& model, const std::string& place) {

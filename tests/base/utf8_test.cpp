@@ -23,9 +23,10 @@ TEST_CASE("text in UTF-8 is told from other bytes") {
 }
 
 TEST_CASE("control characters are found anywhere") {
-  CHECK_FALSE(has_control_characters("a b \xc3\xa4~"));
+  CHECK_FALSE(has_control_characters("a b \xc3\xa4~\xc2\xa0\xe2\x80\xa6"));
   for (const std::string& bad :
-       {std::string("a\n"), std::string("\tb"), std::string("a\x7f"), std::string("a\0b", 3)}) {
+       {std::string("a\n"), std::string("\tb"), std::string("a\x7f"), std::string("a\0b", 3),
+        std::string("a\xc2\x85"), std::string("\xe2\x80\xa8"), std::string("a\xe2\x80\xa9")}) {
     CHECK(has_control_characters(bad));
   }
 }

@@ -91,7 +91,9 @@ TEST_CASE("missing and contradicting keys are refused") {
   CHECK(refusal(std::string(kMinimal) + "train: {epochs: 0}\nprune: {start: dense}\n")
             .find("train.epochs") != std::string::npos);
   CHECK(refusal(std::string(kMinimal) + "prune: {alpha_min: 0.4, alpha_max: 0.3}\n")
-            .find("a.yaml: 'prune': ") == 0);
+            .find("a.yaml:5:20: prune.alpha_min: found 0.4, ") == 0);
+  CHECK(refusal(kMinimal, {"prune.start=dense", "train.epochs=0"})
+            .find("argument 'prune.start=dense': 'prune.start' is dense, but ") == 0);
 }
 
 TEST_CASE("keys that come twice, broken YAML and big files are refused") {
@@ -116,6 +118,15 @@ TEST_CASE("YAML that others read otherwise is refused with line and column") {
   CHECK(refusal(minimal + "prune: {exclude: !!seq [a]}\n").find("a.yaml:5:18: the tag ") == 0);
   CHECK(refusal(kMinimal, {"name=!!str a"}).find("argument 'name=!!str a':1:1: the tag ") == 0);
   CHECK(parse_config(minimal + "name: \"quoted\"\n").name == "quoted");
+  CHECK(parse_config(minimal + "name: 'quoted'\n").name == "quoted");
+  CHECK(parse_config("\xef\xbb\xbf" + minimal + "name: \"b\"\n").name == "b");
+  CHECK(parse_config(minimal + "name: &it \"quoted\"\n").name == "quoted");
+  CHECK(refusal(minimal + "seed: ! 3\n") == "a.yaml:5:7: the tag '!' is not allowed");
+  CHECK(refusal("\xef\xbb\xbf" + minimal + "seed: ! 3\n").find("the tag '!' is not") !=
+        std::string::npos);
+  CHECK(refusal(minimal + "name: &it ! a\n").find("the tag '!' is not") != std::string::npos);
+  CHECK(refusal(minimal + "prune: {exclude: ! [a]}\n").find("the tag '!' is not") !=
+        std::string::npos);
 }
 
 TEST_CASE("numbers that look octal are refused, whether whole or not") {
@@ -140,6 +151,10 @@ TEST_CASE(
         "argument 'name=a/b': 'name': found 'a/b', expected a name without '/'");
   CHECK(refusal(minimal + "name: \"a\\nb\"\n") ==
         "a.yaml:5:7: 'a\\x0ab': a text with a control character");
+  CHECK(refusal(minimal + "name: \"a\xc2\x85 b\"\n") ==
+        "a.yaml:5:7: 'a\\xc2\\x85 b': a text with a control character");
+  CHECK(refusal(minimal + "name: \"a\\Lb\"\n").find("a text with a control character") !=  // U+2028
+        std::string::npos);
   CHECK(refusal(minimal + "prune: {exclude: [\"x\\ty\"]}\n").find("a.yaml:5:19: ") == 0);
   CHECK(refusal(minimal + "prune: {layer_limits: {\"x\\0y\": [0, 1]}}\n").find("a.yaml:5:24: ") ==
         0);
@@ -184,6 +199,29 @@ TEST_CASE("arguments replace values, make sections, and are named when they are 
   CHECK(refusal(kMinimal, {"train.epochs=x"}).find("argument 'train.epochs=x': ") == 0);
   CHECK(refusal(kMinimal, {"epochs"}).find("expected key=value") != std::string::npos);
   CHECK(refusal(kMinimal, {"data.format.x=1"}).find("inside a value") != std::string::npos);
+}
+
+TEST_CASE("places are those of keys given, else the file, else nothing") {
+  const RunConfig config =
+      parse_config(std::string(kMinimal) + "prune: {exclude: [a]}\n", {"data.validation=0"});
+  CHECK(config.place("prune.exclude").ends_with("/a.yaml:5:18: "));
+  CHECK(config.place("data.validation") == "argument 'data.validation=0': ");
+  CHECK(config.place("train.batch_size").ends_with("/a.yaml: "));
+  CHECK(RunConfig{}.place("seed").empty());
+}
+
+TEST_CASE("a configuration that was written is known from one of a user") {
+  const TemporaryDirectory folder;
+  const std::string file = folder / "config.yaml";
+  std::ofstream(file) << kMinimal;
+  CHECK_FALSE(is_written_config(file));
+  std::ofstream(file) << write_run_config(parse_config(std::string(kMinimal) + "name: \"a: b\"\n"));
+  CHECK(is_written_config(file));
+  std::ofstream(file, std::ios::app) << "# mine\n";
+  CHECK_FALSE(is_written_config(file));
+  std::ofstream(file) << "{}";
+  CHECK_FALSE(is_written_config(file));
+  CHECK_FALSE(is_written_config(folder / "none.yaml"));
 }
 
 TEST_CASE("a written configuration reads back equal") {

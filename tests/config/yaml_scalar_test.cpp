@@ -13,8 +13,8 @@ namespace {
 TEST_CASE("numbers are decimal, whole and finite, booleans true and false") {
   CHECK(parse_integer("-12") == -12);
   CHECK(parse_integer("+3") == 3);
-  for (const char* text :
-       {"", "1.0", "0x10", "1_000", "9223372036854775808", "3 ", "1e3", "010", "-01", "+00"}) {
+  for (const char* text : {"", "1.0", "0x10", "1_000", "9223372036854775808", "3 ", "1e3", "010",
+                           "-01", "+00", "+-3", "+"}) {
     CHECK_FALSE(parse_integer(text).has_value());
   }
   CHECK(parse_real("1e-4") == 1e-4);
@@ -22,7 +22,8 @@ TEST_CASE("numbers are decimal, whole and finite, booleans true and false") {
   CHECK(parse_integer("-0") == 0);
   CHECK(parse_real("-0.5") == -0.5);
   CHECK(parse_real("7") == 7.0);
-  for (const char* text : {"", "nan", "inf", ".inf", "1e999", "1,5", "0x1p3", "00.5", "01e2"}) {
+  for (const char* text : {"", "nan", "inf", ".inf", "1e999", "1,5", "0x1p3", "00.5", "01e2",
+                           "+-0.5", "-+1", "+", "++1"}) {
     CHECK_FALSE(parse_real(text).has_value());
   }
   CHECK(parse_boolean("true") == true);

@@ -32,8 +32,9 @@ struct Cached {
 
 Cached read_train(const TemporaryDirectory& directory) {
   Cached cached;
-  cached.set = read_folder_cached(list_folder(directory.path(), Split::train), {},
-                                  directory / "cache", cached.notes);
+  FolderCache cache(list_folder(directory.path(), Split::train), {}, directory / "cache");
+  cached.set = cache.read(cached.notes);
+  cache.keep(cached.set, cached.notes);
   return cached;
 }
 
@@ -144,6 +145,31 @@ TEST_CASE("load_data_set caches both splits of a folder and checks their classes
   std::filesystem::rename(directory / "test/b", directory / "test/c");
   CHECK(error_of(load) == ErrorCode::bad_file);
   CHECK(message_of(load).find("differ in their classes, first in b") != std::string::npos);
+}
+
+TEST_CASE("load_data_set keeps nothing of a set that is refused, and shows its outline before") {
+  const TemporaryDirectory directory;
+  write_folder(directory);
+  const DataConfig config = {
+      .format = "folder", .path = directory.path(), .validation = 2, .limit = 1, .size = 2};
+  DataSet outline;
+  const auto refuse = [&](const DataSet& seen) {
+    outline = seen;
+    fail(ErrorCode::usage, "refused");
+  };
+  const std::string cache = directory / "deep/er/cache";
+  CHECK(message_of([&] { load_data_set(config, 1, cache, refuse); }) == "refused");
+  CHECK_FALSE(std::filesystem::exists(directory / "deep"));
+  const DataSet data = load_data_set(config, 1, cache, [](const DataSet&) {});
+  CHECK(std::filesystem::exists(cache));
+  for (const auto part : {&DataSet::train, &DataSet::validation, &DataSet::test}) {
+    const ImageSet &seen = outline.*part, &loaded = data.*part;
+    CHECK(seen.pixels.empty());
+    CHECK(seen.count == loaded.count);
+    CHECK(seen.width == loaded.width);
+    CHECK(seen.channels == loaded.channels);
+    CHECK(seen.classes == loaded.classes);
+  }
 }
 
 }  // namespace

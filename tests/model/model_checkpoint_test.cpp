@@ -246,6 +246,12 @@ TEST_CASE("damaged codes are refused") {
               m.tensors["fc.weight.scale"] = Tensor(DataType::f32, {1});
             }),
             "scale is 0, expected a positive number"));
+  CHECK(refusal([](Model& m) {
+          quantize_fc(m, false);
+          m.tensors["fc.weight.scale"] = tensor<float>({1}, {3e38f});
+        }) ==
+        "here: tensor 'fc.weight.scale': scale is 3e+38, so that codes stand for no finite "
+        "numbers");
   CHECK(has(refusal([](Model& m) {
               quantize_fc(m, true);
               m.tensors.at("fc.weight.codes").bytes()[0] = std::byte{3};

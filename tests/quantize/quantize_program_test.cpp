@@ -118,6 +118,22 @@ TEST_CASE("nothing is written if something is wrong") {
   SUBCASE("the output is the input") {
     options.out = options.in;
   }
+  SUBCASE("the summary is the input, the result, or another file of the run") {
+    for (const char* name : {"pruned.safetensors", "quantized.safetensors", "quantize.json"}) {
+      options.json = shop.path(name);
+      CAPTURE(std::string(name));
+      CHECK(error_of([&] { run_quantize(options); }) == ErrorCode::usage);
+    }
+    options.json.clear();
+    std::ofstream(shop.path("config.yaml")) << "data: {format: idx}\n";
+    options.out = shop.path("metrics.jsonl");
+  }
+  SUBCASE("a name that leaves no room for the temporary file's") {
+    options.out = shop.path(std::string(240, 'x'));
+  }
+  SUBCASE("a place for the summary that is not there") {
+    options.json = shop.path("none/q.json");
+  }
   SUBCASE("no such images") {
     options.data = "idx:" + shop.path("nowhere");
   }
@@ -132,6 +148,9 @@ TEST_CASE("nothing is written if something is wrong") {
     Model model = quantize_weights(shop.model()).model;
     model.metadata = shop.model().metadata;
     save_model(shop.path("pruned.safetensors"), model);
+    options.data = "idx:" + shop.path("nowhere");  // which is not looked at
+    CHECK(message_of([&] { run_quantize(options); }) ==
+          options.in + ": node 'conv' is quantized already");
   }
   SUBCASE("an output that cannot be written") {
     options.out = shop.path("none/quantized.safetensors");
@@ -145,6 +164,13 @@ TEST_CASE("nothing is written if something is wrong") {
   CHECK(error_of([&] { run_quantize(options); }) == expected);
   CHECK(!shop.has("quantized.safetensors"));
   CHECK(!shop.has("quantize.json"));
+}
+
+TEST_CASE("accuracy that does not change is no negative zero") {
+  const Workshop shop;
+  const QuantizationReport report = run_quantize(shop.options("32b/32b"));
+  REQUIRE(report.accuracy->drop_points() == 0);
+  CHECK(report_table(report).find("(32b/32b, +0.00 points)") != std::string::npos);
 }
 
 // Replaces one weight in the file, which save_model might refuse to write.
@@ -203,7 +229,7 @@ TEST_CASE("images are found by option, by the run's configuration, by the checkp
   CHECK(by_config.data.path == shop.folder());  // where prune found it
 
   Model silent = shop.model();
-  silent.metadata = {{"data", "cifar100 in /a in b"}};  // as Winnow 0.1 wrote it
+  silent.metadata = {{"data", "cifar100 in /a in b"}};
   std::filesystem::remove(shop.path("config.yaml"));
   const DataSource by_old_checkpoint = find_data("", checkpoint, silent);
   CHECK(by_old_checkpoint.data.format == "cifar100");

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 
+#include "runtime/base/folder_lock.h"
 #include "tests/training/run_bench.h"
 
 namespace winnow {
@@ -20,6 +21,18 @@ struct Mistake {
 const std::vector<Mistake> kMistakes = {
     {"an excluded layer that does not exist", [](RunConfig& c) { c.evolution.exclude = {"cnov"}; },
      ErrorCode::usage, "prune.exclude: no prunable layer 'cnov'; did you mean 'conv'?"},
+    {"one value of a channel in a batch",
+     [](RunConfig& c) {
+       c.train.batch_size = 1;
+       auto& nodes = c.model.graph->nodes;
+       nodes.push_back({"last", BatchNorm{4}, {"linear"}});
+     },
+     ErrorCode::usage,
+     "a.yaml:19:32: train.batch_size: found 1, but batch norm 'last' sees one value of each "
+     "channel "
+     "in an image, expected at least 2"},
+    {"too many images to hold out", [](RunConfig& c) { c.data.validation = 320; }, ErrorCode::usage,
+     "a.yaml:5:33: data.validation: found 320, expected less than 320"},
     {"an excluded node without weights", [](RunConfig& c) { c.evolution.exclude = {"relu"}; },
      ErrorCode::usage, "prune.exclude: no prunable layer 'relu'"},
     {"limits of a layer that does not exist",
@@ -39,7 +52,7 @@ const std::vector<Mistake> kMistakes = {
      [](RunConfig& c) { c.output = c.data.path + "/train-labels-idx1-ubyte/run"; },
      ErrorCode::usage, "cannot be written"},
     {"no images to select by", [](RunConfig& c) { c.data.validation = 0; }, ErrorCode::usage,
-     "data.validation: found 0"},
+     "a.yaml:5:33: data.validation: found 0"},
     {"a crop larger than the images", [](RunConfig& c) { c.augment.crop_padding = 8; },
      ErrorCode::usage, "crop_padding"},
     {"classes that the network does not have",
@@ -64,7 +77,7 @@ TEST_CASE("mistakes are refused before training and before an earlier run is rem
     const auto run = [&] {
       run_prune(config, {.use = FolderUse::overwrite, .is_quiet = true, .should_stop = stop});
     };
-    const auto dry_run = [&] { describe_run(config, FolderUse::overwrite); };
+    const auto dry_run = [&] { describe_run(config, {.use = FolderUse::overwrite}); };
     CHECK(error_of(run) == mistake.code);
     CHECK(error_of(dry_run) == mistake.code);
     CHECK(message_of(run).find(mistake.message) != std::string::npos);
@@ -73,6 +86,64 @@ TEST_CASE("mistakes are refused before training and before an earlier run is rem
       CHECK(read_text_file(bench.folder("run") + "/" + name) == "{}");
     }
   }
+}
+
+// Of a run that is there.
+void check_refused_alike(const RunConfig& config, ErrorCode code, const std::string& part) {
+  const auto stop = []() -> bool { fail(ErrorCode::internal, "it trains"); };
+  const PruneOptions options = {.use = FolderUse::resume, .is_quiet = true, .should_stop = stop};
+  const auto run = [&] { run_prune(config, options); };
+  const auto dry_run = [&] { describe_run(config, options); };
+  CHECK(error_of(run) == code);
+  CHECK(message_of(run).find(part) != std::string::npos);
+  CHECK(error_of(dry_run) == code);
+  CHECK(message_of(dry_run) == message_of(run));
+}
+
+TEST_CASE("a run that cannot be resumed is refused by a dry run too") {
+  const Bench bench;
+  bench.run_until("run", 40, FolderUse::fresh);
+  const std::string run = bench.folder("run");
+  RunConfig config = bench.config("run");
+  CHECK_NOTHROW(describe_run(config, {.use = FolderUse::resume, .is_quiet = true}));
+  SUBCASE("another program has the folder") {
+    const FolderLock lock(run, "prune");
+    check_refused_alike(config, ErrorCode::usage, ": in use by prune, process ");
+  }
+  SUBCASE("another configuration") {
+    config.train.epochs = 3;
+    check_refused_alike(config, ErrorCode::usage, "was made with another configuration: ");
+  }
+  SUBCASE("a damaged checkpoint") {
+    std::filesystem::resize_file(run + "/checkpoint.safetensors", 1000);
+    check_refused_alike(config, ErrorCode::bad_file, "checkpoint.safetensors: ");
+  }
+  SUBCASE("metrics that were cut") {
+    std::filesystem::resize_file(run + "/metrics.jsonl", 10);
+    check_refused_alike(config, ErrorCode::bad_file,
+                        "metrics.jsonl: found 10 bytes, expected at least ");
+  }
+  SUBCASE("metrics that are gone") {
+    std::filesystem::remove(run + "/metrics.jsonl");
+    check_refused_alike(config, ErrorCode::bad_file, "metrics.jsonl: is missing");
+  }
+  SUBCASE("a run that is finished") {
+    std::ofstream(run + "/prune.json") << "{}";
+    std::ofstream(run + "/report.html") << "<html>";
+    check_refused_alike(config, ErrorCode::usage, ": the run is finished; see ");
+  }
+}
+
+TEST_CASE("a dry run says what a run will use, and leaves nothing") {
+  const Bench bench;
+  const std::string text = describe_run(bench.config("run"), {.is_quiet = true});
+  CHECK(text.find("device: cpu (1 threads)\n") != std::string::npos);
+  CHECK(text.find(", 256 training, 64 validation, 64 test images, 4 classes\n") !=
+        std::string::npos);
+  CHECK(text.find("  linear: linear -> [1, 4]\n") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(bench.folder("run")));
+  RunConfig config = bench.config("a\x1b[2J");
+  CHECK(describe_run(config, {.is_quiet = true}).find("a\\x1b[2J\n") != std::string::npos);
 }
 
 }  // namespace

@@ -54,6 +54,16 @@ TEST_CASE("a run that is killed anywhere and resumed writes the same metrics") {
   }
 }
 
+TEST_CASE("resuming a run that was killed behind its summary writes the report that is missing") {
+  const Bench bench;
+  run_prune(bench.config("run"), {.is_quiet = true});
+  const std::string report = bench.folder("run") + "/report.html";
+  std::filesystem::remove(report);
+  CHECK(message_of([&] { bench.resume("run"); }).find("the run is finished; see ") !=
+        std::string::npos);
+  CHECK(std::filesystem::exists(report));
+}
+
 TEST_CASE("resuming refuses what would not continue the run") {
   const Bench bench;
   CHECK(error_of([&] { run_prune(bench.config("none"), {.use = FolderUse::resume}); }) ==

@@ -52,6 +52,26 @@ TEST_CASE("training that diverges is refused by its epoch") {
         }).find("training diverged") != std::string::npos);
 }
 
+TEST_CASE("training that leaves numbers that are not finite writes no model") {
+  const Bench bench;
+  RunConfig config = bench.config("run");
+  config.train.rate.rate = 1e9;
+  config.train.rate.warmup = 0;
+  config.train.momentum = 0.5;
+  config.train.epochs = 1;
+  config.checkpoint_seconds = 1e-9;
+  const auto run = [&] {
+    run_prune(config, {.use = FolderUse::fresh, .is_quiet = true, .should_stop = {}});
+  };
+  const auto code = error_of(run);
+  CHECK(code == ErrorCode::usage);
+  CHECK_FALSE(std::filesystem::exists(bench.folder("run") + "/dense.safetensors"));
+  config.output = bench.folder("again");
+  const std::string message = message_of(run);
+  CHECK(message.find("training diverged; lower train.learning_rate") != std::string::npos);
+  CHECK(message.find("-nan") == std::string::npos);
+}
+
 TEST_CASE(
     "metrics say of every iteration whether it was accepted, by which alpha, and what moved") {
   const Bench bench;
@@ -122,15 +142,6 @@ TEST_CASE("nothing of an earlier run survives the one that replaces it") {
                                           "pruned.safetensors", "report.html"});
   CHECK(bench.metrics("run").size() == 8);
   CHECK(read_text_file(folder + "/report.html").find("earlier run") == std::string::npos);
-}
-
-TEST_CASE("a dry run describes network and data") {
-  const Bench bench;
-  const std::string text = describe_run(bench.config("run"), FolderUse::fresh);
-  CHECK(text.find("256 training, 64 validation, 64 test") != std::string::npos);
-  CHECK(text.find("linear: linear -> [1, 4]") != std::string::npos);
-  CHECK(text.find("device: cpu (") != std::string::npos);
-  CHECK_FALSE(std::filesystem::exists(bench.folder("run")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "prune/run_folder.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,7 @@ TEST_CASE("a run folder has one writer, from the moment that it is there") {
     CHECK_FALSE(fs::exists(path));
     first.open();
     put(first.config());
+    put(first.metrics());
     CHECK(message_of([&] { second.open(); }).find(path + ": in use by prune, process ") == 0);
     CHECK(refusal(FolderUse::resume).find(path + ": in use by prune, process ") == 0);
     CHECK(refusal(FolderUse::overwrite).find(": in use by ") != std::string::npos);
@@ -64,13 +66,16 @@ TEST_CASE("a run that was begun meanwhile is not run over") {
   const std::string path = directory / "run";
   RunFolder late(path, FolderUse::fresh);
   put(path + "/config.yaml");
+  put(path + "/metrics.jsonl");
   CHECK(message_of([&] { late.open(); }).find("holds a run already") != std::string::npos);
 }
 
-TEST_CASE("a lock left by a killed program does not make a folder used") {
+TEST_CASE("what a killed program left does not make a folder used") {
   const TemporaryDirectory directory;
   put(directory / "run/run.lock");
+  put(directory / "run/config.yaml.tmp-1-0");
   CHECK_NOTHROW(RunFolder(directory / "run", FolderUse::fresh).open());
+  CHECK(fs::is_empty(directory / "run"));
 }
 
 TEST_CASE("a folder that cannot be made is refused at once") {
@@ -81,6 +86,47 @@ TEST_CASE("a folder that cannot be made is refused at once") {
     CHECK(error_of([&] { check_run_folder(directory / name, FolderUse::fresh); }) ==
           ErrorCode::usage);
   }
+}
+
+TEST_CASE("a configuration of the user's own is no run to replace") {
+  const TemporaryDirectory directory;
+  put(directory / "run/config.yaml");
+  for (const FolderUse use : {FolderUse::fresh, FolderUse::resume, FolderUse::overwrite}) {
+    CHECK(message_of([&] { RunFolder(directory / "run", use); }) ==
+          directory / "run" + ": is not empty and holds no run of prune; choose another folder");
+  }
+}
+
+TEST_CASE("what is no file at the name of one is refused before anything is removed") {
+  for (const char* name : {"config.yaml", "metrics.jsonl", "pruned.safetensors"}) {
+    const TemporaryDirectory directory;
+    put(directory / "run/prune.json");
+    put(directory / "run/config.yaml");
+    fs::remove(directory / "run" + "/" + name);
+    REQUIRE(mkfifo((directory / "run" + "/" + name).c_str(), 0600) == 0);
+    CAPTURE(std::string(name));
+    const auto overwrite = [&] { RunFolder(directory / "run", FolderUse::overwrite).open(); };
+    CHECK(error_of(overwrite) == ErrorCode::usage);
+    CHECK(message_of(overwrite).find(std::string(name) + ": cannot be written: is no regular") !=
+          std::string::npos);
+    CHECK(fs::exists(directory / "run/prune.json"));
+  }
+}
+
+TEST_CASE("metrics that are shorter than the checkpoint says are refused") {
+  const TemporaryDirectory directory;
+  put(directory / "run/config.yaml");
+  put(directory / "run/metrics.jsonl");
+  const RunFolder folder(directory / "run", FolderUse::resume);
+  CHECK_NOTHROW(folder.require_metrics(2));
+  const auto check = [&] { folder.require_metrics(3); };
+  CHECK(error_of(check) == ErrorCode::bad_file);
+  CHECK(message_of(check) ==
+        folder.metrics() +
+            ": found 2 bytes, expected at least 3 as the checkpoint says; begin "
+            "anew with --overwrite");
+  fs::remove(folder.metrics());
+  CHECK(message_of(check).find(": is missing, found 0 bytes, ") != std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "prune/training/initialization.h"
@@ -58,6 +59,20 @@ TEST_CASE("training learns the stripes") {
   const double last = trainee.train_batches(8, 24);
   CHECK(last < first);
   CHECK(trainee.measure_accuracy() > 0.9);
+}
+
+TEST_CASE("a network with numbers that are not finite is known, by the tensor") {
+  TorchTrainee trainee(small_model(), striped_data(), options());
+  CHECK(trainee.first_not_finite().empty());
+  for (const float bad : {NAN, INFINITY, -INFINITY}) {
+    for (auto& [name, tensor] : stored(trainee).tensors) {
+      Model model = small_model();
+      model.tensors.at(name).values<float>().back() = bad;
+      trainee.load(model);
+      CHECK(trainee.first_not_finite() == name);
+      trainee.load(small_model());
+    }
+  }
 }
 
 TEST_CASE("masked weights stay exactly 0 through training and are counted in migrations") {
