@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"

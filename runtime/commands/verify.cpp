@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/error.h"
+#include "runtime/base/number_text.h"
 #include "runtime/base/random.h"
 #include "runtime/base/suggest.h"
 #include "runtime/bench/layer_errors.h"
