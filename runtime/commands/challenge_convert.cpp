@@ -7,6 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/challenge/convert.h"
 #include "runtime/cli/interrupt.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/challenge.h"
 
@@ -73,10 +74,13 @@ Command add_challenge_convert_command(CLI::App& app) {
       ->required();
   app.add_option("-o,--output", options->output, "Folder to write to; may be the same")->required();
   app.add_option("--form", options->form, "tsv, tsv.gz or binary")->capture_default_str();
-  app.add_option("--neurons", options->neurons, "Which network, if the folder holds several");
-  app.add_option("--layers", options->layers, "Only the first layers (default: all)");
+  app.add_option("--neurons", options->neurons, "Which network, if the folder holds several")
+      ->check(count_of_32_bits(1));
+  app.add_option("--layers", options->layers, "Only the first layers (default: all)")
+      ->check(count_of_32_bits(1));
   app.add_option("--bias", options->bias,
-                 "Bias of all neurons of a TSV network (default: the published one)");
+                 "Bias of all neurons of a TSV network (default: the published one)")
+      ->check(finite_float());
   app.add_flag("--quiet", options->is_quiet, "No progress on stderr");
   app.footer("Example: runtime challenge convert data -o data --form binary");
   return [options] { return convert(*options); };

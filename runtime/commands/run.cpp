@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/base/error.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
@@ -193,16 +194,17 @@ Command add_run_command(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--limit", options->limit,
                  "Use at most this many samples, evenly spread; 0 for all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--batch", options->batch, "Batch size; 0: 1 for pictures, 128 for a data set")
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
   app.add_option("--top", options->top, "Classes listed per picture")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   app.add_option("--min-accuracy", options->min_accuracy,
-                 "Percent; exit with status 5 if the accuracy is lower");
+                 "Percent; exit with status 5 if the accuracy is lower")
+      ->check(number_between(0, 100));
   app.footer("Example: runtime run vgg16.wnw cat.png --device cuda --precision f16");
   return [options] { return run(*options); };
 }

@@ -21,10 +21,43 @@ TEST_CASE("mistakes on the command line take one line") {
   check_refusal(desk.run("verify", "--device gpu"), 2, {"did you mean 'cuda'?"});
   check_refusal(desk.run("run", "x.png --device gpu:1"), 2, {"did you mean 'cuda:1'?"});
   check_refusal(desk.run("bench", "--device GPU"), 2, {"did you mean 'cuda'?"});
-  check_refusal(desk.run("verify", "--seed -1"), 2, {"--seed"});
-  check_refusal(desk.run("inspect", "--max-model-bytes -1GB"), 2, {"--max-model-bytes"});
-  check_refusal(shell(program("runtime") + " challenge run x --weight-memory -1GB"), 2,
-                {"--weight-memory"});
+  check_refusal(shell(program("runtime") + " inpsect m.wnw"), 2,
+                {"'inpsect' is no command; did you mean 'inspect'?"});
+  check_refusal(shell(program("runtime") + " train"), 2,
+                {"'train' is no command; known: run, bench, inspect"});
+}
+
+TEST_CASE("numbers of options are refused with what was found and what was expected") {
+  const Desk desk;
+  struct Case {
+    const char* command;
+    const char* option;
+    const char* value;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"run", "--limit", "-1", "a whole number of at least 0"},
+      {"run", "--limit", "99999999999999999999", "a whole number of at least 0"},
+      {"run", "--batch", "x", "a whole number from 0 to 1048576"},
+      {"run", "--min-accuracy", "nan", "a number from 0 to 100"},
+      {"run", "--min-accuracy", "101", "a number from 0 to 100"},
+      {"run", "--threads", "1025", "a whole number from 0 to 1024"},
+      {"bench", "--batch", "0", "a whole number from 1 to 1048576"},
+      {"verify", "--seed", "-1", "a whole number from 0 to 18446744073709551615"},
+      {"verify", "--seed", "99999999999999999999999", "a whole number from 0 to 1844674407370955"},
+      {"inspect", "--max-model-bytes", "-1GB", "a size of at least 1 bytes, for example 20GB"},
+      {"inspect", "--max-model-bytes", "18446744073709551616", "a size of at least 1 bytes"},
+      {"challenge run", "--weight-memory", "-1GB", "a size of at least 1 bytes"},
+      {"challenge run", "--layers", "4294967296", "a whole number from 1 to 4294967295"},
+      {"challenge run", "--gpu", "-1", "a whole number from 0 to 1024"},
+      {"challenge run", "--bias", "inf", "a finite number"}};
+  for (const Case& one : cases) {
+    CAPTURE(one.option);
+    const std::string option = std::string(one.option) + " " + one.value;
+    check_refusal(desk.run(one.command, option), 2,
+                  {std::string("runtime: ") + one.option + ": found " + one.value + ", expected " +
+                   one.expected});
+  }
 }
 
 TEST_CASE("files of other programs are refused by what they are") {
