@@ -4,10 +4,9 @@
 #include <filesystem>
 #include <vector>
 
-namespace winnow {
+#include "runtime/base/run_names.h"
 
-// The mark of a run folder; written first, removed last.
-inline constexpr char kConfigFile[] = "config.yaml";
+namespace winnow {
 
 // What the stages of a run wrote into `folder`, in the order in which to remove it: what depends on
 // other files comes before them.

@@ -26,6 +26,9 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+// What the name of a temporary file may have behind that of its file: ".tmp-PROCESS-NUMBER".
+inline constexpr std::size_t kTemporarySuffixBytes = 24;
+
 // Writes `bytes` beside `path` in a temporary file, syncs it and renames it to `path`, so that at
 // every moment `path` holds either its old content or all of the new one.
 // A link is followed. Throws Error{bad_file}, also if `path` is something other than a regular

@@ -2,11 +2,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <system_error>
 
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/utf8.h"
 
@@ -38,25 +42,115 @@ void require_writable_folder(const std::string& path, const fs::path& folder) {
   }
 }
 
+// `room`: bytes that are put behind the path.
+void require_short(const std::string& path, std::size_t room) {
+  for (const fs::path& name : fs::path(path)) {
+    const std::size_t length = name.native().size();
+    if (length + room <= NAME_MAX) continue;
+    refuse(path, "a name of " + std::to_string(length) + " bytes, at most " +
+                     std::to_string(NAME_MAX - room) + " are possible");
+  }
+  if (path.size() + room < PATH_MAX) return;
+  refuse(path, "a path of " + std::to_string(path.size()) + " bytes, at most " +
+                   std::to_string(PATH_MAX - room - 1) + " are possible");
+}
+
+// The place that a path stands for, the same for all its spellings.
+fs::path place_of(const std::string& path) {
+  std::error_code error;
+  const fs::path place = fs::weakly_canonical(fs::absolute(path), error);
+  return error ? fs::absolute(path).lexically_normal() : place;
+}
+
+bool are_same(const std::string& a, const std::string& b) {
+  std::error_code not_there;
+  return place_of(a) == place_of(b) || fs::equivalent(a, b, not_there);
+}
+
+bool is_above(const std::string& folder, const std::string& path) {
+  const fs::path above = place_of(folder), below = place_of(path);
+  return above != below &&
+         std::mismatch(above.begin(), above.end(), below.begin(), below.end()).first == above.end();
+}
+
+void require_distinct(const std::string& a, const std::string& b) {
+  if (are_same(a, b)) {
+    fail(ErrorCode::usage, a, a == b ? "" : " and " + b, ": two results cannot share one file");
+  }
+  for (const auto& [folder, path] : {std::pair(a, b), std::pair(b, a)}) {
+    if (!is_above(folder, path)) continue;
+    fail(ErrorCode::usage, folder, ": cannot be a file, ", path, " shall lie in it");
+  }
+}
+
+void require_no_input(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    if (!are_same(input, output)) continue;
+    fail(ErrorCode::usage, output, ": would replace the input ", input);
+  }
+}
+
+void require_free_name(const std::string& path) {
+  const fs::path place = place_of(path);
+  const auto& names = kReservedNames;
+  std::error_code error;
+  if (std::find(names.begin(), names.end(), place.filename()) == names.end()) return;
+  if (!fs::exists(place.parent_path() / kConfigFile, error)) return;
+  fail(ErrorCode::usage, path, ": would replace a file of the run in ",
+       place.parent_path().string(), "; choose another name");
+}
+
+std::vector<std::string> named_by_user(const ProgramFiles& files) {
+  std::vector<std::string> outputs = files.outputs;
+  if (!files.json.empty() && files.json != "-") outputs.push_back(files.json);
+  return outputs;
+}
+
 }  // namespace
 
-void require_output_file(const std::string& path) {
+void require_output_name(const std::string& path) {
   require_text(path);
+  require_short(path, kTemporarySuffixBytes);
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) refuse(path, "is no regular file");
+}
+
+void require_output_file(const std::string& path) {
+  require_output_name(path);
   const fs::path folder = fs::path(path).parent_path();
   require_writable_folder(path, folder.empty() ? "." : folder);
 }
 
 void require_output_folder(const std::string& path) {
   require_text(path);
+  require_short(path, 0);
   fs::path nearest = fs::absolute(path);
   std::error_code ignored;
   while (!fs::exists(fs::symlink_status(nearest, ignored)) && nearest.has_relative_path()) {
     nearest = nearest.parent_path();
   }
   require_writable_folder(path, nearest);
+}
+
+void require_distinct_files(const ProgramFiles& files) {
+  std::vector<std::string> outputs = named_by_user(files);
+  for (const std::string& output : outputs) {
+    require_text(output);
+    require_no_input(output, files.inputs);
+  }
+  const std::size_t user_count = outputs.size();
+  outputs.insert(outputs.end(), files.own.begin(), files.own.end());
+  for (std::size_t i = 0; i < user_count; ++i) {
+    for (std::size_t j = i + 1; j < outputs.size(); ++j) require_distinct(outputs[i], outputs[j]);
+  }
+  for (std::size_t i = 0; i < user_count; ++i) require_free_name(outputs[i]);
+}
+
+void require_distinct_outputs(const ProgramFiles& files) {
+  require_distinct_files(files);
+  for (const std::string& path : named_by_user(files)) require_output_file(path);
+  for (const std::string& path : files.own) require_output_file(path);
 }
 
 }  // namespace winnow
