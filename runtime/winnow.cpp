@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
 #include "runtime/engine.h"
 
 struct winnow_engine {
@@ -28,14 +29,14 @@ winnow_status guarded(Action action) {
     action();
     return WINNOW_OK;
   } catch (const winnow::Error& error) {
-    last_error = error.what();
+    last_error = winnow::one_line(error.what());
     const int code = static_cast<int>(error.code());
     return code <= WINNOW_DEVICE ? static_cast<winnow_status>(code) : WINNOW_INTERNAL;
   } catch (const std::bad_alloc&) {
     last_error = "out of memory";
     return WINNOW_DEVICE;
   } catch (const std::exception& error) {
-    last_error = error.what();
+    last_error = winnow::one_line(error.what());
   } catch (...) {
     last_error = "unknown exception";
   }

@@ -17,6 +17,7 @@ struct BenchOptions {
 };
 
 int bench(BenchOptions& options) {
+  check_json_place(options.model);
   options.compare.device = device_from(options.model.device);
   const std::int64_t largest = *std::ranges::max_element(options.batches);
   const DeployedModel model =

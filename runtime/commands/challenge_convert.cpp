@@ -5,6 +5,8 @@
 #include <string>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
+#include "runtime/base/suggest.h"
 #include "runtime/challenge/convert.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/number_checks.h"
@@ -31,7 +33,7 @@ std::string text_of(float value) {
 }
 
 void print_summary(const ConvertOptions& options, const challenge::Conversion& result) {
-  std::printf("%s: %u layers, %llu connections, ", options.output.c_str(), result.layers,
+  std::printf("%s: %u layers, %llu connections, ", one_line(options.output).c_str(), result.layers,
               static_cast<unsigned long long>(result.connections));
   if (result.images > 0) {
     std::printf("%u images, ", result.images);
@@ -46,6 +48,7 @@ int convert(const ConvertOptions& options) {
   const challenge::FileForm form = challenge::form_from(options.form);
   const challenge::DatasetFiles files =
       challenge::find_dataset(options.folder, options.neurons, options.layers);
+  require_output_folder(options.output);
   const InterruptGuard guard;
   std::optional<Progress> shown;
   const auto progress = [&](std::uint32_t done, std::uint32_t total) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
 #include "runtime/challenge/dataset_writer.h"
 #include "runtime/challenge/generate/fft.h"
@@ -101,6 +102,7 @@ void check(GenerateOptions& options) {
     fail(ErrorCode::usage, "images cannot be made: ", challenge::missing_fft(),
          "; take --only network, or build again with FFTW");
   }
+  require_output_folder(options.folder);
   refuse_existing(options);
 }
 
@@ -110,8 +112,9 @@ void generate_network(const GenerateOptions& options, const challenge::Network& 
   const challenge::WrittenNetwork written =
       writer.write(network, progress_of(shown, "layer", options));
   shown.reset();
-  std::printf("%s: %s, %llu connections\n", writer.network_path(network.neurons()).c_str(),
-              network.name().c_str(), static_cast<unsigned long long>(written.connections));
+  std::printf(
+      "%s: %s, %llu connections\n", one_line(writer.network_path(network.neurons())).c_str(),
+      one_line(network.name()).c_str(), static_cast<unsigned long long>(written.connections));
   print_bias_to_give(written.bias_to_give);
 }
 
@@ -151,7 +154,7 @@ void generate_images(const GenerateOptions& options, const ImageSet& pictures,
   const char* comparison = !published || kept != challenge::kPublishedImages ? ""
                            : ones == *published ? ", as many as in the published images"
                                                 : ", not those of the published images";
-  std::printf("%s: %u images, %llu ones%s\n", writer.images_path(neurons).c_str(), kept,
+  std::printf("%s: %u images, %llu ones%s\n", one_line(writer.images_path(neurons)).c_str(), kept,
               static_cast<unsigned long long>(ones), comparison);
 }
 

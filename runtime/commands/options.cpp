@@ -1,4 +1,5 @@
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/cli/number_checks.h"
@@ -44,6 +45,11 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   add_limit_option(app, options.max_model_bytes);
   app.add_flag("--quiet", options.is_quiet, "No progress on stderr");
   app.add_option("--json", options.json, "Write results as JSON to this file ('-': stdout)");
+}
+
+void check_json_place(const ModelOptions& options) {
+  require_distinct_outputs(
+      {.inputs = {options.model}, .outputs = {}, .own = {}, .json = options.json});
 }
 
 void add_limit_option(CLI::App& app, std::uint64_t& max_model_bytes) {

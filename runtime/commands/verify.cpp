@@ -92,6 +92,7 @@ std::string errors_table(const std::vector<LayerError>& errors, double tolerance
 }
 
 int verify(const VerifyOptions& options) {
+  check_json_place(options.model);
   const SessionOptions how = session_options(options.model, options.batch, "verify");
   const Device device = device_from(options.model.device);
   const DeployedModel model =

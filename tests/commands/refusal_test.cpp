@@ -3,7 +3,11 @@
 
 #include <fstream>
 
+#include "runtime/base/folder_lock.h"
+#include "runtime/model/safetensors.h"
 #include "tests/commands/desk.h"
+#include "tests/export/random_model.h"
+#include "tests/model/graphs.h"
 
 namespace winnow {
 namespace {
@@ -102,6 +106,84 @@ TEST_CASE("a pipe in place of a file is refused, not waited for") {
                   {pipe, "not a regular file"});
   }
   check_refusal(desk.run("run", pipe + " --quiet --device cpu"), 3, {pipe, "not a regular file"});
+}
+
+TEST_CASE(
+    "results that cannot be written, or would replace something, are refused before the work") {
+  const Desk desk;
+  const std::string data = " --data idx:/nowhere";
+  const std::string before = read_text_file(desk.model());
+  for (const std::string command : {"run", "verify", "bench", "inspect"}) {
+    CAPTURE(command);
+    const std::string more = command == "run" ? data : "";
+    check_refusal(desk.run(command, more + " --json /nowhere/x.json"), 2,
+                  {"/nowhere/x.json: cannot be written: /nowhere is not there"});
+    check_refusal(desk.run(command, more + " --json " + desk.file("./m.wnw")), 2,
+                  {"would replace the input"});
+    check_refusal(desk.run(command, more + " --json " + desk.file(std::string(250, 'a'))), 2,
+                  {"a name of 250 bytes"});
+  }
+  CHECK(read_text_file(desk.model()) == before);
+  check_refusal(shell(program("runtime") + " doctor --json /nowhere/x"), 2, {"/nowhere/x"});
+  for (const std::string option : {"--json", "--categories"}) {
+    check_refusal(shell(program("runtime") + " challenge run x " + option + " /nowhere/x"), 2,
+                  {"/nowhere/x: cannot be written"});
+  }
+  const std::string same = desk.file("same");
+  check_refusal(
+      shell(program("runtime") + " challenge run x --json " + same + " --categories " + same), 2,
+      {"two results cannot share one file"});
+}
+
+TEST_CASE("data sets are looked at before the model") {
+  const Desk desk;
+  check_refusal(shell(program("runtime") + " run none.wnw --data x:y"), 2,
+                {"unknown data format 'x'"});
+  check_refusal(shell(program("runtime") + " run none.wnw --data cifar10"), 2,
+                {"found 'cifar10', expected FORMAT:DIRECTORY"});
+}
+
+TEST_CASE("paths that JSON cannot name are refused") {
+  const Desk desk;
+  const std::string bad = "$(printf 'b\\377')";
+  const std::string message = "'b\\xff': the path is not UTF-8";
+  check_refusal(shell(program("runtime") + " run " + bad + " a.png"), 2, {message});
+  check_refusal(desk.run("run", bad), 2, {message});
+  check_refusal(desk.run("run", "--data idx:" + bad), 2, {"'idx:b\\xff': the path is not UTF-8"});
+  check_refusal(shell(program("runtime") + " challenge run " + bad), 2, {message});
+  check_refusal(shell(program("export") + " --in " + bad + " -o x"), 2, {message});
+  check_refusal(shell(program("export") + " --in x -o " + bad), 2, {message});
+}
+
+TEST_CASE("export refuses results that would replace something, and a folder that is in use") {
+  const TemporaryDirectory directory;
+  const std::string in = directory / "q.safetensors";
+  write_file_atomically(in, std::string_view("not a checkpoint"));
+  write_file_atomically(directory / "config.yaml", std::string_view("name: x\n"));
+  const std::string call = program("export") + " --in " + in + " -o ";
+  check_refusal(shell(call + in), 2, {"would replace the input"});
+  check_refusal(shell(call + (directory / "export.json")), 2,
+                {"two results cannot share one file"});
+  check_refusal(shell(call + (directory / "config.yaml")), 2, {"would replace a file of the run"});
+  check_refusal(shell(call + (directory / "m.wnw") + " --json /nowhere/x"), 2, {"/nowhere/x"});
+  CHECK(read_text_file(in) == "not a checkpoint");
+  CHECK(read_text_file(directory / "config.yaml") == "name: x\n");
+  const FolderLock lock(directory.path(), "prune");
+  const std::string good = directory / "good.safetensors";
+  Random random(3);
+  save_model(good, random_model(graph_of({4}, {{"fc", Linear{4, 2, true}, {}}}), random));
+  check_refusal(shell(program("export") + " --in " + good + " -o " + (directory / "m.wnw")), 2,
+                {"in use by prune, process"});
+  CHECK(!std::ifstream(directory / "m.wnw").good());
+}
+
+TEST_CASE("options that an engine does not read are refused") {
+  for (const std::string option : {"--gpu 3", "--images-at-once 3", "--weight-memory 1GB",
+                                   "--no-half", "--full-precision-layers 2"}) {
+    check_refusal(
+        shell(program("runtime") + " challenge run x --engine cpu " + option), 2,
+        {option.substr(0, option.find(' ')) + " has no effect: engine cpu runs on no GPU"});
+  }
 }
 
 TEST_CASE("control characters of a path do not reach the terminal") {
