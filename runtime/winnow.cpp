@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <string>
 #include <vector>
@@ -60,6 +61,10 @@ winnow_options known_options(const winnow_options* given) {
     winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
                  ", expected sizeof(winnow_options), at least ", kFirstOptionsSize);
   }
+  if (size > kFirstOptionsSize && size < sizeof known) {
+    winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
+                 ", which ends within max_model_bytes");
+  }
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {
     if (bytes[i] == 0) continue;
@@ -70,6 +75,15 @@ winnow_options known_options(const winnow_options* given) {
   std::memcpy(&known, given, std::min(size, sizeof known));
   known.struct_size = sizeof known;
   return known;
+}
+
+// Rows of floats that an engine reads and writes, as sizes in memory.
+void require_samples(const winnow::Engine& engine, int64_t samples, const char* who) {
+  const int64_t largest = std::max(engine.input_size(), engine.output_size());
+  const auto most = std::numeric_limits<int64_t>::max() / static_cast<int64_t>(sizeof(float));
+  if (samples >= 0 && samples <= most / std::max<int64_t>(largest, 1)) return;
+  winnow::fail(winnow::ErrorCode::usage, who, ": found ", samples, " samples, expected 0 to ",
+               most / std::max<int64_t>(largest, 1));
 }
 
 winnow::SessionOptions session_options(const winnow_options& options) {
@@ -120,8 +134,9 @@ const char* winnow_device(const winnow_engine* engine) {
 winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples,
                          float* output) {
   return guarded([&] {
-    require(engine && input && output && samples >= 0, "winnow_run: NULL or negative argument");
+    require(engine && input && output, "winnow_run: engine, input or output is NULL");
     winnow::Engine& target = engine->engine;
+    require_samples(target, samples, "winnow_run");
     target.run({input, static_cast<std::size_t>(samples * target.input_size())},
                {output, static_cast<std::size_t>(samples * target.output_size())});
   });
@@ -130,9 +145,9 @@ winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samp
 winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int64_t samples,
                                float* output) {
   return guarded([&] {
-    require(engine && bytes && output && samples >= 0,
-            "winnow_run_bytes: NULL or negative argument");
+    require(engine && bytes && output, "winnow_run_bytes: engine, bytes or output is NULL");
     winnow::Engine& target = engine->engine;
+    require_samples(target, samples, "winnow_run_bytes");
     const auto size = static_cast<std::size_t>(samples * target.input_size());
     std::vector<float> input(size);
     winnow::preprocess(target.model(), {bytes, size}, input);

@@ -79,9 +79,10 @@ TEST_CASE("files of other programs are refused by what they are") {
     CAPTURE(one.kind);
     write_file_atomically(path, std::string_view(one.bytes));
     check_refusal(inspect(path), 3, {path, "no Winnow model file, but ", one.kind});
-    if (one.bytes.size() < 8) continue;
+    const char* refusal = one.bytes.size() < 8 ? " bytes are too few for safetensors, but "
+                                               : "no safetensors file, but ";
     check_refusal(shell(program("export") + " --in " + path + " -o " + (directory / "out.wnw")), 3,
-                  {path, "no safetensors file, but ", one.kind});
+                  {path, refusal, one.kind});
   }
   const std::string header = R"({"w":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})";
   const std::string length = {static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
@@ -95,6 +96,15 @@ TEST_CASE("a model file given to export is named") {
   const Desk desk;
   check_refusal(shell(program("export") + " --in " + desk.model() + " -o " + desk.file("o.wnw")), 3,
                 {"no safetensors file, but a Winnow model file"});
+}
+
+TEST_CASE("a model or an archive given as a picture is named") {
+  DeployedModel model;
+  model.graph = graph_of({1, 2, 2}, {{"flat", Flatten{}, {}}, {"fc", Linear{4, 2, false}, {}}});
+  model.weights["fc.weight"] = DenseWeight{{2, 4}, encode_f32(std::vector<float>(8, 0.5f))};
+  const Desk desk(model);
+  check_refusal(desk.run("run", desk.model() + " --device cpu --quiet"), 3,
+                {"m.wnw: expected a PNG or a JPEG picture, but a Winnow model file"});
 }
 
 TEST_CASE("a pipe in place of a file is refused, not waited for") {
