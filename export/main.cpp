@@ -4,6 +4,8 @@
 
 #include "export/export_report.h"
 #include "runtime/base/file.h"
+#include "runtime/base/folder_lock.h"
+#include "runtime/base/output_path.h"
 #include "runtime/cli/program.h"
 #include "runtime/model/model_file.h"
 #include "runtime/model/safetensors.h"
@@ -26,7 +28,13 @@ std::string summary_path(const Options& options) {
 int run(const Options& options) {
   const winnow::ExportOptions how = {winnow::value_form_from(options.values),
                                      !options.keeps_dead_channels, options.in};
+  winnow::require_text_path(options.in);
+  winnow::require_distinct_outputs({.inputs = {options.in},
+                                    .outputs = {options.out},
+                                    .own = {summary_path(options)},
+                                    .json = options.json});
   const winnow::Model model = winnow::load_model(options.in);
+  const auto lock = winnow::lock_run_folder_of(summary_path(options), "export");
   const winnow::ExportedModel exported = winnow::export_model(model, how);
   winnow::write_model_file(options.out, exported.model);
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(options.out));

@@ -14,6 +14,7 @@
 #include "runtime/base/suggest.h"
 #include "runtime/base/utf8.h"
 #include "runtime/cli/interrupt.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 
 namespace winnow {
@@ -40,7 +41,9 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->type_name("KEY=VALUE");
   app.add_option("--output", arguments.output, "Run folder (default: runs/NAME)")->type_name("DIR");
   app.add_option("--device", arguments.device, "auto, cpu, cuda or cuda:N");
-  app.add_option("--seed", arguments.seed, "Seed of everything random")->type_name("N");
+  app.add_option("--seed", arguments.seed, "Seed of everything random")
+      ->type_name("N")
+      ->check(whole_number(0));
   CLI::Option* json =
       app.add_option("--json", arguments.json, "Write the summary there too; - is stdout")
           ->type_name("FILE");

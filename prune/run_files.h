@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "runtime/base/run_names.h"
+
 namespace winnow {
 
 // True if a run of prune lies in `folder`: a config.yaml (its mark, written first, removed last)

@@ -6,7 +6,9 @@
 #include "prune/training/torch_errors.h"
 #include "quantize/quantize_program.h"
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 
 namespace winnow {
@@ -64,32 +66,26 @@ void declare_measurement(CLI::App& app, Arguments& arguments) {
   app.add_option(
          "--limit", options.limit,
          "Measure on at most this many test images, evenly spread; 0: as many as the pruning run")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--calibration", options.calibration,
                  "Training images on which activations are observed")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->capture_default_str();
   app.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   app.add_option("--batch", options.batch, "Images at once")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->capture_default_str();
   CLI::Option* skip = app.add_flag("--no-accuracy", arguments.skips_accuracy,
                                    "Read no images; activations then stay as they are");
   app.add_option("--max-drop", arguments.max_drop,
                  "End with status 5 if accuracy falls by more than this many points")
+      ->check(number_between(0, 100))
       ->excludes(skip);
-}
-
-// A comparison with NaN never holds, so that it would be no gate.
-void check_max_drop(const std::optional<double>& points) {
-  if (!points || (*points >= 0 && *points <= 100)) return;
-  fail(ErrorCode::usage, "--max-drop: found ", *points, ", expected 0 to 100");
 }
 
 int run(Arguments& arguments) {
   QuantizeOptions& options = arguments.options;
-  check_max_drop(arguments.max_drop);
   options.scheme = scheme_from(arguments.scheme);
   options.first_layer = weight_form_from(arguments.first_layer);
   options.channel_scale = channel_scale_from(arguments.channel_scale);

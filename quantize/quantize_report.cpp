@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"

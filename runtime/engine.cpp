@@ -17,6 +17,15 @@ std::int64_t sample_size(const DeployedModel& model, bool is_output) {
   return element_count(is_output ? shapes.back() : shapes.front());
 }
 
+std::uint64_t bytes_needed(const std::string& path, const DeployedModel& model,
+                           std::int64_t batch) {
+  try {
+    return session_bytes(model, batch);
+  } catch (const Error& error) {  // a batch whose sizes are no numbers of 64 bits
+    fail(error.code(), path, ": batches of ", batch, ": ", error.what());
+  }
+}
+
 }  // namespace
 
 Device resolve(Device device) {
@@ -31,10 +40,10 @@ DeployedModel open_model(const std::string& path, std::int64_t batch, const Open
   const std::uint64_t most = options.max_bytes > 0 ? options.max_bytes : kDefaultModelBytes;
   try {
     DeployedModel model = read_model_file(path, {most}, options.progress);
-    const std::uint64_t needed = session_bytes(model, batch);
+    const std::uint64_t needed = bytes_needed(path, model, batch);
     if (needed <= most) return model;
     fail(ErrorCode::bad_file, path, ": weights and activations of batches of ", batch,
-         " take about ", needed, " bytes, at most ", most, " are allowed");
+         " take about ", needed, " bytes, at most ", most, " are allowed (--max-model-bytes)");
   } catch (const std::bad_alloc&) {
     fail(ErrorCode::device, path, ": out of memory while the file is read");
   }

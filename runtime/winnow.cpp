@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
 #include "runtime/engine.h"
 
 struct winnow_engine {
@@ -28,14 +30,14 @@ winnow_status guarded(Action action) {
     action();
     return WINNOW_OK;
   } catch (const winnow::Error& error) {
-    last_error = error.what();
+    last_error = winnow::one_line(error.what());
     const int code = static_cast<int>(error.code());
     return code <= WINNOW_DEVICE ? static_cast<winnow_status>(code) : WINNOW_INTERNAL;
   } catch (const std::bad_alloc&) {
     last_error = "out of memory";
     return WINNOW_DEVICE;
   } catch (const std::exception& error) {
-    last_error = error.what();
+    last_error = winnow::one_line(error.what());
   } catch (...) {
     last_error = "unknown exception";
   }
@@ -59,6 +61,10 @@ winnow_options known_options(const winnow_options* given) {
     winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
                  ", expected sizeof(winnow_options), at least ", kFirstOptionsSize);
   }
+  if (size > kFirstOptionsSize && size < sizeof known) {
+    winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
+                 ", which ends within max_model_bytes");
+  }
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {
     if (bytes[i] == 0) continue;
@@ -69,6 +75,15 @@ winnow_options known_options(const winnow_options* given) {
   std::memcpy(&known, given, std::min(size, sizeof known));
   known.struct_size = sizeof known;
   return known;
+}
+
+// Rows of floats that an engine reads and writes, as sizes in memory.
+void require_samples(const winnow::Engine& engine, int64_t samples, const char* who) {
+  const int64_t largest = std::max(engine.input_size(), engine.output_size());
+  const auto most = std::numeric_limits<int64_t>::max() / static_cast<int64_t>(sizeof(float));
+  if (samples >= 0 && samples <= most / std::max<int64_t>(largest, 1)) return;
+  winnow::fail(winnow::ErrorCode::usage, who, ": found ", samples, " samples, expected 0 to ",
+               most / std::max<int64_t>(largest, 1));
 }
 
 winnow::SessionOptions session_options(const winnow_options& options) {
@@ -119,8 +134,9 @@ const char* winnow_device(const winnow_engine* engine) {
 winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples,
                          float* output) {
   return guarded([&] {
-    require(engine && input && output && samples >= 0, "winnow_run: NULL or negative argument");
+    require(engine && input && output, "winnow_run: engine, input or output is NULL");
     winnow::Engine& target = engine->engine;
+    require_samples(target, samples, "winnow_run");
     target.run({input, static_cast<std::size_t>(samples * target.input_size())},
                {output, static_cast<std::size_t>(samples * target.output_size())});
   });
@@ -129,9 +145,9 @@ winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samp
 winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int64_t samples,
                                float* output) {
   return guarded([&] {
-    require(engine && bytes && output && samples >= 0,
-            "winnow_run_bytes: NULL or negative argument");
+    require(engine && bytes && output, "winnow_run_bytes: engine, bytes or output is NULL");
     winnow::Engine& target = engine->engine;
+    require_samples(target, samples, "winnow_run_bytes");
     const auto size = static_cast<std::size_t>(samples * target.input_size());
     std::vector<float> input(size);
     winnow::preprocess(target.model(), {bytes, size}, input);

@@ -1,7 +1,8 @@
 # Libraries that Winnow can do without.
 
 # winnow_find_optional(NAME HEADER h LIBRARY l USE statements PACKAGE p LACKS text)
-# Makes the target winnow::NAME if a program that includes HEADER and runs USE links with LIBRARY.
+# Makes the target winnow::NAME if a program that includes HEADER and runs USE links with LIBRARY. USE
+# has the newest that the sources use of it, so that an older library is off, not an error of the build.
 # If not, prints one line and goes on: LACKS says what is off without it, PACKAGE is Debian's package. The package's own CMake files are not asked: some end the configure
 # (oneDNN's does, where OpenCL is missing).
 include(CheckCXXSourceCompiles)
@@ -36,10 +37,10 @@ endfunction()
 winnow_find_optional(zlib HEADER zlib.h LIBRARY z USE "return zlibVersion() == nullptr;"
   PACKAGE zlib1g-dev LACKS "gzip-packed files")
 winnow_find_optional(turbojpeg HEADER turbojpeg.h LIBRARY turbojpeg
-  USE "tjhandle h = tjInitDecompress(); return tjDestroy(h);"
+  USE "tjhandle h = tjInitDecompress(); std::printf(\"%s %d\", tjGetErrorStr2(h), TJFLAG_LIMITSCANS); return tjDestroy(h);"
   PACKAGE libturbojpeg0-dev LACKS "JPEG pictures")
 winnow_find_optional(spng HEADER spng.h LIBRARY spng
-  USE "spng_ctx* c = spng_ctx_new(0); spng_ctx_free(c); return 0;"
+  USE "spng_ctx* c = spng_ctx_new(0); int s = spng_set_chunk_limits(c, 1, 1) + spng_decode_chunks(c); spng_ctx_free(c); return s;"
   PACKAGE libspng-dev LACKS "PNG pictures")
 winnow_find_optional(fftw HEADER fftw3.h LIBRARY fftw3 USE "fftw_cleanup(); return 0;"
   PACKAGE libfftw3-dev LACKS "making the challenge's images")
@@ -47,7 +48,7 @@ winnow_find_optional(fftw HEADER fftw3.h LIBRARY fftw3 USE "fftw_cleanup(); retu
 set(WINNOW_ONEDNN AUTO CACHE STRING "oneDNN as the CPU's dense baseline: ON, OFF or AUTO")
 if(NOT WINNOW_ONEDNN STREQUAL "OFF")
   winnow_find_optional(onednn HEADER dnnl.hpp LIBRARY dnnl
-    USE "dnnl::stream s(dnnl::engine(dnnl::engine::kind::cpu, 0)); return 0;"
+    USE "static_assert(DNNL_VERSION_MAJOR > 2 || (DNNL_VERSION_MAJOR == 2 && DNNL_VERSION_MINOR >= 6), \"2.6\"); dnnl::stream s(dnnl::engine(dnnl::engine::kind::cpu, 0)); return 0;"
     PACKAGE libdnnl-dev LACKS "oneDNN as the CPU's dense baseline (own kernels instead)")
   if(WINNOW_ONEDNN STREQUAL "ON" AND NOT TARGET winnow::onednn)
     message(FATAL_ERROR "WINNOW_ONEDNN is ON, but oneDNN cannot be used (Debian: libdnnl-dev)")

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/base/utf8.h"
+
 namespace winnow {
 namespace {
 
@@ -57,11 +59,18 @@ bool is_onnx(std::string_view text) {
          (next == 0x12 || next == 0x3a || next == 0x42);
 }
 
+// UTF-8 without control characters but those of lines. The last character may be cut.
 bool is_text(std::string_view text) {
-  return std::ranges::all_of(text.substr(0, 512), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return (byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\r' || c == '\t';
-  });
+  constexpr std::size_t kLooked = 512, kLongestCharacter = 4;
+  std::string_view begin = text.substr(0, kLooked);
+  for (std::size_t cut = 1; cut < kLongestCharacter && !is_utf8(begin); ++cut) {
+    if (text.size() < kLooked) return false;
+    begin = text.substr(0, kLooked - cut);
+  }
+  return is_utf8(begin) && std::ranges::all_of(begin, [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return (byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\r' || c == '\t';
+         });
 }
 
 }  // namespace

@@ -9,9 +9,12 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "runtime/base/error.h"
+#include "runtime/base/run_names.h"
 
 namespace winnow {
 namespace {
@@ -89,6 +92,13 @@ bool FolderLock::take() {
   errno = error;
   if (error != EWOULDBLOCK) refuse(path_, "cannot lock");
   fail(ErrorCode::usage, folder_, ": in use by ", holder, " (", path_, ")");
+}
+
+std::optional<FolderLock> lock_run_folder_of(const std::string& file, const std::string& program) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  if (!std::filesystem::exists(folder / kConfigFile, error)) return std::nullopt;
+  return std::optional<FolderLock>(std::in_place, folder.empty() ? "." : folder.string(), program);
 }
 
 FolderLock::~FolderLock() {

@@ -1,6 +1,7 @@
 // One program at a time in a folder.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace winnow {
@@ -26,5 +27,9 @@ class FolderLock {
   std::string path_;
   int descriptor_ = -1;
 };
+
+// Holds the folder of `file` if it is a run folder (run_names.h); any other is the user's business,
+// and nothing is held. Throws as FolderLock does.
+std::optional<FolderLock> lock_run_folder_of(const std::string& file, const std::string& program);
 
 }  // namespace winnow

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 void require_text(const std::string& path) {
   if (path.empty()) fail(ErrorCode::usage, "the path of an output is empty");
-  if (!is_utf8(path)) fail(ErrorCode::usage, in_quotes(path), ": the path is not UTF-8");
+  require_text_path(path);
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
@@ -108,6 +108,10 @@ std::vector<std::string> named_by_user(const ProgramFiles& files) {
 }
 
 }  // namespace
+
+void require_text_path(const std::string& path) {
+  if (!is_utf8(path)) fail(ErrorCode::usage, in_quotes(path), ": the path is not UTF-8");
+}
 
 void require_output_name(const std::string& path) {
   require_text(path);

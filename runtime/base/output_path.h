@@ -6,6 +6,9 @@
 
 namespace winnow {
 
+// Throws Error{usage} unless the path is UTF-8 text, as what JSON names must be. For inputs.
+void require_text_path(const std::string& path);
+
 // Throws Error{usage} with path and reason unless a file can be made or replaced at `path`: the
 // path is UTF-8 text, short enough for the temporary file beside it too, its folder is there and
 // may be written, and what bears its name, if anything, is a regular file.

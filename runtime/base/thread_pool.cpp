@@ -37,8 +37,8 @@ int available_cores() {
 }
 
 ThreadPool::ThreadPool(int threads) {
-  if (threads < 0 || threads > 1024) {
-    fail(ErrorCode::usage, "threads is ", threads, ", expected 0 to 1024");
+  if (threads < 0 || threads > kMostThreads) {
+    fail(ErrorCode::usage, "threads is ", threads, ", expected 0 to ", kMostThreads);
   }
   const int count = threads == 0 ? available_cores() : threads;
   errors_.resize(count);

@@ -14,8 +14,10 @@ namespace winnow {
 // thread computes what does not depend on timing. One caller at a time.
 class ThreadPool {
  public:
+  static constexpr int kMostThreads = 1024;
+
   // `threads` in all; 0 takes all cores that this process may use.
-  // Throws Error{usage} for a negative number or more than 1024.
+  // Throws Error{usage} for a negative number or more than kMostThreads.
   explicit ThreadPool(int threads);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
 #include "runtime/bench/compare.h"
 #include "runtime/cli/program.h"

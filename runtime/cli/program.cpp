@@ -22,40 +22,34 @@ const CLI::App& innermost(const CLI::App& app) {
   return chosen.empty() ? app : innermost(*chosen.front());
 }
 
-std::vector<std::string> known_words(const CLI::App& app) {
-  std::vector<std::string> words;
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& app) {
+  std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
-  for (const CLI::App* command : app.get_subcommands(nullptr)) words.push_back(command->get_name());
-  return words;
+  return names;
 }
 
-// CLI11 takes -1 for the largest number there is.
-void refuse_negative_counts(CLI::App& app) {
-  const CLI::Validator validator(
-      [](std::string& text) {
-        return text.starts_with('-') ? "found " + text + ", expected a number from 0"
-                                     : std::string();
-      },
-      "");
-  for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
-    if (option->get_type_name().find("UINT") == std::string::npos) continue;
-    option->transform(validator);  // before other transformations
-  }
-  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    refuse_negative_counts(*command);
-  }
-}
-
-std::string hint_for(const CLI::App& app, int argc, const char* const* argv) {
-  const std::vector<std::string> words = known_words(app);
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (std::find(words.begin(), words.end(), word) != words.end()) continue;
-    if (const std::string near = nearest_name(word, words); !near.empty()) {
-      return "; '" + word + "' is not known, did you mean '" + near + "'?";
+// About the first word that was taken neither for an option nor for an option's value and that we
+// have something to say about.
+std::string hint_for(const CLI::App& app) {
+  const CLI::App& command = innermost(app);
+  const std::vector<std::string> commands = names_of_commands(command);
+  const std::vector<std::string> options = names_of_options(command);
+  for (const std::string& given : app.remaining(true)) {
+    const std::string word = given.substr(0, given.find('='));
+    const bool is_option = word.starts_with('-');
+    if (!is_option && !commands.empty()) {
+      return "; " + in_quotes(word) + " is no command" + suggestion(word, commands);
     }
+    const std::string near = nearest_name(word, options);
+    if (!near.empty()) return "; '" + word + "' is not known, did you mean '" + near + "'?";
   }
   return "";
 }
@@ -75,7 +69,7 @@ int run_program(const std::string& name, const std::function<int()>& body) {
     std::fprintf(stderr, "%s: out of memory\n", name.c_str());
     return static_cast<int>(ErrorCode::device);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: internal error: %s\n", name.c_str(), error.what());
+    std::fprintf(stderr, "%s: internal error: %s\n", name.c_str(), one_line(error.what()).c_str());
   }
   return static_cast<int>(ErrorCode::internal);
 }
@@ -87,15 +81,13 @@ void leave(int status) {
 }
 
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv) {
-  refuse_negative_counts(app);
   try {
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const CLI::App& command = innermost(app);
-    const std::string message = error.what() + hint_for(command, argc, argv) + "; see --help";
+    const std::string message = error.what() + hint_for(app) + "; see --help";
     std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), one_line(message).c_str());
     return kUsageStatus;
   }

@@ -1,8 +1,6 @@
 #include "runtime/cli/table.h"
 
 #include <algorithm>
-#include <iomanip>
-#include <sstream>
 #include <utility>
 
 #include "runtime/base/error.h"
@@ -27,13 +25,6 @@ std::string line_of(const std::vector<Table::Column>& columns,
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
-}
-
-std::string number_text(double value, int digits, std::ios_base::fmtflags form) {
-  std::ostringstream text;
-  text.setf(form, std::ios_base::floatfield);
-  text << std::setprecision(digits) << value;
-  return text.str();
 }
 
 }  // namespace
@@ -63,18 +54,6 @@ std::string Table::text() const {
   std::string text = has_titles ? line_of(columns_, titles, widths) : "";
   for (const auto& row : rows_) text += line_of(columns_, row, widths);
   return text;
-}
-
-std::string fixed(double value, int digits) {
-  return number_text(value, digits, std::ios_base::fixed);
-}
-
-std::string scientific(double value, int digits) {
-  return number_text(value, digits, std::ios_base::scientific);
-}
-
-std::string general(double value, int digits) {
-  return number_text(value, digits, {});
 }
 
 }  // namespace winnow

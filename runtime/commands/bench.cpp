@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "runtime/bench/compare.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
@@ -16,6 +17,7 @@ struct BenchOptions {
 };
 
 int bench(BenchOptions& options) {
+  check_json_place(options.model);
   options.compare.device = device_from(options.model.device);
   const std::int64_t largest = *std::ranges::max_element(options.batches);
   const DeployedModel model =
@@ -42,17 +44,17 @@ Command add_bench_command(CLI::App& app) {
   add_model_options(app, options->model);
   app.add_option("--batch", options->batches, "Batch sizes, comma separated")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(whole_number(1, 1 << 20))
       ->capture_default_str();
   CompareOptions& compare = options->compare;
   app.add_option("--warm-up", compare.warm_up, "Untimed runs before each round")
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
   app.add_option("--repeats", compare.repeats, "Timed runs of the whole network")
-      ->check(CLI::Range(1, 1 << 24))
+      ->check(whole_number(1, 1 << 24))
       ->capture_default_str();
   app.add_option("--layer-repeats", compare.layer_repeats, "Timed runs of each layer")
-      ->check(CLI::Range(1, 1 << 24))
+      ->check(whole_number(1, 1 << 24))
       ->capture_default_str();
   app.add_flag("--candidates", compare.all_candidates,
                "JSON: every kernel that was timed, not the fastest of each family");

@@ -5,8 +5,11 @@
 #include <string>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
+#include "runtime/base/suggest.h"
 #include "runtime/challenge/files/convert.h"
 #include "runtime/cli/interrupt.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/challenge.h"
 
@@ -30,7 +33,7 @@ std::string text_of(float value) {
 }
 
 void print_summary(const ConvertOptions& options, const challenge::Conversion& result) {
-  std::printf("%s: %u layers, %llu connections, ", options.output.c_str(), result.layers,
+  std::printf("%s: %u layers, %llu connections, ", one_line(options.output).c_str(), result.layers,
               static_cast<unsigned long long>(result.connections));
   if (result.images > 0) {
     std::printf("%u images, ", result.images);
@@ -45,6 +48,7 @@ int convert(const ConvertOptions& options) {
   const challenge::FileForm form = challenge::form_from(options.form);
   const challenge::DatasetFiles files =
       challenge::find_dataset(options.folder, options.neurons, options.layers);
+  require_output_folder(options.output);
   const InterruptGuard guard;
   std::optional<Progress> shown;
   const auto progress = [&](std::uint32_t done, std::uint32_t total) {
@@ -73,10 +77,13 @@ Command add_challenge_convert_command(CLI::App& app) {
       ->required();
   app.add_option("-o,--output", options->output, "Folder to write to; may be the same")->required();
   app.add_option("--form", options->form, "tsv, tsv.gz or binary")->capture_default_str();
-  app.add_option("--neurons", options->neurons, "Which network, if the folder holds several");
-  app.add_option("--layers", options->layers, "Only the first layers (default: all)");
+  app.add_option("--neurons", options->neurons, "Which network, if the folder holds several")
+      ->check(count_of_32_bits(1));
+  app.add_option("--layers", options->layers, "Only the first layers (default: all)")
+      ->check(count_of_32_bits(1));
   app.add_option("--bias", options->bias,
-                 "Bias of all neurons of a TSV network (default: the published one)");
+                 "Bias of all neurons of a TSV network (default: the published one)")
+      ->check(finite_float());
   app.add_flag("--quiet", options->is_quiet, "No progress on stderr");
   app.footer("Example: runtime challenge convert data -o data --form binary");
   return [options] { return convert(*options); };

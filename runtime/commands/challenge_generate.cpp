@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
 #include "runtime/challenge/files/binary/images_file.h"
 #include "runtime/challenge/files/dataset_writer.h"
@@ -14,6 +15,7 @@
 #include "runtime/challenge/generate/image_generator.h"
 #include "runtime/challenge/generate/network_generator.h"
 #include "runtime/cli/interrupt.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/challenge.h"
 #include "runtime/images/idx.h"
@@ -100,6 +102,7 @@ void check(GenerateOptions& options) {
     fail(ErrorCode::usage, "images cannot be made: ", challenge::missing_fft(),
          "; take --only network, or build again with FFTW");
   }
+  require_output_folder(options.folder);
   refuse_existing(options);
 }
 
@@ -109,8 +112,9 @@ void generate_network(const GenerateOptions& options, const challenge::Network& 
   const challenge::WrittenNetwork written =
       writer.write(network, progress_of(shown, "layer", options));
   shown.reset();
-  std::printf("%s: %s, %llu connections\n", writer.network_path(network.neurons()).c_str(),
-              network.name().c_str(), static_cast<unsigned long long>(written.connections));
+  std::printf(
+      "%s: %s, %llu connections\n", one_line(writer.network_path(network.neurons())).c_str(),
+      one_line(network.name()).c_str(), static_cast<unsigned long long>(written.connections));
   print_bias_to_give(written.bias_to_give);
 }
 
@@ -150,7 +154,7 @@ void generate_images(const GenerateOptions& options, const ImageSet& pictures,
   const char* comparison = !published || kept != challenge::kPublishedImages ? ""
                            : ones == *published ? ", as many as in the published images"
                                                 : ", not those of the published images";
-  std::printf("%s: %u images, %llu ones%s\n", writer.images_path(neurons).c_str(), kept,
+  std::printf("%s: %u images, %llu ones%s\n", one_line(writer.images_path(neurons)).c_str(), kept,
               static_cast<unsigned long long>(ones), comparison);
 }
 
@@ -171,18 +175,25 @@ void add_network_options(CLI::App& app, GenerateOptions& options) {
   CLI::Option* published = app.add_flag("--published", options.is_published,
                                         "The challenge's own network: 1024, 4096, 16384 or 65536 "
                                         "neurons, up to 1920 layers");
-  app.add_option("--neurons", recipe.neurons, "Neurons of every layer")->capture_default_str();
-  app.add_option("--layers", recipe.layers, "Layers")->capture_default_str();
+  app.add_option("--neurons", recipe.neurons, "Neurons of every layer")
+      ->check(count_of_32_bits(1))
+      ->capture_default_str();
+  app.add_option("--layers", recipe.layers, "Layers")
+      ->check(count_of_32_bits(1))
+      ->capture_default_str();
   const std::vector<CLI::Option*> others = {
-      app.add_option("--seed", recipe.seed, "Another network of the same kind"),
+      app.add_option("--seed", recipe.seed, "Another network of the same kind")
+          ->check(count_of_32_bits(0)),
       app.add_flag("--shuffle", recipe.is_shuffled,
                    "Random connections: no two outputs share their inputs"),
       app.add_option("--weights", options.weights, "constant (2 / connections), positive or random")
           ->capture_default_str(),
       app.add_option("--connections", recipe.connections, "Connections of every output")
+          ->check(count_of_32_bits(1))
           ->capture_default_str(),
       app.add_option("--bias", recipe.bias,
-                     "Bias of all neurons (default: one that a few per cent of MNIST outlive)")};
+                     "Bias of all neurons (default: one that a few per cent of MNIST outlive)")
+          ->check(finite_float())};
   for (CLI::Option* other : others) other->excludes(published);
 }
 
@@ -193,7 +204,8 @@ Command add_challenge_generate_command(CLI::App& app) {
   add_network_options(app, *options);
   app.add_option("--mnist", options->pictures,
                  "Grey pictures to make images from, such as train-images-idx3-ubyte.gz");
-  app.add_option("--images", options->images, "Only the first images (default: all)");
+  app.add_option("--images", options->images, "Only the first images (default: all)")
+      ->check(count_of_32_bits(1));
   app.add_option("--only", options->only, "network or images (default: both)");
   app.add_option("-o,--output", options->folder, "Folder to write to")->required();
   app.add_option("--form", options->form, "tsv, tsv.gz or binary")->capture_default_str();

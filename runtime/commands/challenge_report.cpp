@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/number_text.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
 #include "runtime/challenge/compare.h"
 #include "runtime/challenge/engines/engines.h"
@@ -233,11 +234,23 @@ void rename_engine(std::string& engine) {
   engine = name;
 }
 
+// `truth` is the file that is compared with; empty if there is none.
+void check_files(const ChallengeRunOptions& options, const std::string& truth) {
+  ProgramFiles files{.inputs = {}, .outputs = {}, .own = {}, .json = options.json};
+  if (!truth.empty()) files.inputs.push_back(truth);
+  if (!options.categories.empty()) files.outputs.push_back(options.categories);
+  require_text_path(options.folder);
+  require_text_path(truth);
+  require_distinct_outputs(files);
+}
+
 int run(const ChallengeRunOptions& options) {
   const InterruptGuard guard;
   challenge::check_engine(options.engine, options.engine_options);
   if (!options.baseline.empty()) challenge::check_engine(options.baseline, options.engine_options);
+  check_files(options, options.truth);
   const Work work(options);
+  check_files(options, truth_for(options, work.data));
   ChallengeReport report = report_of(options, work.data, work.network, work.range);
   const challenge::Categories categories =
       Measurement(options, report).run(work.network, work.images);
@@ -252,15 +265,27 @@ int run(const ChallengeRunOptions& options) {
   return 0;
 }
 
+// What only GPU engines read must not be thought to have had an effect.
+void refuse_idle_options(const CLI::App& app, const ChallengeRunOptions& options) {
+  if (challenge::runs_on_gpu(options.engine)) return;
+  if (!options.baseline.empty() && challenge::runs_on_gpu(options.baseline)) return;
+  for (const char* name :
+       {"--gpu", "--images-at-once", "--weight-memory", "--no-half", "--full-precision-layers"}) {
+    if (app.count(name) == 0) continue;
+    fail(ErrorCode::usage, name, " has no effect: engine ", options.engine, " runs on no GPU");
+  }
+}
+
 }  // namespace
 
 Command add_challenge_run_command(CLI::App& app) {
   auto options = std::make_shared<ChallengeRunOptions>();
   add_challenge_run_options(app, *options);
   app.footer("Example: runtime challenge run data --engine cpu --json results.json");
-  return [options] {
+  return [options, &app] {
     rename_engine(options->engine);
     rename_engine(options->baseline);
+    refuse_idle_options(app, *options);
     options->engine_options.use_half = !options->has_no_half;
     return run(*options);
   };

@@ -37,6 +37,9 @@ struct ModelOptions {
 };
 void add_model_options(CLI::App& app, ModelOptions& options);
 
+// Throws Error{usage} unless --json can be written and is not the model itself.
+void check_json_place(const ModelOptions& options);
+
 // --choice, for commands that run one plan; `bench` runs all three.
 void add_choice_option(CLI::App& app, ModelOptions& options);
 

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "runtime/base/library_facts.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/processor.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"
@@ -70,6 +71,7 @@ std::string facts_json(const Facts& facts) {
 }
 
 int doctor(const std::string& json) {
+  require_distinct_outputs({.inputs = {}, .outputs = {}, .own = {}, .json = json});
   const Facts facts = collect();
   if (json != "-") std::printf("%s", facts_table(facts).c_str());
   if (!json.empty()) write_json_output(json, facts_json(facts));

@@ -1,6 +1,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/number_text.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
@@ -122,6 +124,7 @@ struct InspectOptions {
 
 int inspect(const InspectOptions& options) {
   const auto& [path, max_model_bytes, is_quiet, json] = options;
+  require_distinct_outputs({.inputs = {path}, .outputs = {}, .own = {}, .json = json});
   const DeployedModel model =
       read_model_file(path, {max_model_bytes}, progress_callback("inspect: read weight", is_quiet));
   const std::vector<StoredSize> sizes = stored_sizes(model);

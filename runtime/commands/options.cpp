@@ -1,5 +1,8 @@
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
 
@@ -29,7 +32,7 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("--precision", options.precision, "f32 or f16 (GPU)")->capture_default_str();
   app.add_option("--family", options.family, "Only this kernel family, for example direct");
   app.add_option("--threads", options.threads, "CPU threads, 0 for all cores")
-      ->check(CLI::Range(0, 4096))
+      ->check(whole_number(0, ThreadPool::kMostThreads))
       ->capture_default_str();
   app.add_option(
          "--sub-batch", options.sub_batch,
@@ -45,12 +48,16 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
   app.add_option("--json", options.json, "Write results as JSON to this file ('-': stdout)");
 }
 
+void check_json_place(const ModelOptions& options) {
+  require_distinct_outputs(
+      {.inputs = {options.model}, .outputs = {}, .own = {}, .json = options.json});
+}
+
 void add_limit_option(CLI::App& app, std::uint64_t& max_model_bytes) {
   app.add_option("--max-model-bytes", max_model_bytes,
                  "Memory that weights and activations may take, for example 20GB; a file that asks "
                  "for more is refused")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::PositiveNumber)
+      ->transform(byte_size(1))
       ->default_str("8GB");
 }
 

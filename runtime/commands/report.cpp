@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "runtime/base/suggest.h"
 #include "runtime/commands/commands.h"
 
 namespace winnow {
@@ -10,7 +11,7 @@ namespace {
 int report(const std::string& folder) {
   const std::string path = write_report(folder);
   std::printf("%s%-10s %s\n", summary_table(read_run_facts(folder)).c_str(), "report",
-              path.c_str());
+              one_line(path).c_str());
   return 0;
 }
 

@@ -4,8 +4,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output_path.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
@@ -93,17 +96,11 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
   return images;
 }
 
-ImageSet load_set(const RunOptions& options, const DeployedModel& model) {
-  const auto colon = options.data.find(':');
-  if (colon == std::string::npos) {
-    fail(ErrorCode::usage, "--data '", options.data,
-         "': expected FORMAT:DIRECTORY, for example cifar10:data/cifar10");
-  }
+ImageSet load_set(const RunOptions& options, const DataPlace& place, const DeployedModel& model) {
   const Shape& shape = std::get<Input>(model.graph.nodes.front().op).shape;
   FolderOptions folder;
   if (shape.size() == 3) folder = {shape[1], shape[0]};
-  ImageSet set = read_image_set(image_format_from(options.data.substr(0, colon)),
-                                options.data.substr(colon + 1),
+  ImageSet set = read_image_set(place.format, place.directory,
                                 options.split == "train" ? Split::train : Split::test, folder);
   const Shape found = {set.channels, set.height, set.width};
   if (found != shape) {
@@ -143,10 +140,23 @@ Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is
   return score;
 }
 
-int run(RunOptions& options) {
+// Before any work: what is to be read and written. Nothing if pictures are.
+std::optional<DataPlace> check_files(const RunOptions& options) {
   if (options.pictures.empty() == options.data.empty()) {
     fail(ErrorCode::usage, "run: give either picture files or --data FORMAT:DIRECTORY");
   }
+  ProgramFiles files{.inputs = options.pictures, .outputs = {}, .own = {}, .json = {}};
+  files.inputs.push_back(options.model.model);
+  files.json = options.model.json;
+  for (const std::string& path : files.inputs) require_text_path(path);
+  require_text_path(options.data);
+  require_distinct_outputs(files);
+  if (options.data.empty()) return std::nullopt;
+  return data_place_from(options.data);
+}
+
+int run(RunOptions& options) {
+  const std::optional<DataPlace> place = check_files(options);
   if (options.batch == 0) options.batch = options.data.empty() ? 1 : 128;
   Engine engine(options.model.model, device_from(options.model.device),
                 session_options(options.model, options.batch, "run"),
@@ -158,10 +168,10 @@ int run(RunOptions& options) {
                  {"precision", options.model.precision},
                  {"batch", options.batch}};
   double accuracy = 100;
-  if (options.data.empty()) {
+  if (!place) {
     result["images"] = classify_pictures(engine, options);
   } else {
-    const ImageSet set = load_set(options, engine.model());
+    const ImageSet set = load_set(options, *place, engine.model());
     const Score score = score_set(engine, set, options.batch, options.model.is_quiet);
     accuracy = 100.0 * static_cast<double>(score.correct) / static_cast<double>(set.count);
     result["data"] = options.data;
@@ -193,16 +203,17 @@ Command add_run_command(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--limit", options->limit,
                  "Use at most this many samples, evenly spread; 0 for all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--batch", options->batch, "Batch size; 0: 1 for pictures, 128 for a data set")
-      ->check(CLI::Range(0, 1 << 20))
+      ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
   app.add_option("--top", options->top, "Classes listed per picture")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   app.add_option("--min-accuracy", options->min_accuracy,
-                 "Percent; exit with status 5 if the accuracy is lower");
+                 "Percent; exit with status 5 if the accuracy is lower")
+      ->check(number_between(0, 100));
   app.footer("Example: runtime run vgg16.wnw cat.png --device cuda --precision f16");
   return [options] { return run(*options); };
 }

@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/error.h"
+#include "runtime/base/number_text.h"
 #include "runtime/base/random.h"
 #include "runtime/base/suggest.h"
 #include "runtime/bench/layer_errors.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/table.h"
@@ -90,6 +92,7 @@ std::string errors_table(const std::vector<LayerError>& errors, double tolerance
 }
 
 int verify(const VerifyOptions& options) {
+  check_json_place(options.model);
   const SessionOptions how = session_options(options.model, options.batch, "verify");
   const Device device = device_from(options.model.device);
   const DeployedModel model =
@@ -123,9 +126,11 @@ Command add_verify_command(CLI::App& app) {
   add_model_options(app, options->model);
   add_choice_option(app, options->model);
   app.add_option("--batch", options->batch, "Samples")
-      ->check(CLI::Range(1, 1 << 16))
+      ->check(whole_number(1, 1 << 16))
       ->capture_default_str();
-  app.add_option("--seed", options->seed, "Seed of the random input")->capture_default_str();
+  app.add_option("--seed", options->seed, "Seed of the random input")
+      ->check(seed_number())
+      ->capture_default_str();
   app.footer("Exit status 5 if a layer differs by more than the tolerance.");
   return [options] { return verify(*options); };
 }

@@ -14,7 +14,16 @@ ImageFormat image_format_from(std::string_view name) {
   if (name == "idx") return ImageFormat::idx;
   if (name == "folder") return ImageFormat::folder;
   const std::string known[] = {"cifar10", "cifar100", "idx", "folder"};
-  fail(ErrorCode::usage, "unknown data format '", name, "'", suggestion(name, known));
+  fail(ErrorCode::usage, "unknown data format ", in_quotes(name), suggestion(name, known));
+}
+
+DataPlace data_place_from(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon + 1 == text.size()) {
+    fail(ErrorCode::usage, "found ", in_quotes(text),
+         ", expected FORMAT:DIRECTORY, for example cifar10:data/cifar10");
+  }
+  return {image_format_from(std::string_view(text).substr(0, colon)), text.substr(colon + 1)};
 }
 
 ImageSet read_image_set(ImageFormat format, const std::string& directory, Split split,

@@ -29,6 +29,15 @@ enum class ImageFormat { cifar10, cifar100, idx, folder };
 // Throws Error{usage} with a did-you-mean.
 ImageFormat image_format_from(std::string_view name);
 
+// A data set as the command line names it, "cifar10:data/cifar10".
+struct DataPlace {
+  ImageFormat format = ImageFormat::idx;
+  std::string directory;
+};
+
+// Throws Error{usage} unless `text` is FORMAT:DIRECTORY with a format that is known.
+DataPlace data_place_from(const std::string& text);
+
 enum class Split { train, test };
 
 // Size that images of a folder are brought to: the shorter side is scaled to `size` (bilinear with

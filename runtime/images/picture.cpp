@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/file_kind.h"
 #include "runtime/images/image_set.h"
 #include "runtime/images/resize.h"
 
@@ -44,7 +45,8 @@ Picture decode_picture(const std::string& path) {
   const MappedFile file(path);
   if (starts_with(file.bytes(), kPngSignature)) return decode_png(path, file.bytes());
   if (starts_with(file.bytes(), kJpegSignature)) return decode_jpeg(path, file.bytes());
-  fail(ErrorCode::bad_file, path, ": byte 0: expected the signature of a PNG or a JPEG");
+  fail(ErrorCode::bad_file, path, ": expected a PNG or a JPEG picture",
+       but_file_kind(file.bytes()));
 }
 
 Picture with_channels(Picture picture, std::int64_t channels) {

@@ -57,6 +57,13 @@ void check_preprocessing(const Preprocessing& preprocessing, const Input& input,
       fail(ErrorCode::bad_file, place, ": ", what, is_mean ? " is not finite" : " is not positive");
     }
   }
+  for (std::size_t c = 0; c < preprocessing.deviation.size(); ++c) {
+    const float divisor = preprocessing.deviation[c];
+    const float shift = preprocessing.mean.empty() ? 0.0f : preprocessing.mean[c];
+    if (std::isfinite(-shift / divisor) && std::isfinite((1 - shift) / divisor)) continue;
+    fail(ErrorCode::bad_file, place, ": deviation ", divisor, " of channel ", c,
+         " makes inputs infinite");
+  }
 }
 
 }  // namespace

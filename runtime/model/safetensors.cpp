@@ -21,7 +21,8 @@ using NamedEntry = std::pair<const std::string, TensorEntry>;
 
 std::string_view header_text(std::span<const std::byte> bytes, const std::string& path) {
   if (bytes.size() < kLengthBytes) {
-    fail(ErrorCode::bad_file, path, ": ", bytes.size(), " bytes are too few for safetensors");
+    fail(ErrorCode::bad_file, path, ": ", bytes.size(), " bytes are too few for safetensors",
+         but_file_kind(bytes));
   }
   const bool begins_with_header =
       bytes.size() > kLengthBytes && bytes[kLengthBytes] == std::byte{'{'};

@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
+#include <iterator>
 #include <limits>
+#include <utility>
+
+#include "runtime/base/number_text.h"
 
 namespace winnow {
 namespace {
 
 constexpr double kWidth = 860, kHeight = 320;
 constexpr double kLeft = 70, kRight = 20, kTop = 46, kBottom = 64;
+// Above the first, doubles lie too far apart for ticks between them; what is positive and below the
+// second is drawn as the second on a logarithmic axis.
+constexpr double kLargestDrawn = 1e15, kSmallestDrawn = 1e-15;
+constexpr int kMostDecades = 8;  // with a tick each
 const char* const kColours[] = {"#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a"};
 
 const char* colour(std::size_t index) {
@@ -42,23 +48,23 @@ struct Axis {
   }
 };
 
-std::string printf_text(const char* format, ...) __attribute__((format(printf, 1, 2)));
-std::string printf_text(const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return text;
+bool is_drawn(double value) {
+  return std::abs(value) <= kLargestDrawn;  // false for what is not a number
+}
+
+// " x='12.5'": a place or a length in pixels.
+std::string pixels(const char* name, double value) {
+  return std::string(" ") + name + "='" + fixed(value, 1) + "'";
 }
 
 std::string text_at(double x, double y, const char* anchor, const std::string& content) {
-  return printf_text("<text x='%.1f' y='%.1f' text-anchor='%s'>", x, y, anchor) +
+  return "<text" + pixels("x", x) + pixels("y", y) + " text-anchor='" + anchor + "'>" +
          escape_html(content) + "</text>\n";
 }
 
 std::string frame(const ChartText& text) {
-  std::string svg = printf_text("<svg viewBox='0 0 %g %g' role='img'>\n", kWidth, kHeight);
+  std::string svg =
+      "<svg viewBox='0 0 " + general(kWidth, 4) + " " + general(kHeight, 4) + "' role='img'>\n";
   svg += "<title>" + escape_html(text.title) + "</title>\n<g class='title'>" +
          text_at(kLeft, 18, "start", text.title) + "</g>\n";
   svg += text_at((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", text.x_label);
@@ -73,7 +79,7 @@ std::string legend(const std::vector<std::string>& names) {
     svg += text_at(x, 18, "end", names[i]);
     x -= 7.0 * static_cast<double>(names[i].size()) + 18;
     svg +=
-        printf_text("<rect x='%.1f' y='9' width='10' height='10' fill='%s'/>\n", x + 2, colour(i));
+        "<rect" + pixels("x", x + 2) + " y='9' width='10' height='10' fill='" + colour(i) + "'/>\n";
     x -= 10;
   }
   return svg;
@@ -81,11 +87,12 @@ std::string legend(const std::vector<std::string>& names) {
 
 std::vector<double> ticks_of(const Axis& axis) {
   if (!axis.is_logarithmic) return round_ticks(axis.range.low, axis.range.high);
+  const auto low = std::lround(std::log10(axis.range.low));
+  const auto high = std::lround(std::log10(axis.range.high));
   std::vector<double> ticks;
-  double tick = axis.range.low;
-  while (tick <= axis.range.high * 1.0001) {
-    ticks.push_back(tick);
-    tick *= 10;
+  const auto step = std::max((high - low + kMostDecades - 1) / kMostDecades, 1L);
+  for (auto decade = low; decade <= high; decade += step) {
+    ticks.push_back(std::pow(10, static_cast<double>(decade)));
   }
   return ticks;
 }
@@ -94,9 +101,9 @@ std::string horizontal_grid(const Axis& y) {
   std::string svg;
   for (const double tick : ticks_of(y)) {
     const double at = y.at(tick);
-    svg += printf_text("<line class='grid' x1='%g' x2='%g' y1='%.1f' y2='%.1f'/>\n", kLeft,
-                       kWidth - kRight, at, at);
-    svg += text_at(kLeft - 6, at + 4, "end", format_number(tick));
+    svg += "<line class='grid'" + pixels("x1", kLeft) + pixels("x2", kWidth - kRight) +
+           pixels("y1", at) + pixels("y2", at) + "/>\n";
+    svg += text_at(kLeft - 6, at + 4, "end", general(tick, 4));
   }
   return svg;
 }
@@ -114,7 +121,9 @@ void widen(Range& range) {
 std::string polyline(const Series& series, const Axis& x, const Axis& y, const char* stroke) {
   std::string svg =
       "<polyline fill='none' stroke-width='1.8' stroke='" + std::string(stroke) + "' points='";
-  for (const auto& [px, py] : series.points) svg += printf_text("%.1f,%.1f ", x.at(px), y.at(py));
+  for (const auto& [px, py] : series.points) {
+    svg += fixed(x.at(px), 1) + "," + fixed(y.at(py), 1) + " ";
+  }
   return svg + "'/>\n";
 }
 
@@ -123,13 +132,15 @@ Axis bar_axis(const Bars& bars) {
   double smallest = std::numeric_limits<double>::infinity();
   for (const auto& row : bars.values) {
     for (const double value : row) {
+      if (!is_drawn(value)) continue;
       y.range.add(value);
-      if (value > 0) smallest = std::min(smallest, value);
+      if (value > 0) smallest = std::min(smallest, std::max(value, kSmallestDrawn));
     }
   }
   if (bars.is_logarithmic && std::isfinite(smallest)) {
-    y.range.low = std::pow(10, std::floor(std::log10(smallest)) - (smallest == y.range.high));
-    y.range.high = std::pow(10, std::ceil(std::log10(y.range.high)));
+    const double highest = std::max(y.range.high, smallest);
+    y.range.low = std::pow(10, std::floor(std::log10(smallest)) - (smallest == highest));
+    y.range.high = std::pow(10, std::ceil(std::log10(highest)));
   } else {
     y.is_logarithmic = false;
     widen(y.range);
@@ -142,19 +153,18 @@ std::string bar_group(const Bars& bars, std::size_t c, double x, double width, c
   const double bar = width * 0.8 / static_cast<double>(bars.names.size());
   for (std::size_t s = 0; s < bars.names.size(); ++s) {
     const double value = bars.values[s][c];
-    if (value <= 0) continue;
+    if (!is_drawn(value) || value <= 0) continue;
     const double top = y.at(std::max(value, y.range.low));
-    svg += printf_text("<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='%s'>",
-                       x + width * 0.1 + bar * static_cast<double>(s), top, std::max(bar - 1, 0.5),
-                       std::max(0.0, y.from - top), colour(s));
+    svg += "<rect" + pixels("x", x + width * 0.1 + bar * static_cast<double>(s)) +
+           pixels("y", top) + pixels("width", std::max(bar - 1, 0.5)) +
+           pixels("height", std::max(0.0, y.from - top)) + " fill='" + colour(s) + "'>";
     svg += "<title>" +
-           escape_html(bars.categories[c] + ": " + bars.names[s] + " " + format_number(value)) +
+           escape_html(bars.categories[c] + ": " + bars.names[s] + " " + general(value, 4)) +
            "</title></rect>\n";
   }
   const double middle = x + width / 2, below = kHeight - kBottom + 12;
-  svg += printf_text("<text transform='translate(%.1f %.1f) rotate(-35)' text-anchor='end'>",
-                     middle, below) +
-         escape_html(bars.categories[c]) + "</text>\n";
+  svg += "<text transform='translate(" + fixed(middle, 1) + " " + fixed(below, 1) +
+         ") rotate(-35)' text-anchor='end'>" + escape_html(bars.categories[c]) + "</text>\n";
   return svg;
 }
 
@@ -162,16 +172,18 @@ std::string bar_group(const Bars& bars, std::size_t c, double x, double width, c
 
 std::string line_chart(const ChartText& text, const std::vector<Series>& series) {
   Axis x{{}, kLeft, kWidth - kRight}, y{{}, kHeight - kBottom, kTop};
-  std::vector<const Series*> drawn;
+  std::vector<Series> drawn;
   std::vector<std::string> names;
-  for (const Series& s : series) {
+  for (Series s : series) {
+    std::erase_if(s.points,
+                  [](const auto& p) { return !is_drawn(p.first) || !is_drawn(p.second); });
     if (s.points.empty()) continue;
-    drawn.push_back(&s);
     names.push_back(s.name);
     for (const auto& [px, py] : s.points) {
       x.range.add(px);
       y.range.add(py);
     }
+    drawn.push_back(std::move(s));
   }
   if (drawn.empty()) return "";
   if (x.range.low == x.range.high) x.range.high += 1;
@@ -180,9 +192,9 @@ std::string line_chart(const ChartText& text, const std::vector<Series>& series)
   std::string svg = frame(text) + legend(names) + horizontal_grid(y);
   for (const double tick : round_ticks(x.range.low, x.range.high)) {
     if (tick < x.range.low || tick > x.range.high) continue;
-    svg += text_at(x.at(tick), kHeight - kBottom + 16, "middle", format_number(tick));
+    svg += text_at(x.at(tick), kHeight - kBottom + 16, "middle", general(tick, 4));
   }
-  for (std::size_t i = 0; i < drawn.size(); ++i) svg += polyline(*drawn[i], x, y, colour(i));
+  for (std::size_t i = 0; i < drawn.size(); ++i) svg += polyline(drawn[i], x, y, colour(i));
   return svg + "</svg>\n";
 }
 
@@ -223,12 +235,10 @@ std::string escape_html(const std::string& text) {
   return safe;
 }
 
-std::string format_number(double value) {
-  return printf_text("%.4g", value);
-}
-
 std::vector<double> round_ticks(double low, double high) {
-  const double raw = std::max((high - low) / 5, 1e-12);
+  // A step is wide enough that neighbouring ticks are different numbers.
+  const double largest = std::max(std::abs(low), std::abs(high));
+  const double raw = std::max({(high - low) / 5, 1e-12, largest * 1e-14});
   const double decade = std::pow(10, std::floor(std::log10(raw)));
   const double ratio = raw / decade;
   const double step = decade * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);

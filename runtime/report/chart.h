@@ -18,6 +18,8 @@ struct ChartText {
   std::string y_label;
 };
 
+// Both charts leave out what is no number or lies beyond 1e15 in either direction.
+
 // Lines over a common x axis. Series without points are left out; no points at all give "".
 std::string line_chart(const ChartText& text, const std::vector<Series>& series);
 
@@ -34,10 +36,7 @@ std::string bar_chart(const ChartText& text, const Bars& bars);
 // Text made safe for HTML and SVG.
 std::string escape_html(const std::string& text);
 
-// At most four significant digits: "0.1234", "12.34", "1.2e+06".
-std::string format_number(double value);
-
-// Tick positions, a few round numbers that cover [low, high].
+// Tick positions, one to seven round numbers that cover [low, high], within -1e15 to 1e15.
 std::vector<double> round_ticks(double low, double high);
 
 }  // namespace winnow

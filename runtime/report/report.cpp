@@ -1,9 +1,11 @@
 #include "runtime/report/report.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 
 #include "runtime/base/file.h"
+#include "runtime/base/number_text.h"
+#include "runtime/base/suggest.h"
 #include "runtime/report/chart.h"
 
 namespace winnow {
@@ -11,26 +13,39 @@ namespace {
 
 using Row = std::pair<std::string, std::string>;
 
-std::string formatted(const char* format, double value, const char* unit) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text + std::string(unit);
+constexpr double kLargestWritten = 1e15;  // with all digits; no result is larger
+
+std::string decimal(double value, int digits) {
+  return std::abs(value) <= kLargestWritten ? fixed(value, digits) : general(value, 4);
 }
 
 std::string percent(std::optional<double> fraction) {
-  return fraction ? formatted("%.2f", 100 * *fraction, " %") : "-";
+  return fraction ? decimal(100 * *fraction, 2) + " %" : "-";
 }
 
 std::string bytes(std::optional<double> count) {
-  return count ? formatted("%.0f", *count, " bytes") : "-";
+  return count ? decimal(*count, 0) + " bytes" : "-";
 }
 
 std::string ratio(std::optional<double> whole, std::optional<double> part) {
-  return whole && part && *part > 0 ? formatted(" (%.1f", *whole / *part, "x smaller)") : "";
+  return whole && part && *part > 0 ? " (" + decimal(*whole / *part, 1) + "x smaller)" : "";
 }
 
 std::string per_image(std::optional<double> batch_ms, std::int64_t batch) {
-  return batch_ms ? formatted("%.4f", *batch_ms / static_cast<double>(batch), " ms") : "-";
+  return batch_ms ? decimal(*batch_ms / static_cast<double>(batch), 4) + " ms" : "-";
+}
+
+// "vgg16, vgg on cifar10 in data": what is known of it.
+std::string run_text(const RunFacts& facts) {
+  std::string what = facts.network;
+  if (!facts.data.empty()) what += (what.empty() ? "on " : " on ") + facts.data;
+  const std::string text = facts.name + (facts.name.empty() || what.empty() ? "" : ", ") + what;
+  return text.empty() ? "-" : text;
+}
+
+// "accuracy, quantized 4b/16b"; without what is not known.
+std::string label(const std::string& what, const std::string& detail) {
+  return detail.empty() ? what : what + " " + detail;
 }
 
 void add_times(std::vector<Row>& rows, const BatchFacts& batch) {
@@ -39,18 +54,20 @@ void add_times(std::vector<Row>& rows, const BatchFacts& batch) {
   rows.emplace_back("time per image, sparse" + at, per_image(batch.sparse_ms, batch.batch));
   std::string chosen = per_image(batch.chosen_ms, batch.batch);
   if (batch.dense_ms && batch.chosen_ms > 0) {
-    chosen += formatted(" (%.2f", *batch.dense_ms / batch.chosen_ms, "x dense)");
+    chosen += " (" + decimal(*batch.dense_ms / batch.chosen_ms, 2) + "x dense)";
   }
   rows.emplace_back("time per image, chosen" + at, chosen);
 }
 
 std::vector<Row> summary_rows(const RunFacts& facts) {
   std::vector<Row> rows = {
-      {"run", facts.name + ", " + facts.network + " on " + facts.data},
+      {"run", run_text(facts)},
       {"accuracy, dense", percent(facts.dense_accuracy)},
       {"accuracy, pruned", percent(facts.pruned_accuracy)},
-      {"accuracy, quantized " + facts.scheme, percent(facts.quantized_accuracy)},
-      {"accuracy, deployed on " + facts.deployed_device, percent(facts.deployed_accuracy)},
+      {label("accuracy, quantized", facts.scheme), percent(facts.quantized_accuracy)},
+      {label("accuracy, deployed",
+             facts.deployed_device.empty() ? "" : "on " + facts.deployed_device),
+       percent(facts.deployed_accuracy)},
       {"weight sparsity", percent(facts.sparsity)},
       {"weights as dense fp32", bytes(facts.dense_f32_bytes)},
       {"model file", bytes(facts.file_bytes) + ratio(facts.dense_f32_bytes, facts.file_bytes)}};
@@ -158,9 +175,13 @@ std::string section(const std::string& title, const std::string& content) {
 }  // namespace
 
 std::string summary_table(const RunFacts& facts) {
-  const std::vector<Row> rows = summary_rows(facts);
+  std::vector<Row> rows = summary_rows(facts);
   std::size_t width = 0;
-  for (const Row& row : rows) width = std::max(width, row.first.size());
+  for (auto& [label, value] : rows) {
+    label = one_line(label);
+    value = one_line(value);
+    width = std::max(width, label.size());
+  }
   std::string table;
   for (const auto& [label, value] : rows) {
     table += label + std::string(width - label.size() + 2, ' ') + value + "\n";

@@ -8,7 +8,7 @@
 namespace winnow {
 
 // Accuracy dense, pruned, quantized and deployed; sparsity; bytes; time per image dense and sparse.
-// What is not known is shown as "-".
+// What is not known is shown as "-". Control characters are escaped.
 std::string summary_table(const RunFacts& facts);
 
 // Charts of training, evolution, sparsity, bytes and times; no scripts, no links to other places.

@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <system_error>
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -35,9 +37,27 @@ std::optional<double> percent(const Json& json, const char* key) {
   return value ? std::optional(*value / 100) : std::nullopt;
 }
 
+bool is_there(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return false;
+  if (error) fail(ErrorCode::bad_file, path, ": cannot read: ", error.message());
+  return true;
+}
+
+// A count of at least `least`.
+std::int64_t count(const Json& json, const char* key, std::int64_t least, const std::string& path) {
+  const Json& value = json.at(key);
+  const bool is_in_range = value.is_number_unsigned() &&
+                           value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
+  if (is_in_range && value.get<std::int64_t>() >= least) return value.get<std::int64_t>();
+  fail(ErrorCode::bad_file, path, ": '", key, "': found ", value.dump().substr(0, 40),
+       ", expected a whole number of at least ", least);
+}
+
 // Hands the parsed file to `use`; false if it is not there.
 bool with_json(const std::string& path, const std::function<void(const Json&)>& use) {
-  if (!std::filesystem::exists(path)) return false;
+  if (!is_there(path)) return false;
   try {
     use(Json::parse(read_text_file(path, kLimitBytes)));
   } catch (const Json::exception& error) {
@@ -55,7 +75,7 @@ LayerFacts& layer_called(RunFacts& facts, const std::string& name) {
   return added;
 }
 
-void add_prune(RunFacts& facts, const Json& json) {
+void add_prune(RunFacts& facts, const Json& json, const std::string& path) {
   facts.name = text(json, "name");
   facts.network = text(json, "network");
   facts.data = text(json, "data");
@@ -64,7 +84,7 @@ void add_prune(RunFacts& facts, const Json& json) {
   facts.sparsity = number(json, "sparsity");
   for (const Json& layer : json.at("layers")) {
     LayerFacts& target = layer_called(facts, text(layer, "name"));
-    target.weights = layer.at("weights").get<std::int64_t>();
+    target.weights = count(layer, "weights", 0, path);
     target.sparsity = number_or_zero(layer, "sparsity");
   }
 }
@@ -94,14 +114,14 @@ std::optional<double> layer_median(const Json& plan, const std::string& name) {
   return std::nullopt;
 }
 
-void add_bench(RunFacts& facts, const Json& json) {
+void add_bench(RunFacts& facts, const Json& json, const std::string& path) {
   for (const Json& comparison : json) {
     const Json &dense = comparison.at("dense"), &sparse = comparison.at("sparse");
     const Json& chosen = comparison.at("chosen");
     BatchFacts batch;
     batch.device = text(comparison, "device");
     batch.precision = text(comparison, "precision");
-    batch.batch = comparison.at("batch").get<std::int64_t>();
+    batch.batch = count(comparison, "batch", 1, path);
     batch.dense_ms = median(dense, "network_ms");
     batch.sparse_ms = median(sparse, "network_ms");
     batch.chosen_ms = median(chosen, "network_ms").value_or(0);
@@ -134,7 +154,7 @@ void add_metrics_line(RunFacts& facts, const Json& line) {
 }
 
 bool add_metrics(RunFacts& facts, const std::string& path) {
-  if (!std::filesystem::exists(path)) return false;
+  if (!is_there(path)) return false;
   const std::string content = read_text_file(path, kLimitBytes);
   std::istringstream lines(content.substr(0, content.rfind('\n') + 1));
   std::string line;
@@ -153,7 +173,8 @@ bool add_metrics(RunFacts& facts, const std::string& path) {
 RunFacts read_run_facts(const std::string& folder) {
   RunFacts facts;
   const auto in_folder = [&](const char* name) { return folder + "/" + name; };
-  bool any = with_json(in_folder("prune.json"), [&](const Json& j) { add_prune(facts, j); });
+  const std::string prune = in_folder("prune.json"), bench = in_folder("bench.json");
+  bool any = with_json(prune, [&](const Json& j) { add_prune(facts, j, prune); });
   any |= with_json(in_folder("quantize.json"), [&](const Json& j) {
     facts.scheme = text(j, "scheme");
     facts.quantized_accuracy = percent(j, "accuracy_after");
@@ -163,13 +184,13 @@ RunFacts read_run_facts(const std::string& folder) {
     facts.deployed_accuracy = percent(j, "accuracy");
     facts.deployed_device = text(j, "device");
   });
-  any |= with_json(in_folder("bench.json"), [&](const Json& j) { add_bench(facts, j); });
+  any |= with_json(bench, [&](const Json& j) { add_bench(facts, j, bench); });
   any |= add_metrics(facts, in_folder("metrics.jsonl"));
   if (!any) {
     fail(ErrorCode::bad_file, folder, ": no run folder: none of prune.json, quantize.json, ",
          "export.json, run.json, bench.json, metrics.jsonl is there");
   }
-  if (std::filesystem::exists(in_folder("config.yaml"))) {
+  if (is_there(in_folder("config.yaml"))) {
     facts.config_text = read_text_file(in_folder("config.yaml"));
   }
   return facts;

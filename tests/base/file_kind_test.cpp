@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <string_view>
 
 namespace winnow {
@@ -34,6 +35,9 @@ TEST_CASE("our own files, texts and nothing are told apart") {
   CHECK(kind("\x89WNW\r\n\x1a\n\1\0"sv) == "a Winnow model file (.wnw)");
   CHECK(kind("\x02\0\0\0\0\0\0\0{}"sv) == "a safetensors file");
   CHECK(kind("name: vgg16\n\tx"sv) == "a text file");
+  CHECK(kind("gr\u00fcn"sv) == "a text file");
+  const std::string cut = std::string(511, 'a') + "\u00fc";  // its second byte is the 513th
+  CHECK(kind(cut) == "a text file");
   CHECK(kind(""sv) == "an empty file");
 }
 
@@ -41,6 +45,9 @@ TEST_CASE("what is none of these has no name") {
   CHECK(kind("\x01\x02\x03\x04"sv) == "");
   CHECK(kind("\x02\0\0\0\0\0\0\x01{}"sv) == "");  // a length that no file has
   CHECK(kind("\x08"sv) == "");
+  CHECK(kind(std::string(56, '\xc8')) == "");
+  CHECK(kind("gr\xfcn"sv) == "");
+  CHECK(kind(std::string(600, '\x80')) == "");
   CHECK(but_file_kind(std::as_bytes(std::span("\x01\x02"sv))) == "");
   CHECK(but_file_kind(std::as_bytes(std::span("abc"sv))) == ", but a text file");
 }

@@ -33,6 +33,9 @@ static int check_sizes(void) {
   if (strstr(winnow_last_error(), " is not 0") == NULL) return 27;
   options->struct_size = 0;
   if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 28;
+  options->struct_size = offsetof(winnow_options, max_model_bytes) + 4;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 29;
+  if (strstr(winnow_last_error(), "ends within max_model_bytes") == NULL) return 30;
   return 0;
 }
 
@@ -84,6 +87,13 @@ static int check_limits(const char* path) {
   /* To a caller that does not know the limit the default applies. */
   options.struct_size = offsetof(winnow_options, max_model_bytes);
   if (winnow_load(path, &options, &engine) != WINNOW_OK || engine == NULL) return 42;
+  float number = 0;
+  const unsigned char byte = 0;
+  const int64_t too_many = INT64_MAX / 4; /* their bytes are no number of 64 bits */
+  if (winnow_run(engine, &number, too_many, &number) != WINNOW_USAGE) return 43;
+  if (strstr(winnow_last_error(), "samples, expected 0 to ") == NULL) return 44;
+  if (winnow_run_bytes(engine, &byte, too_many, &number) != WINNOW_USAGE) return 45;
+  if (winnow_run(engine, &number, -1, &number) != WINNOW_USAGE) return 46;
   winnow_free(engine);
   return 0;
 }

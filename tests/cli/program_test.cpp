@@ -1,8 +1,14 @@
 #include "runtime/cli/program.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/cli/number_checks.h"
 #include "runtime/cli/progress.h"
 
 namespace winnow {
@@ -34,24 +40,50 @@ TEST_CASE("a mistake on the command line is status 2, help is status 0") {
   CHECK(parse_command_line(app, 2, help) == 0);
 }
 
-TEST_CASE("a count is not negative, also with a unit and in a subcommand") {
+// What parse_command_line says to stderr.
+std::string said(CLI::App& app, std::vector<const char*> words) {
+  words.insert(words.begin(), "t");
+  std::fflush(stderr);
+  const int kept = dup(STDERR_FILENO);
+  std::FILE* file = std::tmpfile();
+  dup2(fileno(file), STDERR_FILENO);
+  const auto status = parse_command_line(app, static_cast<int>(words.size()), words.data());
+  std::fflush(stderr);
+  dup2(kept, STDERR_FILENO);
+  close(kept);
+  CHECK(status == 2);
+  std::rewind(file);
+  char text[1024] = {};
+  const std::size_t size = std::fread(text, 1, sizeof(text), file);
+  std::fclose(file);
+  return {text, size};
+}
+
+TEST_CASE("hints are about words that belong to nothing, not about values of options") {
   CLI::App app("test", "t");
-  std::uint64_t bytes = 7;
-  std::uint64_t seed = 7;
-  int number = 0;
-  CLI::App* command = app.add_subcommand("go", "");
-  command->add_option("--bytes", bytes)->transform(CLI::AsSizeValue(false));
-  command->add_option("--seed", seed);
-  command->add_option("--number", number);
-  const char* const unit[] = {"t", "go", "--bytes", "-1GB"};
-  CHECK(parse_command_line(app, 4, unit) == 2);
-  const char* const plain[] = {"t", "go", "--seed=-1"};
-  CHECK(parse_command_line(app, 3, plain) == 2);
-  const char* const good[] = {"t", "go", "--bytes", "2kb", "--seed", "3", "--number", "-4"};
-  CHECK(!parse_command_line(app, 8, good).has_value());
-  CHECK(bytes == 2048);
-  CHECK(seed == 3);
-  CHECK(number == -4);
+  std::string in, limit;
+  app.add_option("--in", in);
+  app.add_option("--limit", limit)->check(whole_number(1));
+  CHECK(said(app, {"--in", "in", "--limit", "-1"}) ==
+        "t: --limit: found -1, expected a whole number of at least 1; see --help\n");
+  const std::string misspelt = said(app, {"--in", "in", "--limt", "3"});
+  CHECK(misspelt.find("'--limt' is not known, did you mean '--limit'?") != std::string::npos);
+  CHECK(misspelt.find("'in'") == std::string::npos);
+  CHECK(said(app, {"--limt=3"}).find("did you mean '--limit'?") != std::string::npos);
+}
+
+TEST_CASE("a command that does not exist is named, with the nearest or all that do") {
+  CLI::App app("test", "t");
+  app.require_subcommand(1);
+  app.add_subcommand("run", "");
+  app.add_subcommand("bench", "")->require_subcommand(1)->add_subcommand("inner", "");
+  CHECK(said(app, {"bnch"}).find("'bnch' is no command; did you mean 'bench'?") !=
+        std::string::npos);
+  CHECK(said(app, {"something"}).find("'something' is no command; known: run, bench") !=
+        std::string::npos);
+  CHECK(
+      said(app, {"bench", "x\x1by\nzzzz"}).find("'x\\x1by\\x0azzzz' is no command; known: inner") !=
+      std::string::npos);
 }
 
 TEST_CASE("format_duration picks the unit that reads well") {

@@ -45,12 +45,4 @@ TEST_CASE("a row has no more cells than the table has columns") {
   CHECK(error_of([&] { table.add({"1", "2"}); }) == ErrorCode::internal);
 }
 
-TEST_CASE("numbers in cells") {
-  CHECK(fixed(0.125, 4) == "0.1250");
-  CHECK(fixed(1e300, 0).size() == 301);
-  CHECK(scientific(0.00125, 2) == "1.25e-03");
-  CHECK(general(12.5, 4) == "12.5");
-  CHECK(general(1234567, 2) == "1.2e+06");
-}
-
 }  // namespace winnow

@@ -1,4 +1,5 @@
 // `runtime bench`: its numbers, and that they fit each other.
+#include "runtime/base/number_text.h"
 #include "runtime/cli/table.h"
 #include "tests/commands/desk.h"
 

@@ -61,7 +61,7 @@ TEST_CASE("activations beyond the limit are refused with the file's name") {
                    "at most 8589934592 are allowed"});
   }
   check_refusal(desk.run("verify", "--quiet --device cpu --batch 1 --max-model-bytes 1GB"), 3,
-                {"at most 1073741824 are allowed"});
+                {"at most 1073741824 are allowed (--max-model-bytes)"});
 }
 
 TEST_CASE("padding beyond the limit is refused with the file's name") {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "runtime/base/file.h"
@@ -75,6 +76,7 @@ Json challenge_json() {
   write_categories_tsv(directory / "neuron50-l2-categories.tsv", truth);
   const Outcome outcome = shell(program("runtime") + " challenge run " + directory.path() +
                                 " --baseline reference --quiet --json - 2>/dev/null");
+  INFO(outcome.output);
   REQUIRE(outcome.status == 5);
   return Json::parse(outcome.output);
 }
@@ -207,6 +209,15 @@ TEST_CASE("docs/reference.md is what the programs say of themselves") {
   CHECK(page.find("## runtime challenge run\n") != std::string::npos);
   CHECK(page.find("| `layers[].relative_error` | number |") != std::string::npos);
   CHECK(page == read_text_file(kPage));
+}
+
+TEST_CASE("every option that takes a number says what it may be") {
+  const std::string page = read_text_file(kPage);
+  const std::regex unchecked("\\n  -[-, a-z]* (INT|UINT|FLOAT)[ =]");
+  std::smatch found;
+  const bool is_unchecked = std::regex_search(page, found, unchecked);
+  CAPTURE(found.str());
+  CHECK(!is_unchecked);
 }
 
 TEST_CASE("every JSON document names its command and its version") {

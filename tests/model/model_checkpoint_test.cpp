@@ -283,6 +283,8 @@ TEST_CASE("damaged state is refused") {
   CHECK(has(refusal([](Model& m) { m.activation_frac["conv"] = 127; }), "127 fractional bits"));
   CHECK(has(refusal([](Model& m) { m.preprocessing.mean = {1}; }), "mean of 1 channels"));
   CHECK(has(refusal([](Model& m) { m.preprocessing.deviation[0] = 0; }), "is not positive"));
+  CHECK(has(refusal([](Model& m) { m.preprocessing.deviation[0] = 1e-45f; }),
+            "of channel 0 makes inputs infinite"));
   CHECK(has(refusal([](Model& m) { m.classes.pop_back(); }), "1 class names"));
 }
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "tests/report/svg.h"
 
 namespace winnow {
@@ -72,6 +74,37 @@ TEST_CASE("a bar chart draws a bar for every positive value, on either scale") {
   CHECK(count_of(svg, "fill='#d1242f'><title>") == 1);
   CHECK(svg.find("nan") == std::string::npos);
   CHECK(svg.find("inf") == std::string::npos);
+}
+
+TEST_CASE("values that no axis can show are left out") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Bars bars{{"a", "b"}, {"x", "y"}, {{1.5e308, 600}, {7, kInfinity}}, true};
+  const auto drawn = bars_in(bar_chart({}, bars));
+  REQUIRE(drawn.size() == 2);
+  CHECK(drawn[0].first == "a: y 7");
+  CHECK(drawn[1].first == "b: x 600");
+  const std::vector<Points> lines =
+      lines_in(line_chart({}, {{"a", {{1, 1e20}, {2, 3}, {4, 5}, {kInfinity, 1}}}}));
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].size() == 2);
+  CHECK(line_chart({}, {{"a", {{0, 1e20}, {1, 1e20}}}}).empty());
+}
+
+TEST_CASE("an axis has few ticks, however far it reaches and wherever it begins") {
+  const double cases[] = {0, 1e-300, 5e-324, 1, 1e14, 1e15, -1e15};
+  for (const double low : cases) {
+    CAPTURE(low);
+    const std::string constant = line_chart({}, {{"a", {{0, low}, {1, low}}}});
+    CHECK(constant.find("nan") == std::string::npos);
+    CHECK(count_of(constant, "<text") < 24);
+    const Bars bars{{"a", "b"}, {"x"}, {{low, 1e15}}, true};
+    const std::string svg = bar_chart({}, bars);
+    CHECK(count_of(svg, "<line") <= 9);
+    CHECK(svg.find("nan") == std::string::npos);
+    CHECK(svg.find("inf") == std::string::npos);
+    CHECK(round_ticks(low, 1e15).size() <= 7);
+    CHECK(!round_ticks(low, low).empty());
+  }
 }
 
 TEST_CASE("names from files cannot break out of the page") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "runtime/base/file.h"
@@ -123,6 +124,51 @@ TEST_CASE("what is not known yet is a dash, not a number") {
     if (i != 5) CHECK(rows[i].second == "-");
   }
   CHECK(rows[5].second == "93.00 %");
+}
+
+TEST_CASE("nothing is known of a run but its training") {
+  const TemporaryDirectory folder;
+  put(folder, "metrics.jsonl", "{}\n");
+  const Rows rows = rows_of_table(summary_table(read_run_facts(folder.path())));
+  REQUIRE(rows.size() == 8);
+  CHECK(rows[0] == Rows::value_type{"run", "-"});
+  CHECK(rows[3] == Rows::value_type{"accuracy, quantized", "-"});
+  CHECK(rows[4] == Rows::value_type{"accuracy, deployed", "-"});
+}
+
+TEST_CASE("numbers that are no results take little room, and texts one line") {
+  const TemporaryDirectory folder;
+  put(folder, "prune.json", R"({"name":"a\u001b[2J\nb","sparsity":1e308,"layers":[]})");
+  put(folder, "export.json",
+      R"({"bytes":1e300,"layers":[{"name":"a","dense_f32_bytes":1.5e308,"index_bytes":3}]})");
+  const std::string table = summary_table(read_run_facts(folder.path()));
+  CHECK(table.find("a\\x1b[2J\\x0ab\n") != std::string::npos);
+  CHECK(table.find("1e+300 bytes\n") != std::string::npos);
+  const std::string page = report_page(read_run_facts(folder.path()));
+  CHECK(page.size() < 5000);
+  CHECK(page.find("nan") == std::string::npos);
+}
+
+TEST_CASE("counts that are none are refused with file, key and value") {
+  const TemporaryDirectory folder;
+  for (const char* batch : {"0", "-1", "1e+300", "1.5", "18446744073709551615", "\"1\""}) {
+    CAPTURE(batch);
+    put(folder, "bench.json",
+        std::string(R"([{"dense":{},"sparse":{},"chosen":{"layers":[]},"batch":)") + batch + "}]");
+    CHECK(message_of([&] { read_run_facts(folder.path()); }) ==
+          folder / "bench.json" + ": 'batch': found " + batch +
+              ", expected a whole number of at least 1");
+  }
+}
+
+TEST_CASE("what cannot be looked at is a bad file") {
+  const TemporaryDirectory folder;
+  std::filesystem::create_symlink("prune.json", folder / "prune.json");
+  CHECK(error_of([&] { read_run_facts(folder.path()); }) == ErrorCode::bad_file);
+  CHECK(message_of([&] { read_run_facts(folder.path()); }).find("prune.json: cannot read: ") !=
+        std::string::npos);
+  const std::string long_name = folder / std::string(300, 'a');
+  CHECK(error_of([&] { read_run_facts(long_name); }) == ErrorCode::bad_file);
 }
 
 TEST_CASE("the page has the same table and every point of the metrics") {

@@ -32,14 +32,17 @@ std::string current_engine_name(const std::string& name) {
   return name == "shared" ? "grouped" : name;
 }
 
+bool runs_on_gpu(const std::string& name) {
+  return std::ranges::none_of(kCpuEngines,
+                              [&](const CpuEntry& entry) { return name == entry.name; });
+}
+
 void check_engine(const std::string& name, const EngineOptions& options) {
   const std::vector<std::string> known = engine_names();
   if (std::ranges::find(known, name) == known.end()) {
     fail(ErrorCode::usage, "engine ", in_quotes(name), " is not known", suggestion(name, known));
   }
-  const bool is_cpu =
-      std::ranges::any_of(kCpuEngines, [&](const CpuEntry& entry) { return name == entry.name; });
-  if (is_cpu && !options.gpus.empty()) {
+  if (!runs_on_gpu(name) && !options.gpus.empty()) {
     fail(ErrorCode::usage, "engine ", name, ": runs on no GPU");
   }
   if (name == "grouped" && !options.use_half) {

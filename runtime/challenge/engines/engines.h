@@ -15,6 +15,9 @@ std::vector<std::string> engine_names();
 // The name of the engine that used to be called `name`, or `name` itself: `grouped` was `shared`.
 std::string current_engine_name(const std::string& name);
 
+// Of an engine that is known.
+bool runs_on_gpu(const std::string& name);
+
 // Throws Error{usage} for a name that is not known, with a did-you-mean, for options.gpus with an
 // engine that runs on none, and for `grouped` without options.use_half.
 void check_engine(const std::string& name, const EngineOptions& options);
