@@ -7,6 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
+#include "runtime/images/image_set.h"
 
 namespace winnow {
 namespace {
@@ -27,12 +28,8 @@ DataConfig data_config(const std::string& format, const std::string& path, const
 }
 
 DataConfig parsed(const std::string& text, const Model& model) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos) {
-    fail(ErrorCode::usage, "--data ", in_quotes(text),
-         ": expected FORMAT:DIRECTORY, for example cifar10:data/cifar10");
-  }
-  return data_config(text.substr(0, colon), text.substr(colon + 1), model);
+  const DataPlace place = data_place_from(text);
+  return data_config(text.substr(0, text.find(':')), place.directory, model);
 }
 
 // The data set of the metadata: format and path, or both in one text under the key "data",

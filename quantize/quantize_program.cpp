@@ -44,14 +44,6 @@ std::string output_path(const QuantizeOptions& options) {
   return out;
 }
 
-// A run folder has one writer at a time; other folders are the user's business.
-std::optional<FolderLock> hold_run_folder(const std::string& output) {
-  if (!fs::exists(beside(output, kConfigFile))) return std::nullopt;
-  const fs::path folder = fs::path(output).parent_path();
-  return std::optional<FolderLock>(std::in_place, folder.empty() ? "." : folder.string(),
-                                   "quantize");
-}
-
 // The images that quantize needs, in the form that the model was trained with.
 struct Images {
   ImageSet calibration;
@@ -150,7 +142,7 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   report.output = output_path(options);
   const Model before = load_model(options.in);
   require_unquantized(before, options.in);
-  const std::optional<FolderLock> lock = hold_run_folder(report.output);
+  const std::optional<FolderLock> lock = lock_run_folder_of(report.output, "quantize");
   report.network = before.graph.name;
   report.requested = report.done = options.scheme;
   report.activation_range = options.range_name;
