@@ -7,7 +7,8 @@ namespace winnow {
 namespace {
 
 // Padded rows do without bounds, which wins a little in short layers and loses in long ones, so
-// they are timed (docs/benchmarks/direct-conv.md). Beyond one pad for every block they are twice the work.
+// they are timed (docs/benchmarks/direct-conv.md). Beyond one pad for every block they are twice
+// the work.
 constexpr double kMostPadsPerBlock = 1.0;
 
 // Whether the family direct, which drops blocks of zeros and fills rows up to fours, is left with
