@@ -35,8 +35,7 @@ message(STATUS "LibTorch ${WINNOW_TORCH_VERSION}: ${torch_root}")
 add_library(winnow_torch INTERFACE)
 target_include_directories(winnow_torch SYSTEM INTERFACE
   ${torch_root}/include ${torch_root}/include/torch/csrc/api/include)
-target_compile_definitions(winnow_torch INTERFACE
-  WINNOW_TORCH_LIB_DIR="${torch_root}/lib" WINNOW_TORCH_VERSION="${WINNOW_TORCH_VERSION}")
+target_compile_definitions(winnow_torch INTERFACE WINNOW_TORCH_VERSION="${WINNOW_TORCH_VERSION}")
 target_link_libraries(winnow_torch INTERFACE
   ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so)
 target_link_options(winnow_torch INTERFACE -Wl,--allow-shlib-undefined)

@@ -17,19 +17,18 @@ std::string cuda_library() {
   Dl_info info;
   const bool is_found = dladdr(reinterpret_cast<void*>(&at::get_num_threads), &info) != 0;
   const std::filesystem::path loaded = is_found ? info.dli_fname : "";
-  const bool is_torch = loaded.filename().string().starts_with("libtorch");
-  const std::filesystem::path folder = is_torch ? loaded.parent_path() : WINNOW_TORCH_LIB_DIR;
-  return (folder / "libtorch_cuda.so").string();
+  return (loaded.parent_path() / "libtorch_cuda.so").string();
 }
 
+// A container may have any of the machine's GPUs, but it has the driver's control device.
 bool has_driver() {
   std::error_code ignored;
-  return std::filesystem::exists("/dev/nvidia0", ignored) && dlopen("libcuda.so.1", RTLD_NOW);
+  return std::filesystem::exists("/dev/nvidiactl", ignored) && dlopen("libcuda.so.1", RTLD_NOW);
 }
 
 // What keeps this machine from using a GPU; empty if nothing does.
 std::string open_cuda() {
-  if (!has_driver()) return "no NVIDIA driver was found (libcuda.so.1, /dev/nvidia0)";
+  if (!has_driver()) return "no NVIDIA driver was found (libcuda.so.1, /dev/nvidiactl)";
   const std::string library = cuda_library();
   std::error_code ignored;
   if (!std::filesystem::exists(library, ignored)) {
