@@ -119,6 +119,9 @@ if(CMAKE_VERSION VERSION_LESS 3.25.2)  # Debian 12's CMake does not know nvcc's 
 endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+if(NOT TARGET CUDA::nvToolsExt)  # CMake 3.25.1 describes it, but CUDA 13 does not have it any more
+  add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+endif()
 find_package(CUDAToolkit ${WINNOW_MINIMUM_CUDA} QUIET)
 if(NOT CUDAToolkit_FOUND)
   winnow_leave_cuda_off("no CUDA toolkit ${WINNOW_MINIMUM_CUDA} or newer was found beside ${CMAKE_CUDA_COMPILER}")
