@@ -20,10 +20,23 @@ Window window_at(const PlanePooling& p, std::int64_t y, std::int64_t x) {
           std::max<std::int64_t>(left, 0), std::min(left + p.op.kernel[1], p.in.w)};
 }
 
-// What wins a maximum: the larger number, or what is not a number.
-float winner(float a, float b) {
-  return a < b || b != b ? b : a;
+// Whether a row of outputs reads what is not a number. Such rows are rare, and a maximum that keeps
+// it takes several instructions instead of one.
+bool has_nan(const PlanePooling& p, const float* plane, std::int64_t y) {
+  const Window window = window_at(p, y, 0);
+  const float* from = plane + window.top * p.in.w * p.in.lanes;
+  const std::int64_t count = (window.bottom - window.top) * p.in.w * p.in.lanes;
+  int found = 0;
+  for (std::int64_t i = 0; i < count; ++i) found |= static_cast<int>(from[i] != from[i]);
+  return found != 0;
 }
+
+struct Larger {
+  float operator()(float a, float b) const { return a < b ? b : a; }
+};
+struct LargerOrNan {
+  float operator()(float a, float b) const { return a < b || b != b ? b : a; }
+};
 
 // Lanes in blocks that stay in registers over the window.
 constexpr std::int64_t kBlock = 16;
@@ -43,6 +56,7 @@ void pool_lanes(const PlanePooling& p, const Window& window, const float* plane,
   }
 }
 
+template <typename Max>
 void pool_point(const PlanePooling& p, const Window& window, const float* plane, float* to) {
   const std::int64_t area = (p.op.rank == 1 ? 1 : p.op.kernel[0]) * p.op.kernel[1];
   for (std::int64_t first = 0; first < p.in.lanes; first += kBlock) {
@@ -50,7 +64,7 @@ void pool_point(const PlanePooling& p, const Window& window, const float* plane,
     std::array<float, kBlock> sum{};
     if (p.op.kind == PoolKind::max) {
       sum.fill(-std::numeric_limits<float>::infinity());
-      pool_lanes(p, window, plane + first, lanes, sum, winner);
+      pool_lanes(p, window, plane + first, lanes, sum, Max());
     } else {
       sum.fill(0.0f);
       pool_lanes(p, window, plane + first, lanes, sum, [](float a, float b) { return a + b; });
@@ -61,6 +75,7 @@ void pool_point(const PlanePooling& p, const Window& window, const float* plane,
 }
 
 // One lane: rows of windows without padding, the common case of few images.
+template <typename Max>
 void pool_inner_row(const PlanePooling& p, const float* corner, float* to) {
   const std::int64_t kernel_h = p.op.rank == 1 ? 1 : p.op.kernel[0];
   const std::int64_t step = p.op.stride[1], kernel_w = p.op.kernel[1], width = p.out.w;
@@ -71,7 +86,7 @@ void pool_inner_row(const PlanePooling& p, const float* corner, float* to) {
       const float* from = corner + r * p.in.w + s;
       for (std::int64_t x = 0; x < width; ++x) {
         const float value = from[x * step];
-        to[x] = is_max ? winner(to[x], value) : to[x] + value;
+        to[x] = is_max ? Max()(to[x], value) : to[x] + value;
       }
     }
   }
@@ -80,25 +95,30 @@ void pool_inner_row(const PlanePooling& p, const float* corner, float* to) {
   for (std::int64_t x = 0; x < width; ++x) to[x] /= area;
 }
 
+template <typename Max>
+void pool_row(const PlanePooling& p, const float* plane, std::int64_t y, float* to) {
+  const bool has_padding = p.op.padding[1] != 0 || (p.op.rank == 2 && p.op.padding[0] != 0);
+  if (p.in.lanes == 1 && !has_padding) {
+    const std::int64_t step = p.op.rank == 1 ? 1 : p.op.stride[0];
+    pool_inner_row<Max>(p, plane + y * step * p.in.w, to);
+    return;
+  }
+  for (std::int64_t x = 0; x < p.out.w; ++x) {
+    pool_point<Max>(p, window_at(p, y, x), plane, to + x * p.out.lanes);
+  }
+}
+
 }  // namespace
 
 void pool_planes(const PlanePooling& p, const float* in, float* out, ThreadPool& pool) {
-  const bool is_inner =
-      p.in.lanes == 1 && p.op.padding[1] == 0 && (p.op.rank == 1 || p.op.padding[0] == 0);
-  const std::int64_t step = p.op.rank == 1 ? 1 : p.op.stride[0];
   const std::int64_t row_floats = p.in.plane_floats() / std::max<std::int64_t>(p.out.h, 1);
   pool.run_ranges(p.out.planes * p.out.h, row_floats, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       const float* plane = in + row / p.out.h * p.in.stride;
       const std::int64_t y = row % p.out.h;
       float* to = out + row / p.out.h * p.out.stride + y * p.out.w * p.out.lanes;
-      if (is_inner) {
-        pool_inner_row(p, plane + y * step * p.in.w, to);
-        continue;
-      }
-      for (std::int64_t x = 0; x < p.out.w; ++x) {
-        pool_point(p, window_at(p, y, x), plane, to + x * p.out.lanes);
-      }
+      const bool keeps_nan = p.op.kind == PoolKind::max && has_nan(p, plane, y);
+      keeps_nan ? pool_row<LargerOrNan>(p, plane, y, to) : pool_row<Larger>(p, plane, y, to);
     }
   });
 }
