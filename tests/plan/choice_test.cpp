@@ -140,6 +140,7 @@ ChoiceProblem long_network(Random& random, std::size_t steps) {
   return problem;
 }
 
+#ifndef WINNOW_SANITIZE
 // `width` values made of the input, all of them alive until they are added up one by one.
 ChoiceProblem wide_network(Random& random, std::size_t width) {
   ChoiceProblem problem;
@@ -157,6 +158,7 @@ ChoiceProblem wide_network(Random& random, std::size_t width) {
   problem.output = 2 * width - 1;
   return problem;
 }
+#endif
 
 // Changes with every option, every conversion and their order.
 std::uint32_t checksum_of(const Choice& choice, std::uint32_t checksum) {
