@@ -1,7 +1,7 @@
 # Libraries that Winnow can do without.
 
 # winnow_find_optional(NAME HEADER h LIBRARY l USE statements PACKAGE p LACKS text)
-# Makes the target winnow::NAME if a program that includes HEADER and runs USE links with LIBRARY. USE
+# Makes the target winnow::NAME if a program that includes HEADER and runs USE links with LIBRARY (none: headers only). USE
 # has the newest that the sources use of it, so that an older library is off, not an error of the build.
 # If not, prints one line and goes on: LACKS says what is off without it, PACKAGE is Debian's package. The package's own CMake files are not asked: some end the configure
 # (oneDNN's does, where OpenCL is missing).
@@ -12,10 +12,12 @@ function(winnow_find_optional name)
     return()
   endif()
   find_path(WINNOW_${name}_INCLUDE_DIR ${arg_HEADER})
-  find_library(WINNOW_${name}_LIBRARY ${arg_LIBRARY})
+  if(arg_LIBRARY)
+    find_library(WINNOW_${name}_LIBRARY ${arg_LIBRARY})
+  endif()
   mark_as_advanced(WINNOW_${name}_INCLUDE_DIR WINNOW_${name}_LIBRARY)
   set(reason "not found")
-  if(WINNOW_${name}_INCLUDE_DIR AND WINNOW_${name}_LIBRARY)
+  if(WINNOW_${name}_INCLUDE_DIR AND (WINNOW_${name}_LIBRARY OR NOT arg_LIBRARY))
     set(CMAKE_REQUIRED_INCLUDES ${WINNOW_${name}_INCLUDE_DIR})
     set(CMAKE_REQUIRED_LIBRARIES ${WINNOW_${name}_LIBRARY})
     set(CMAKE_REQUIRED_QUIET ON)
@@ -44,6 +46,9 @@ winnow_find_optional(spng HEADER spng.h LIBRARY spng
   PACKAGE libspng-dev LACKS "PNG pictures")
 winnow_find_optional(fftw HEADER fftw3.h LIBRARY fftw3 USE "fftw_cleanup(); return 0;"
   PACKAGE libfftw3-dev LACKS "making the challenge's images")
+winnow_find_optional(xbyak HEADER xbyak/xbyak.h
+  USE "Xbyak::CodeGenerator code(64, Xbyak::DontSetProtectRWE); code.vfmadd231ps(Xbyak::Zmm(0), Xbyak::Zmm(1), code.ptr_b[code.rax]); return 0;"
+  PACKAGE libxbyak-dev LACKS "generated code for sparse convolutions on the CPU")
 
 set(WINNOW_ONEDNN AUTO CACHE STRING "oneDNN as the CPU's dense baseline: ON, OFF or AUTO")
 if(NOT WINNOW_ONEDNN STREQUAL "OFF")

@@ -4,6 +4,7 @@
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/gather_linear.h"
+#include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/nchw_conv.h"
 #include "runtime/cpu/nhwc_conv.h"
 
@@ -49,9 +50,15 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Layers& l
   }
 }
 
+JitOptions jit_options(const CandidateOptions& options) {
+  return {.threads = options.threads, .reads_plain = options.is_first};
+}
+
 void add_dense(const ConvWork& work, const CandidateOptions& options, Layers& layers) {
   bool needs_own = true;
-  for (auto& layer : make_onednn_layers(work, options.threads)) {
+  auto library = make_onednn_layers(work, options.threads);
+  if (options.is_shared) library.clear();
+  for (auto& layer : library) {
     // Ours may be the better one beside layers of ours that the library's threads would disturb.
     needs_own = layer->uses_own_threads && options.choice == KernelChoice::measured;
     layers.push_back(std::move(layer));
@@ -59,21 +66,33 @@ void add_dense(const ConvWork& work, const CandidateOptions& options, Layers& la
   if (needs_own) {
     layers.push_back(make_own_dense(work, micro_kernels(options.isa), options.threads));
   }
+  // Code of many weights would not stay in a cache.
+  constexpr std::int64_t kFewWeights = 64 * 1024;
+  if (work.shape.out.c * work.shape.cols() <= kFewWeights && may_generate(work, options)) {
+    layers.push_back(make_jit_dense(work, jit_options(options)));
+  }
 }
 
 }  // namespace
 
+bool may_generate(const ConvWork& work, const CandidateOptions& options) {
+  return options.can_interleave && options.isa == Isa::avx512 && jit_conv_fits(work);
+}
+
 std::vector<std::string> cpu_families() {
-  return {"direct", "dense"};
+  return {"jit", "direct", "dense"};
 }
 
 Layers make_candidates(const ConvWork& work, const CandidateOptions& options) {
   const bool any = options.family.empty();
   const bool is_sparse =
       any ? options.choice != KernelChoice::dense && options.has_mask : options.family == "direct";
+  const bool is_jit = any ? is_sparse : options.family == "jit";
   const bool is_dense =
       any ? options.choice != KernelChoice::sparse || !options.has_mask : options.family == "dense";
   Layers layers;
+  if (is_jit && may_generate(work, options))
+    layers.push_back(make_jit_conv(work, jit_options(options)));
   if (is_sparse) add_sparse(work, options, layers);
   if (is_dense) add_dense(work, options, layers);
   return layers;

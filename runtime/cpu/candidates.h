@@ -14,20 +14,25 @@ namespace winnow {
 // measured.
 struct CandidateOptions {
   KernelChoice choice = KernelChoice::measured;
-  std::string family;          // as SessionOptions; "direct", "dense" or empty
+  std::string family;          // as SessionOptions; one of cpu_families() or empty
   bool has_mask = false;       // the weights are stored sparse
   bool can_interleave = true;  // the value's first dimension is the work's images
+  bool is_first = false;       // the work reads the network's input, which lies in nchw
+  bool is_shared = false;      // reentrant layers only (CpuLayer::is_reentrant)
   Isa isa = Isa::baseline;
   int threads = 1;
 };
 
-// At least one, the preferred first.
+// The preferred first; none only if the family cannot run the work.
 //
 // Requires options.family to be empty or one of cpu_families().
 std::vector<std::shared_ptr<CpuLayer>> make_candidates(const ConvWork& work,
                                                        const CandidateOptions& options);
 
-// "direct", "dense".
+// Whether code may be generated for the work: a layer of family "jit".
+bool may_generate(const ConvWork& work, const CandidateOptions& options);
+
+// "jit", "direct", "dense".
 std::vector<std::string> cpu_families();
 
 }  // namespace winnow

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/cpu/fused_adds.h"
 #include "runtime/plan/memory.h"
 
 namespace winnow {
@@ -28,7 +29,7 @@ CpuNetwork::CpuNetwork(const Program& program, const CpuPlan& plan,
   std::vector<ChosenStep> steps;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const CpuStepPlan& step = plan.steps[i];
-    steps.push_back({step.reads, step.writes});
+    steps.push_back({step.reads, step.writes, !(step.layer && step.layer->is_deferred)});
     layers_.push_back(step.layer
                           ? step.layer
                           : make_pointwise_layer(
@@ -49,8 +50,9 @@ void CpuNetwork::place_buffers() {
   std::vector<Lifetime> lives;
   for (std::size_t i = 0; i < execution_.buffers.size(); ++i) {
     const PlannedBuffer& buffer = execution_.buffers[i];
-    lives.push_back({planes_of(layouts_[i], extents_[i]).count() * kFloatBytes,
-                     buffer.first_operation, buffer.last_operation});
+    const bool has_memory = buffer.alias_of == i;
+    const std::int64_t floats = has_memory ? planes_of(layouts_[i], extents_[i]).count() : 0;
+    lives.push_back({floats * kFloatBytes, buffer.first_operation, buffer.last_operation});
   }
   lives[execution_.input].first_operation = 0;  // kept from run to run
   lives[execution_.input].last_operation = end;
@@ -59,12 +61,20 @@ void CpuNetwork::place_buffers() {
   lives.push_back({scratch * kFloatBytes, 0, end});
   const MemoryPlan memory = plan_memory(lives);
   for (const std::int64_t offset : memory.offsets) offsets_.push_back(offset / kFloatBytes);
+  for (std::size_t i = 0; i < execution_.buffers.size(); ++i) {
+    offsets_[i] = offsets_[memory_of(execution_, i)];
+  }
   scratch_offset_ = offsets_.back();
   arena_ = AlignedBuffer(memory.total_bytes / kFloatBytes);
 }
 
 std::span<float> CpuNetwork::nchw_buffer(std::size_t index) {
   return {buffer(index), static_cast<std::size_t>(extents_[index].count())};
+}
+
+std::span<float> CpuNetwork::whole_buffer(std::size_t index) {
+  return {buffer(index),
+          static_cast<std::size_t>(planes_of(layouts_[index], extents_[index]).count())};
 }
 
 std::span<float> CpuNetwork::input() {
@@ -85,6 +95,16 @@ void CpuNetwork::run_step(std::size_t step, ThreadPool& pool) {
   }
 }
 
+// The arena gives a value's memory to later ones, so the steps run one by one.
+std::vector<std::vector<float>> CpuNetwork::step_outputs(ThreadPool& pool) {
+  std::vector<std::vector<float>> outputs;
+  for (std::size_t step = 0; step < layers_.size(); ++step) {
+    run_step(step, pool);
+    outputs.push_back(step_output(step, pool));
+  }
+  return outputs;
+}
+
 void CpuNetwork::run_operation(const PlannedOperation& operation, ThreadPool& pool) {
   const std::size_t first = operation.in[0], out = operation.out;
   if (operation.is_conversion) {
@@ -93,11 +113,15 @@ void CpuNetwork::run_operation(const PlannedOperation& operation, ThreadPool& po
   }
   std::vector<const float*> inputs;
   for (const std::size_t input : operation.in) inputs.push_back(buffer(input));
+  // Code of two steps reads the deferred one's input first.
+  const auto is_deferred = [&](std::size_t i) { return layouts_[i] == kDeferredLayout; };
+  if (operation.in.size() == 2 && is_deferred(operation.in[1])) std::swap(inputs[0], inputs[1]);
   layers_[operation.step]->run({inputs, buffer(out), arena_.data() + scratch_offset_}, pool);
 }
 
 std::vector<float> CpuNetwork::step_output(std::size_t step, ThreadPool& pool) {
   const std::size_t index = execution_.step_outputs[step];
+  if (layouts_[index] == kDeferredLayout) return {};
   std::vector<float> values(static_cast<std::size_t>(extents_[index].count()));
   convert({extents_[index], layouts_[index], Layout{}}, buffer(index), values.data(), pool);
   return values;

@@ -8,6 +8,7 @@
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/cpu_plan.h"
 #include "runtime/cpu/pointwise_layer.h"
+#include "runtime/cpu/runnable_network.h"
 #include "runtime/plan/execution_plan.h"
 #include "runtime/plan/program.h"
 
@@ -18,21 +19,25 @@ namespace winnow {
 PointwiseStep pointwise_step(const Program& program, const Step& step,
                              std::span<const float> table);
 
-class CpuNetwork {
+class CpuNetwork final : public RunnableNetwork {
  public:
   // tables  [steps] embeddings' weights
   CpuNetwork(const Program& program, const CpuPlan& plan,
              const std::vector<std::vector<float>>& tables);
 
   const std::vector<LayerPointer>& layers() const { return layers_; }  // of all steps
-  std::span<float> input();                                            // nchw, kept from run to run
-  std::span<float> output();                                           // nchw, valid after run()
 
-  // All steps; or one step with the conversions before it (after it too, for the last).
-  void run(ThreadPool& pool);
-  void run_step(std::size_t step, ThreadPool& pool);
+  std::span<float> input() override;
+  std::span<float> output() override;
+  void run(ThreadPool& pool) override;
+  void run_step(std::size_t step, ThreadPool& pool) override;
+  std::vector<std::vector<float>> step_outputs(ThreadPool& pool) override;
 
-  // The output of the step that ran last, row-major.
+  // All floats of the input and output in the first of their layouts, gaps included.
+  std::span<float> whole_input() { return whole_buffer(execution_.input); }
+  std::span<float> whole_output() { return whole_buffer(execution_.output); }
+
+  // The output of the step that ran last, row-major; empty of a deferred one.
   std::vector<float> step_output(std::size_t step, ThreadPool& pool);
 
  private:
@@ -40,6 +45,7 @@ class CpuNetwork {
   void run_operation(const PlannedOperation& operation, ThreadPool& pool);
   float* buffer(std::size_t index) { return arena_.data() + offsets_[index]; }
   std::span<float> nchw_buffer(std::size_t index);
+  std::span<float> whole_buffer(std::size_t index);
 
   std::vector<LayerPointer> layers_;
   ExecutionPlan execution_;

@@ -8,7 +8,7 @@
 #include "runtime/base/wall_clock.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/cpu_session_for_isa.h"
-#include "runtime/cpu/network_planner.h"
+#include "runtime/cpu/split_planner.h"
 
 namespace winnow {
 namespace {
@@ -16,7 +16,9 @@ namespace {
 class CpuSession final : public Session {
  public:
   CpuSession(const DeployedModel& model, const SessionOptions& options, Isa isa)
-      : isa_(isa), pool_(options.threads), planned_(plan_network(model, options, isa, pool_)) {
+      : isa_(isa),
+        pool_(options.threads),
+        planned_(plan_split_network(model, options, isa, pool_)) {
     const std::span<float> input = planned_.network->input();
     std::fill(input.begin(), input.end(), 0.0f);
   }
@@ -66,14 +68,8 @@ class CpuSession final : public Session {
     return times;
   }
 
-  // The arena gives a value's memory to later ones, so the steps run again, one by one.
   std::vector<std::vector<float>> step_outputs() override {
-    std::vector<std::vector<float>> outputs;
-    for (std::size_t step = 0; step < planned_.layers.size(); ++step) {
-      planned_.network->run_step(step, pool_);
-      outputs.push_back(planned_.network->step_output(step, pool_));
-    }
-    return outputs;
+    return planned_.network->step_outputs(pool_);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/base/library_facts.h"
+#include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/layer.h"
 
 namespace winnow {
@@ -13,6 +14,9 @@ namespace winnow {
 // Family "dense" by our own register-blocked direct convolution; always there.
 std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernels& kernels,
                                          int threads);
+
+// Family "dense" by code generated for all weights, zeros too. Requires jit_conv_fits(work).
+std::unique_ptr<CpuLayer> make_jit_dense(const ConvWork& work, const JitOptions& options);
 
 // Family "dense" by oneDNN: one layer for each of its algorithms that can run the work (direct,
 // Winograd), in the layouts that it prefers. Empty in a build without oneDNN, and for works that

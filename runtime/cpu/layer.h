@@ -34,6 +34,9 @@ class CpuLayer {
   std::string kernel;
   Layout input_layout;
   Layout output_layout;
+  int addends = 0;                // inputs besides the first, each as the output
+  bool is_deferred = false;       // runs nothing: the step that reads its output computes it too
+  bool is_reentrant = true;       // threads may run it at the same time, each with its own call
   bool uses_own_threads = false;  // of a library, which go on spinning after its work
 };
 

@@ -31,10 +31,11 @@ class LayerTimer {
 
   double measure(CpuLayer& layer, const ConvShape& shape, double best_ms);
   double measure(const LayoutConversion& conversion);
+  std::vector<double> time_cold_runs(const std::function<void()>& work);
 
   ThreadPool& pool_;
   TimingTable table_;
-  AlignedBuffer input_, output_, scratch_;
+  AlignedBuffer input_, addend_, output_, scratch_, evicted_;
 };
 
 }  // namespace winnow

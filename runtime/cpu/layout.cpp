@@ -7,6 +7,19 @@
 namespace winnow {
 namespace {
 
+// Planes an odd number of cache lines apart, so that equal places of them lie in different sets.
+Planes gapped_planes(const Extents& x) {
+  const std::int64_t gap = divided_up(x.w + 1, kGapVector);
+  const std::int64_t lines = 2 * divided_up(x.h * x.w, 2 * kGapVector) + gap;
+  return {.planes = x.n * x.c,
+          .h = x.h,
+          .w = x.w,
+          .lanes = 1,
+          .stride = (lines | 1) * kGapVector,
+          .origin = gap * kGapVector,
+          .guard = 2 * kGapVector};
+}
+
 // Where an element lies: n and c decide the offset of (0, 0), the step is between neighbouring
 // positions of the plane.
 struct Address {
@@ -17,8 +30,10 @@ struct Address {
 Address address_of(const Layout& layout, const Extents& x, std::int64_t n, std::int64_t c) {
   const std::int64_t plane = x.h * x.w, lanes = layout.block;
   switch (layout.order) {
-    case Order::nchw:
-      return {(n * x.c + c) * plane, 1};
+    case Order::nchw: {
+      const Planes planes = planes_of(layout, x);
+      return {planes.origin + (n * x.c + c) * planes.stride, 1};
+    }
     case Order::chwn:
       return {(n / lanes * x.c + c) * image_plane_stride(x.h, x.w) * lanes + n % lanes, lanes};
     case Order::nchwc:
@@ -101,6 +116,11 @@ void convert_lanes(const LayoutConversion& c, const Lanes& lanes, std::int64_t i
 void clear_tail(const LayoutConversion& c, float* to) {
   const Extents& x = c.extent;
   const Planes all = planes_of(c.to, x);
+  if (c.to.has_gaps) {
+    clear_first_gap(all, to);
+    clear_gaps(all, to, 0, all.planes);
+    return;
+  }
   if (all.planes * all.plane_floats() == x.count()) return;
   const bool images = c.to.order == Order::chwn;
   const std::int64_t groups = divided_up(x.c, c.to.block);
@@ -120,10 +140,22 @@ std::int64_t image_plane_stride(std::int64_t h, std::int64_t w) {
   return plane + (kSets - rest) % kSets;  // kShift modulo kSets
 }
 
+void clear_first_gap(const Planes& planes, float* value) {
+  std::fill_n(value, planes.origin, 0.0f);
+}
+
+void clear_gaps(const Planes& planes, float* value, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t plane = begin; plane < end; ++plane) {
+    float* gap = value + planes.origin + plane * planes.stride + planes.plane_floats();
+    std::fill_n(gap, planes.stride - planes.plane_floats(), 0.0f);
+  }
+}
+
 Planes planes_of(const Layout& layout, const Extents& x) {
   const std::int64_t lanes = layout.block, plane = x.h * x.w;
   switch (layout.order) {
     case Order::nchw:
+      if (layout.has_gaps) return gapped_planes(x);
       return {x.n * x.c, x.h, x.w, 1, plane};
     case Order::chwn:
       return {divided_up(x.n, lanes) * x.c, x.h, x.w, lanes, image_plane_stride(x.h, x.w) * lanes};
@@ -138,7 +170,8 @@ Planes planes_of(const Layout& layout, const Extents& x) {
 Layout simplest(const Layout& layout, const Extents& x) {
   const bool is_point = x.h * x.w == 1;
   const bool is_nchw = (layout.order == Order::nhwc && (is_point || x.c == 1)) ||
-                       (layout.order == Order::nchwc && is_point && x.c % layout.block == 0);
+                       (layout.order == Order::nchwc && is_point && x.c % layout.block == 0) ||
+                       (layout.has_gaps && is_point);
   return is_nchw ? Layout{} : layout;
 }
 

@@ -4,7 +4,9 @@
 #include <limits>
 #include <optional>
 
+#include "runtime/base/error.h"
 #include "runtime/base/median.h"
+#include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/layer_timer.h"
 #include "runtime/cpu/step_candidates.h"
 #include "runtime/plan/describe.h"
@@ -17,8 +19,10 @@ using Admits = bool (*)(const CpuLayer&);
 
 class Planner {
  public:
-  Planner(const DeployedModel& model, const SessionOptions& options, Isa isa, ThreadPool& pool)
-      : model_(model),
+  Planner(const DeployedModel& model, const SessionOptions& options, Isa isa, ThreadPool& pool,
+          bool is_shared)
+      : is_shared_(is_shared),
+        model_(model),
         options_(options),
         isa_(isa),
         pool_(pool),
@@ -26,7 +30,8 @@ class Planner {
         // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
         is_measured_(options.choice != KernelChoice::sparse),
         program_(build_program(model, options.batch)),
-        candidates_(program_candidates(program_, weighted_layers())),
+        fused_(fused_adds()),
+        candidates_(program_candidates(program_, weighted_layers(), fused_)),
         ms_(program_.steps.size()) {
     for (const Step& step : program_.steps) {
       const bool is_embedding = std::holds_alternative<Embedding>(step.op);
@@ -40,10 +45,17 @@ class Planner {
   }
 
   PlannedNetwork plan() {
-    PlannedNetwork planned;
-    planned.network = fastest(suggestions());
+    const std::vector<Choice> choices = suggestions();
+    std::vector<std::unique_ptr<RunnableNetwork>> networks;
+    for (const Choice& choice : choices) {
+      networks.push_back(std::make_unique<CpuNetwork>(program_, plan_of(choice), tables_));
+    }
+    const std::size_t best = networks.size() == 1 ? 0 : fastest_of(networks, pool_);
+    PlannedNetwork planned{
+        std::move(networks[best]), {}, {program_, plan_of(choices[best]), tables_}};
+    const auto& network = static_cast<const CpuNetwork&>(*planned.network);
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      planned.layers.push_back(describe(i, *planned.network->layers()[i]));
+      planned.layers.push_back(describe(i, *network.layers()[i]));
     }
     return planned;
   }
@@ -66,36 +78,92 @@ class Planner {
     return work;
   }
 
+  CandidateOptions candidate_options(const Step& step) const {
+    CandidateOptions options;
+    options.choice = options_.choice;
+    options.family = options_.family;
+    options.has_mask = weights_of(model_, step).sparse() != nullptr;
+    const Shape& in = program_.values[step.inputs[0]].shape;
+    options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
+    options.is_shared = is_shared_;
+    options.is_first = step.inputs[0] == program_.input;
+    options.isa = isa_;
+    options.threads = pool_.threads();
+    return options;
+  }
+
+  std::vector<FusedAdd> fused_adds() const {
+    const bool wanted =
+        options_.family.empty() ? options_.choice != KernelChoice::dense : options_.family == "jit";
+    std::vector<FusedAdd> fused;
+    if (!wanted) return fused;
+    for (FusedAdd add : fusible_adds(program_)) {
+      const Step& step = program_.steps[add.conv];
+      ConvWork work = work_of(step);
+      const CandidateOptions options = candidate_options(step);
+      if (!options.has_mask || !may_generate(work, options)) continue;
+      work.has_relu = program_.steps[add.add].has_relu;
+      add.layer = make_jit_conv(work, {.threads = pool_.threads(), .has_addend = true});
+      add.deferred = make_deferred_layer(add.layer->family, program_.steps[add.add]);
+      fused.push_back(std::move(add));
+    }
+    return fused;
+  }
+
   // [steps] empty for those without weights; where nothing is measured the preferred one only.
   std::vector<std::vector<LayerPointer>> weighted_layers() const {
     std::vector<std::vector<LayerPointer>> layers(program_.steps.size());
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const Step& step = program_.steps[i];
       if (!is_weighted(step)) continue;
-      CandidateOptions options;
-      options.choice = options_.choice;
-      options.family = options_.family;
-      options.has_mask = weights_of(model_, step).sparse() != nullptr;
-      const Shape& in = program_.values[step.inputs[0]].shape;
-      options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
-      options.isa = isa_;
-      options.threads = pool_.threads();
-      layers[i] = make_candidates(work_of(step), options);
+      layers[i] = make_candidates(work_of(step), candidate_options(step));
       show_progress(i + 1);
+      if (layers[i].empty()) {
+        fail(ErrorCode::usage, "layer '", step.name, "': the kernel family '", options_.family,
+             "' cannot run it on this machine");
+      }
       if (!is_measured_) layers[i].resize(1);
     }
     return layers;
   }
 
-  // Steps without weights cost about the same in every layout, and nothing here.
+  // Pools and additions take a fair part of a network's time, and not the same in every layout.
+  std::vector<double> times_of_pointwise(std::size_t index) {
+    const Step& step = program_.steps[index];
+    const ConvShape shape{extents_of(program_.values[step.inputs[0]].shape),
+                          extents_of(program_.values[step.output].shape)};
+    const std::string key = step_key(model_, program_, step);
+    std::vector<double> ms;
+    for (const CpuStepPlan& way : candidates_.steps[index]) {
+      if (!is_measured_) {
+        ms.push_back(way.layer ? 0 : 0.5);  // less than a conversion
+      } else if (!way.layer) {
+        const auto layer = make_pointwise_layer(pointwise_step(program_, step, {}), way.layout);
+        ms.push_back(timer_.time(*layer, shape, key, kImpossible));
+      } else {
+        const auto fused = std::ranges::find(fused_, way.layer, &FusedAdd::layer);
+        const Step& conv = program_.steps[fused->conv];
+        ms.push_back(timer_.time(*way.layer, work_shape(conv),
+                                 key + " " + step_key(model_, program_, conv), kImpossible));
+      }
+    }
+    return ms;
+  }
+
   std::vector<double> times_of(std::size_t index) {
     const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
     std::vector<double> ms(ways.size(), 0);
-    if (ways.size() < 2 || !is_weighted(program_.steps[index])) return ms;
+    if (ways.size() < 2) return ms;
+    const Op& op = program_.steps[index].op;
+    if (std::holds_alternative<Add>(op) || std::holds_alternative<Pool>(op)) {
+      return times_of_pointwise(index);
+    }
+    if (!is_weighted(program_.steps[index])) return ms;
     const ConvShape shape = work_shape(program_.steps[index]);
     const std::string key = step_key(model_, program_, program_.steps[index]);
     double best = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < ways.size(); ++i) {
+      if (ways[i].layer->is_deferred) continue;
       ms[i] = timer_.time(*ways[i].layer, shape, key, best);
       best = std::min(best, ms[i]);
     }
@@ -126,8 +194,10 @@ class Planner {
     time_conversions(
         formats,
         [&](std::size_t value, std::size_t from, std::size_t to) {
-          if (!is_measured_) return 1.0;
           const std::vector<Layout>& layouts = candidates_.layouts[value];
+          if (layouts[from] == kDeferredLayout || layouts[to] == kDeferredLayout)
+            return kImpossible;
+          if (!is_measured_) return 1.0;
           const Extents extent = extents_of(program_.values[value].shape);
           return timer_.time({extent, layouts[from], layouts[to]});
         },
@@ -159,41 +229,27 @@ class Planner {
       const auto is_same = [&](const Choice& other) { return other.option == choice.option; };
       if (std::ranges::none_of(choices, is_same)) choices.push_back(std::move(choice));
     };
+    const Admits without_own_threads = [](const CpuLayer& layer) {
+      return !layer.uses_own_threads;
+    };
+    if (is_shared_) {
+      add(without_own_threads);
+      return choices;
+    }
     if (options_.choice == KernelChoice::measured) {
       add([](const CpuLayer& layer) { return layer.family == "dense"; });
     }
     add([](const CpuLayer&) { return true; });
-    if (is_measured_) add([](const CpuLayer& layer) { return !layer.uses_own_threads; });
+    if (is_measured_) add(without_own_threads);
     return choices;
   }
 
-  std::unique_ptr<CpuNetwork> build(const Choice& choice) const {
+  CpuPlan plan_of(const Choice& choice) const {
     CpuPlan plan{candidates_.layouts, {}, choice.conversions};
     for (std::size_t i = 0; i < choice.option.size(); ++i) {
       plan.steps.push_back(candidates_.steps[i][choice.option[i]]);
     }
-    return std::make_unique<CpuNetwork>(program_, plan, tables_);
-  }
-
-  std::unique_ptr<CpuNetwork> fastest(const std::vector<Choice>& choices) const {
-    if (choices.size() == 1) return build(choices.front());
-    constexpr int kRounds = 3, kRepeats = 10;
-    constexpr double kBudgetMs = 60;
-    std::vector<std::unique_ptr<CpuNetwork>> networks;
-    for (const Choice& choice : choices) {
-      networks.push_back(build(choice));
-      std::ranges::fill(networks.back()->input(), 0.5f);
-    }
-    // They take turns, so that what else the machine does hits all alike.
-    std::vector<double> best(networks.size(), std::numeric_limits<double>::infinity());
-    for (int round = 0; round < kRounds; ++round) {
-      for (std::size_t i = 0; i < networks.size(); ++i) {
-        const std::vector<double> times =
-            time_runs(kRepeats, kBudgetMs, [&] { networks[i]->run(pool_); });
-        best[i] = std::min(best[i], median(times));
-      }
-    }
-    return std::move(networks[fastest_network(best)]);
+    return plan;
   }
 
   LayerPlan describe(std::size_t index, const CpuLayer& layer) const {
@@ -208,6 +264,7 @@ class Planner {
     return plan;
   }
 
+  const bool is_shared_;
   const DeployedModel& model_;
   const SessionOptions& options_;
   const Isa isa_;
@@ -215,6 +272,7 @@ class Planner {
   LayerTimer timer_;
   const bool is_measured_;
   Program program_;
+  std::vector<FusedAdd> fused_;
   ProgramCandidates candidates_;
   std::vector<std::vector<double>> ms_;  // by step, by candidate
   ChoiceProblem problem_;
@@ -224,8 +282,25 @@ class Planner {
 }  // namespace
 
 PlannedNetwork plan_network(const DeployedModel& model, const SessionOptions& options, Isa isa,
-                            ThreadPool& pool) {
-  return Planner(model, options, isa, pool).plan();
+                            ThreadPool& pool, bool is_shared) {
+  return Planner(model, options, isa, pool, is_shared).plan();
+}
+
+std::size_t fastest_of(const std::vector<std::unique_ptr<RunnableNetwork>>& networks,
+                       ThreadPool& pool) {
+  constexpr int kRounds = 3, kRepeats = 10;
+  constexpr double kBudgetMs = 60;
+  for (const auto& network : networks) std::ranges::fill(network->input(), 0.5f);
+  // They take turns, so that what else the machine does hits all alike.
+  std::vector<double> best(networks.size(), std::numeric_limits<double>::infinity());
+  for (int round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < networks.size(); ++i) {
+      const std::vector<double> times =
+          time_runs(kRepeats, kBudgetMs, [&] { networks[i]->run(pool); });
+      best[i] = std::min(best[i], median(times));
+    }
+  }
+  return fastest_network(best);
 }
 
 }  // namespace winnow

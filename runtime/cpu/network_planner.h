@@ -10,14 +10,28 @@
 
 namespace winnow {
 
+// What a network was made from.
+struct NetworkParts {
+  Program program;
+  CpuPlan plan;
+  std::vector<std::vector<float>> tables;  // [steps] embeddings' weights
+};
+
 struct PlannedNetwork {
-  std::unique_ptr<CpuNetwork> network;
+  std::unique_ptr<RunnableNetwork> network;
   std::vector<LayerPlan> layers;
+  NetworkParts made_from;
 };
 
 // Measures where the options ask for it; then the network is the fastest of those that the
-// measurements suggest, timed as a whole against the best all-dense one.
+// measurements suggest, timed as a whole against the best all-dense one. With `is_shared` other
+// threads run other networks at the same time: libraries that start threads of their own are left
+// out.
 PlannedNetwork plan_network(const DeployedModel& model, const SessionOptions& options, Isa isa,
-                            ThreadPool& pool);
+                            ThreadPool& pool, bool is_shared = false);
+
+// The index of the fastest of `networks`, which take turns; of equal ones the first.
+std::size_t fastest_of(const std::vector<std::unique_ptr<RunnableNetwork>>& networks,
+                       ThreadPool& pool);
 
 }  // namespace winnow

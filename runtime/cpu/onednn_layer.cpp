@@ -45,6 +45,7 @@ class OneDnnLayer final : public CpuLayer {
     const DensePrimitive& first = slices_[0].primitive;
     family = "dense";
     uses_own_threads = !is_split_ && threads > 1;
+    is_reentrant = false;  // its memory objects are set before each run
     input_layout = first.input_layout;
     output_layout = first.output_layout;
     in_image_ = planes_of(input_layout, work.shape.in).count() / images;

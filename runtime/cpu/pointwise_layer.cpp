@@ -63,15 +63,18 @@ Work concat_work(const PointwiseStep& step, const Layout& layout) {
   const std::int64_t runs = channel_runs(layout, step.inputs[0]);
   std::vector<std::int64_t> lengths;  // of a run of each input, in floats
   for (const Extents& extent : step.inputs) {
-    lengths.push_back(runs == 0 ? 0 : planes_of(layout, extent).count() / runs);
+    const Planes planes = planes_of(layout, extent);
+    lengths.push_back(runs == 0 ? 0 : planes.planes * planes.stride / runs);
   }
+  const Planes out = planes_of(layout, step.output);
   const std::int64_t total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   return [=](const LayerCall& call, ThreadPool& pool) {
+    clear_first_gap(out, call.output);
     pool.run_ranges(runs, total, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t run = begin; run < end; ++run) {
-        float* to = call.output + run * total;
+        float* to = call.output + out.origin + run * total;
         for (std::size_t i = 0; i < lengths.size(); ++i) {
-          const float* from = call.inputs[i] + run * lengths[i];
+          const float* from = call.inputs[i] + out.origin + run * lengths[i];
           to = std::copy(from, from + lengths[i], to);
         }
       }
@@ -143,8 +146,8 @@ struct Planner {
   Planned operator()(const Concat&) const { return {"concat", concat_work(step, layout)}; }
   Planned operator()(const Flatten&) const { return {"flatten", flatten_work(in())}; }
   Planned operator()(const Pool& op) const {
-    return {"pool", [op, from = in(), to = planes_of(layout, step.output)](const LayerCall& call,
-                                                                           ThreadPool& pool) {
+    const Planes to = layout.has_gaps ? out() : planes_of(layout, step.output);
+    return {"pool", [op, from = in(), to](const LayerCall& call, ThreadPool& pool) {
               pool_planes({op, from, to}, call.inputs[0], call.output, pool);
             }};
   }
@@ -153,6 +156,7 @@ struct Planner {
     Planes to = in();
     to.h = to.w = 1;
     to.stride = to.lanes;
+    to.origin = to.guard = 0;
     return {"pool", [whole, from = in(), to](const LayerCall& call, ThreadPool& pool) {
               pool_planes({whole, from, to}, call.inputs[0], call.output, pool);
             }};
@@ -193,6 +197,8 @@ std::unique_ptr<CpuLayer> make_pointwise_layer(const PointwiseStep& step, const 
   auto layer = std::make_unique<PointwiseLayer>(std::move(planned.work));
   layer->family = planned.family;
   layer->kernel = planned.family + " " + to_string(layout);
+  layer->addends =
+      std::holds_alternative<Add>(step.op) ? static_cast<int>(step.inputs.size()) - 1 : 0;
   layer->input_layout = layout;
   layer->output_layout = simplest(layout, step.output);
   return layer;

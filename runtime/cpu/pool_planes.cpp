@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <vector>
+
+#include "runtime/base/divided_up.h"
 
 namespace winnow {
 namespace {
@@ -74,51 +77,86 @@ void pool_point(const PlanePooling& p, const Window& window, const float* plane,
   }
 }
 
-// One lane: rows of windows without padding, the common case of few images.
-template <typename Max>
-void pool_inner_row(const PlanePooling& p, const float* corner, float* to) {
-  const std::int64_t kernel_h = p.op.rank == 1 ? 1 : p.op.kernel[0];
-  const std::int64_t step = p.op.stride[1], kernel_w = p.op.kernel[1], width = p.out.w;
-  const bool is_max = p.op.kind == PoolKind::max;
-  for (std::int64_t x = 0; x < width; ++x) to[x] = is_max ? corner[x * step] : 0.0f;
-  for (std::int64_t r = 0; r < kernel_h; ++r) {
-    for (std::int64_t s = 0; s < kernel_w; ++s) {
-      const float* from = corner + r * p.in.w + s;
-      for (std::int64_t x = 0; x < width; ++x) {
-        const float value = from[x * step];
-        to[x] = is_max ? Max()(to[x], value) : to[x] + value;
-      }
+// Neighbours of a row that lie `kStep` apart; 0 for a step known at run time only.
+template <int kStep, typename Take>
+void fold_across(const PlanePooling& p, const float* column, const Window& inner, float* to,
+                 Take take) {
+  const std::int64_t step = kStep == 0 ? p.op.stride[1] : kStep;
+  const std::int64_t first = inner.left, count = inner.right - inner.left;
+  const float* from = column + first * step - p.op.padding[1];
+  for (std::int64_t x = 0; x < count; ++x) to[first + x] = from[x * step];
+  for (std::int64_t s = 1; s < p.op.kernel[1]; ++s) {
+    for (std::int64_t x = 0; x < count; ++x) {
+      to[first + x] = take(to[first + x], from[x * step + s]);
     }
   }
-  if (is_max) return;
-  const auto area = static_cast<float>(kernel_h * kernel_w);
-  for (std::int64_t x = 0; x < width; ++x) to[x] /= area;
+}
+
+// One lane: the rows of a window are folded into one, then its columns. `column` has in.w floats.
+template <typename Take>
+void pool_single_row(const PlanePooling& p, const float* plane, std::int64_t y, float* column,
+                     float* to, Take take) {
+  const Window rows = window_at(p, y, 0);
+  std::copy_n(plane + rows.top * p.in.w, p.in.w, column);
+  for (std::int64_t row = rows.top + 1; row < rows.bottom; ++row) {
+    const float* from = plane + row * p.in.w;
+    for (std::int64_t x = 0; x < p.in.w; ++x) column[x] = take(column[x], from[x]);
+  }
+  const std::int64_t step = p.op.stride[1], pad = p.op.padding[1];
+  const std::int64_t left = std::min(divided_up(pad, step), p.out.w);
+  const std::int64_t last = p.in.w + pad - p.op.kernel[1];  // where a whole window begins
+  const std::int64_t right = std::clamp(last < 0 ? 0 : last / step + 1, left, p.out.w);
+  const Window inner{0, 0, left, right};
+  if (step == 1) fold_across<1>(p, column, inner, to, take);
+  if (step == 2) fold_across<2>(p, column, inner, to, take);
+  if (step > 2) fold_across<0>(p, column, inner, to, take);
+  for (std::int64_t x = 0; x < p.out.w; ++x) {
+    if (x == left) x = right;  // the columns between are done
+    if (x >= p.out.w) break;
+    const Window window = window_at(p, y, x);
+    to[x] = column[window.left];
+    for (std::int64_t at = window.left + 1; at < window.right; ++at) {
+      to[x] = take(to[x], column[at]);
+    }
+  }
+}
+
+// Whether every window reads at least one position.
+bool is_covering(const PlanePooling& p) {
+  const Window first = window_at(p, 0, 0), last = window_at(p, p.out.h - 1, p.out.w - 1);
+  return first.bottom > first.top && first.right > first.left && last.bottom > last.top &&
+         last.right > last.left;
 }
 
 template <typename Max>
-void pool_row(const PlanePooling& p, const float* plane, std::int64_t y, float* to) {
-  const bool has_padding = p.op.padding[1] != 0 || (p.op.rank == 2 && p.op.padding[0] != 0);
-  if (p.in.lanes == 1 && !has_padding) {
-    const std::int64_t step = p.op.rank == 1 ? 1 : p.op.stride[0];
-    pool_inner_row<Max>(p, plane + y * step * p.in.w, to);
+void pool_row(const PlanePooling& p, const float* plane, std::int64_t y, float* column, float* to) {
+  if (p.in.lanes > 1 || !is_covering(p)) {
+    for (std::int64_t x = 0; x < p.out.w; ++x) {
+      pool_point<Max>(p, window_at(p, y, x), plane, to + x * p.out.lanes);
+    }
     return;
   }
-  for (std::int64_t x = 0; x < p.out.w; ++x) {
-    pool_point<Max>(p, window_at(p, y, x), plane, to + x * p.out.lanes);
-  }
+  if (p.op.kind == PoolKind::max) return pool_single_row(p, plane, y, column, to, Max());
+  pool_single_row(p, plane, y, column, to, [](float a, float b) { return a + b; });
+  const std::int64_t area = (p.op.rank == 1 ? 1 : p.op.kernel[0]) * p.op.kernel[1];
+  for (std::int64_t x = 0; x < p.out.w; ++x) to[x] /= static_cast<float>(area);
 }
 
 }  // namespace
 
 void pool_planes(const PlanePooling& p, const float* in, float* out, ThreadPool& pool) {
+  clear_first_gap(p.out, out);
+  clear_gaps(p.out, out, 0, p.out.stride > p.out.plane_floats() ? p.out.planes : 0);
   const std::int64_t row_floats = p.in.plane_floats() / std::max<std::int64_t>(p.out.h, 1);
   pool.run_ranges(p.out.planes * p.out.h, row_floats, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<float> column(static_cast<std::size_t>(p.in.w));
     for (std::int64_t row = begin; row < end; ++row) {
-      const float* plane = in + row / p.out.h * p.in.stride;
+      const float* plane = in + p.in.origin + row / p.out.h * p.in.stride;
       const std::int64_t y = row % p.out.h;
-      float* to = out + row / p.out.h * p.out.stride + y * p.out.w * p.out.lanes;
+      float* to = out + p.out.origin + row / p.out.h * p.out.stride + y * p.out.w * p.out.lanes;
       const bool keeps_nan = p.op.kind == PoolKind::max && has_nan(p, plane, y);
-      keeps_nan ? pool_row<LargerOrNan>(p, plane, y, to) : pool_row<Larger>(p, plane, y, to);
+      keeps_nan ? pool_row<LargerOrNan>(p, plane, y, column.data(), to)
+                : pool_row<Larger>(p, plane, y, column.data(), to);
     }
   });
 }

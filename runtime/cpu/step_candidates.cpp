@@ -32,6 +32,7 @@ class Collector {
     std::vector<Layout> tried;
     for (const std::size_t input : step.inputs) {
       for (const std::size_t format : written_[input]) {
+        if (found_.layouts[input][format] == kDeferredLayout) continue;
         const Layout layout = pointwise_layout(pointwise, found_.layouts[input][format]);
         if (std::find(tried.begin(), tried.end(), layout) != tried.end()) continue;
         tried.push_back(layout);
@@ -40,6 +41,20 @@ class Collector {
         found_.steps[index].push_back(std::move(way));
       }
     }
+  }
+
+  void add_fused(const FusedAdd& fused) {
+    const Step& conv = program_.steps[fused.conv];
+    const Step& add = program_.steps[fused.add];
+    const std::size_t deferred = format_of(conv.output, kDeferredLayout);
+    const Layout& layout = fused.layer->output_layout;
+    const std::size_t other = add.inputs[1 - fused.input];
+    found_.steps[fused.conv].push_back(
+        {fused.deferred, {}, {format_of(conv.inputs[0], layout)}, deferred});
+    CpuStepPlan way{fused.layer, layout, {0, 0}, format_of(add.output, layout)};
+    way.reads[fused.input] = deferred;
+    way.reads[1 - fused.input] = format_of(other, layout);
+    found_.steps[fused.add].push_back(std::move(way));
   }
 
   void mark_outputs(std::size_t index) {
@@ -74,13 +89,18 @@ class Collector {
 }  // namespace
 
 ProgramCandidates program_candidates(const Program& program,
-                                     const std::vector<std::vector<LayerPointer>>& layers) {
+                                     const std::vector<std::vector<LayerPointer>>& layers,
+                                     const std::vector<FusedAdd>& fused) {
   Collector collector(program);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (layers[i].empty()) {
       collector.add_pointwise(i);
     } else {
       collector.add_weighted(i, layers[i]);
+    }
+    // The convolution's way too: nothing between the two asks how its output may be written.
+    for (const FusedAdd& way : fused) {
+      if (way.add == i) collector.add_fused(way);
     }
     collector.mark_outputs(i);
   }

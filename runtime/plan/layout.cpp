@@ -30,7 +30,7 @@ Extents extents_of(const Shape& shape) {
 std::string to_string(const Layout& layout) {
   switch (layout.order) {
     case Order::nchw:
-      return "nchw";
+      return layout.has_gaps ? "nchw-gaps" : "nchw";
     case Order::nhwc:
       return "nhwc";
     case Order::chwn:

@@ -31,8 +31,9 @@ enum class Order {
 struct Layout {
   Order order = Order::nchw;
   std::int64_t block = 1;  // of chwn and nchwc; 1 for the others
+  bool has_gaps = false;   // nchw on the CPU: zeros before, between and after the planes
 
-  static const Layout nchw, nhwc, chwn8, chwn32;  // NOLINT(readability-identifier-naming)
+  static const Layout nchw, nhwc, chwn8, chwn32, gaps;  // NOLINT(readability-identifier-naming)
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
@@ -40,7 +41,9 @@ inline constexpr Layout Layout::nchw{Order::nchw, 1};
 inline constexpr Layout Layout::nhwc{Order::nhwc, 1};
 inline constexpr Layout Layout::chwn8{Order::chwn, 8};
 inline constexpr Layout Layout::chwn32{Order::chwn, 32};
+inline constexpr Layout Layout::gaps{Order::nchw, 1, true};
 
-std::string to_string(const Layout& layout);  // "nchw", "nhwc", "chwn16", "nchw8c"
+// "nchw", "nchw-gaps", "nhwc", "chwn16", "nchw8c"
+std::string to_string(const Layout& layout);
 
 }  // namespace winnow

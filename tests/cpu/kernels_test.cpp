@@ -1,6 +1,7 @@
 // Every kernel on every instruction set of this machine against the reference.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "runtime/base/aligned_buffer.h"
@@ -8,6 +9,7 @@
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/gather_linear.h"
+#include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/nchw_conv.h"
 #include "runtime/cpu/nhwc_conv.h"
 #include "tests/cpu/random_work.h"
@@ -25,17 +27,31 @@ Layers one(std::unique_ptr<Layer> layer) {
   return layers;
 }
 
+// What later layers take for granted of nchw with gaps; true of all other layouts.
+bool has_zero_gaps(const Planes& planes, const float* value) {
+  float sum = 0;
+  for (std::int64_t i = 0; i < planes.origin; ++i) sum += std::abs(value[i]);
+  if (planes.origin == 0) return true;
+  for (std::int64_t plane = 0; plane < planes.planes; ++plane) {
+    const float* from = value + planes.origin + plane * planes.stride;
+    for (std::int64_t i = planes.plane_floats(); i < planes.stride; ++i) sum += std::abs(from[i]);
+  }
+  return sum == 0;
+}
+
 // Runs a layer on input in nchw, with conversions around it.
 std::vector<float> run_layer(CpuLayer& layer, const ConvShape& shape,
-                             const std::vector<float>& input, ThreadPool& pool) {
+                             const std::vector<float>& input, ThreadPool& pool,
+                             const float* addend = nullptr) {
   AlignedBuffer in(planes_of(layer.input_layout, shape.in).count());
   AlignedBuffer out(planes_of(layer.output_layout, shape.out).count());
   AlignedBuffer scratch(layer.scratch_floats());
   for (float& x : out.span()) x = 1e30f;      // what a layer leaves out shows
   for (float& x : scratch.span()) x = 1e30f;  // and what it takes for granted
   convert({shape.in, {}, layer.input_layout}, input.data(), in.data(), pool);
-  const float* inputs[] = {in.data()};
+  const float* inputs[] = {in.data(), addend};
   layer.run({inputs, out.data(), scratch.data()}, pool);
+  CHECK(has_zero_gaps(planes_of(layer.output_layout, shape.out), out.data()));
   std::vector<float> result(static_cast<std::size_t>(shape.out.count()));
   convert({shape.out, layer.output_layout, {}}, out.data(), result.data(), pool);
   return result;
@@ -79,6 +95,54 @@ Layers channel_layers(const ConvWork& work, const MicroKernels& kernels, int thr
 Layers onednn_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
   if (kernels.isa != Isa::baseline) return {};  // once is enough
   return make_onednn_layers(work, threads);
+}
+
+Layers jit_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
+  if (kernels.isa != Isa::avx512 || !jit_conv_fits(work)) return {};
+  Layers layers = one(make_jit_conv(work, {.threads = threads}));
+  layers.push_back(make_jit_conv(work, {.threads = threads, .reads_plain = true}));
+  layers.push_back(make_jit_dense(work, {.threads = threads}));
+  return layers;
+}
+
+TEST_CASE("convolution by generated code agrees with the reference") {
+  const int compared = compare({random_conv, 300, 11}, jit_layers);
+  const int large = compare({random_large_conv, 20, 12}, jit_layers);
+  if (available_isas().back() != Isa::avx512) return;
+  CHECK(compared >= 100);
+  CHECK(large >= 10);
+}
+
+TEST_CASE("generated code adds a second input before the activation") {
+  Random random(13);
+  ThreadPool pool(2);
+  int compared = 0;
+  for (int i = 0; i < 60; ++i) {
+    RandomWork work = random_conv(random);
+    work.has_relu = false;
+    const ConvWork plain = conv_work(work);
+    if (available_isas().back() != Isa::avx512 || !jit_conv_fits(plain)) continue;
+    ConvWork active = plain;
+    active.has_relu = random.chance(0.5);
+    const std::vector<float> input = random_input(work, random);
+    Expected expected = expected_of(work, input);
+    std::vector<float> addend(expected.values.size());
+    for (std::size_t j = 0; j < addend.size(); ++j) {
+      addend[j] = static_cast<float>(random.normal());
+      expected.values[j] += addend[j];
+      expected.magnitudes[j] += std::abs(addend[j]);
+      if (active.has_relu) expected.values[j] = std::max(expected.values[j], 0.0f);
+    }
+    ++expected.terms;
+    const auto layer = make_jit_conv(active, {.threads = 2, .has_addend = true});
+    AlignedBuffer second(planes_of(layer->output_layout, plain.shape.out).count());
+    convert({plain.shape.out, {}, layer->output_layout}, addend.data(), second.data(), pool);
+    CAPTURE(work.text);
+    const std::vector<float> found = run_layer(*layer, plain.shape, input, pool, second.data());
+    CHECK(first_wrong(found, expected) == -1);
+    ++compared;
+  }
+  if (available_isas().back() == Isa::avx512) CHECK(compared >= 20);
 }
 
 TEST_CASE("convolution with images in the lanes agrees with the reference") {

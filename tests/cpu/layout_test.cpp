@@ -41,7 +41,8 @@ TEST_CASE("a value survives any chain of layouts") {
                             {Order::chwn, 16},
                             {Order::nchwc, 8},
                             {Order::nchwc, 16},
-                            Layout::nhwc};
+                            Layout::nhwc,
+                            {Order::nchw, 1, true}};
   for (int i = 0; i < 60; ++i) {
     const Extents extent{random.between(1, 35), random.between(1, 40), random.between(1, 9),
                          random.between(1, 20)};

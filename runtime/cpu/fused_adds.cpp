@@ -1,0 +1,52 @@
+#include "runtime/cpu/fused_adds.h"
+
+#include <algorithm>
+
+#include "runtime/base/error.h"
+
+namespace winnow {
+namespace {
+
+class DeferredLayer final : public CpuLayer {
+ public:
+  void run(const LayerCall&, ThreadPool&) override {
+    fail(ErrorCode::internal, "a deferred layer was run");
+  }
+};
+
+bool is_read_once(const Program& program, std::size_t value) {
+  std::ptrdiff_t readers = value == program.output ? 1 : 0;
+  for (const Step& step : program.steps) readers += std::ranges::count(step.inputs, value);
+  return readers == 1;
+}
+
+}  // namespace
+
+std::vector<FusedAdd> fusible_adds(const Program& program) {
+  std::vector<FusedAdd> found;
+  for (std::size_t add = 0; add < program.steps.size(); ++add) {
+    const Step& step = program.steps[add];
+    if (!std::holds_alternative<Add>(step.op) || step.inputs.size() != 2) continue;
+    for (std::size_t input = 0; input < 2; ++input) {
+      const std::size_t value = step.inputs[input];
+      const auto conv =
+          std::ranges::find_if(program.steps, [&](const Step& s) { return s.output == value; });
+      if (conv == program.steps.end() || !std::holds_alternative<Conv>(conv->op)) continue;
+      if (conv->has_relu || !is_read_once(program, value)) continue;
+      found.push_back({static_cast<std::size_t>(conv - program.steps.begin()), add, input, {}, {}});
+    }
+  }
+  return found;
+}
+
+LayerPointer make_deferred_layer(const std::string& family, const Step& add) {
+  auto layer = std::make_shared<DeferredLayer>();
+  layer->family = family;
+  layer->kernel = family + ", in the run of " + add.name;
+  layer->input_layout = Layout::gaps;
+  layer->output_layout = kDeferredLayout;
+  layer->is_deferred = true;
+  return layer;
+}
+
+}  // namespace winnow

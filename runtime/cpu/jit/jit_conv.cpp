@@ -1,0 +1,250 @@
+#include "runtime/cpu/jit/jit_conv.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "runtime/base/divided_up.h"
+#include "runtime/cpu/jit/conv_code.h"
+#include "runtime/cpu/jit/shifted_planes.h"
+#include "runtime/cpu/position_tiles.h"
+#include "runtime/cpu/tiles.h"
+
+namespace winnow {
+namespace {
+
+// Measured: inputs that fill a fair part of a second-level cache, code of a group that fits the
+// first one for instructions, and positions enough to make it worth fetching.
+constexpr std::int64_t kBlockBytes = 384 * 1024;
+constexpr std::int64_t kCodeBytes = 28 * 1024;
+constexpr std::int64_t kWeightBytes = 15;  // of code and data for a weight
+constexpr std::int64_t kFewVectors = 12;
+constexpr std::int64_t kImagesOfItem = 4;
+constexpr std::int64_t kItemsPerThread = 4;
+constexpr std::int64_t kFetches = 4;        // the next group's code is fetched in as many portions
+constexpr std::int64_t kSmallWork = 20000;  // multiply-adds: as long as waking a thread
+
+// Whether a tap's inputs lie at the outputs' places, moved by a row and a column at most.
+bool reads_in_place(const ConvShape& shape) {
+  for (int axis = 0; axis < 2; ++axis) {
+    const std::int64_t reach = (shape.kernel[axis] - 1) * shape.dilation[axis];
+    if (shape.stride[axis] != 1 || shape.padding[axis] > 1) return false;
+    if (reach != 2 * shape.padding[axis]) return false;
+  }
+  return true;
+}
+
+// What a thread takes at a time: neighbouring vectors of positions of some images, and groups of
+// channels.
+struct Item {
+  std::int64_t first_image = 0, images = 1;
+  std::int64_t first_vector = 0, vectors = 0;
+  std::int64_t first_group = 0, last_group = 0;
+};
+
+class JitConv final : public CpuLayer {
+ public:
+  JitConv(const ConvWork& work, const JitOptions& options)
+      : has_addend_(options.has_addend),
+        shape_(work.shape),
+        in_(planes_of(options.reads_plain ? Layout::nchw : Layout::gaps, shape_.in)),
+        out_(planes_of(Layout::gaps, shape_.out)) {
+    if (options.reads_plain || !reads_in_place(shape_)) shifted_.emplace(shape_);
+    vectors_ = divided_up(shape_.out.h * shape_.out.w, kJitLanes);
+    make_code(work);
+    make_lanes();
+    make_items(options.threads);
+    family = "jit";
+    input_layout = options.reads_plain ? Layout::nchw : Layout::gaps;
+    output_layout = Layout::gaps;
+    kernel = "jit " + to_string(input_layout) + (shifted_ ? " copied x" : " x") +
+             std::to_string(vector_) + (has_addend_ ? " add avx512" : " avx512");
+    addends = has_addend_ ? 1 : 0;
+  }
+
+  std::int64_t scratch_floats() const override {
+    return shifted_ ? shifted_->floats(kJitLanes) : 0;
+  }
+
+  void run(const LayerCall& call, ThreadPool& pool) override {
+    clear_first_gap(out_, call.output);
+    if (shifted_) {
+      pool.run_ranges(shape_.in.n * shape_.in.c, shifted_->channel_floats(),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        shifted_->pack(in_, call.inputs[0], call.scratch, begin, end);
+                      });
+    }
+    const auto run_share = [&](int share) {
+      for (std::int64_t i = shares_[share]; i < shares_[share + 1]; ++i) run_item(items_[i], call);
+    };
+    shares_.size() == 2 ? run_share(0) : pool.run(run_share);
+  }
+
+ private:
+  void make_code(const ConvWork& work) {
+    const int wanted = work.blocks.vector % 16 == 0 ? 16 : work.blocks.vector % 8 == 0 ? 8 : 1;
+    const BlockCsr blocks = fitting_blocks(work.blocks, shape_, wanted);
+    vector_ = blocks.vector;
+    const std::int64_t row = (shape_.kernel[0] - 1) * shape_.dilation[0] * shape_.out.w;
+    const auto channel_bytes = [&](std::int64_t vectors) {
+      const std::int64_t seen = 4 * (vectors * kJitLanes + row);
+      return shifted_ ? std::min(seen * shape_.kernel[1], 4 * shifted_->channel_floats()) : seen;
+    };
+    const std::int64_t channels = shape_.in.c;
+    block_ = vectors_;
+    while (block_ > 2 * kFewVectors && channels * channel_bytes(block_) > kBlockBytes) {
+      block_ = divided_up(block_, 2);
+    }
+    // Several small images share what they fetch of the code.
+    const bool shares_code = shape_.in.n > 1 && vectors_ <= kFewVectors;
+    const std::int64_t most = shares_code ? kBlockBytes / kImagesOfItem : 2 * kBlockBytes;
+    std::int64_t chunk = channels;
+    if (channels * channel_bytes(block_) > most) {
+      chunk = std::max<std::int64_t>(1, std::min(most, kBlockBytes) / channel_bytes(block_));
+    }
+    const auto weights = static_cast<std::int64_t>(blocks.value.size());
+    const std::int64_t group_bytes = weights * kWeightBytes * kJitChannels / shape_.out.c;
+    if (group_bytes > 2 * kCodeBytes) {
+      chunk = std::min(chunk, std::max<std::int64_t>(1, channels * kCodeBytes / group_bytes));
+    }
+    if (shape_.groups > 1) chunk = channels;
+    images_ = std::clamp<std::int64_t>(kBlockBytes / (chunk * channel_bytes(block_)), 1,
+                                       shares_code ? kImagesOfItem : 1);
+    const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
+      if (shifted_) return jit_offset(shifted_->offset(c, r, s), 0);
+      const std::int64_t down = r * shape_.dilation[0], right = s * shape_.dilation[1];
+      // Masks: 1 keeps the first column of outputs from reading left of the plane, 2 the last.
+      const std::int64_t moved = right - shape_.padding[1];
+      return jit_offset(c * in_.stride + down * shape_.in.w + right, moved < 0   ? 1
+                                                                     : moved > 0 ? 2
+                                                                                 : 0);
+    };
+    const BlockLists lists =
+        make_block_lists(blocks, shape_, rule, {all_taps(shape_), chunk == channels ? 0 : chunk});
+    code_ = std::make_unique<ConvCode>(
+        lists, work.bias, JitShape{shape_.out.c, out_.stride, work.has_relu, has_addend_});
+  }
+
+  void make_lanes() {
+    lanes_.resize(static_cast<std::size_t>(vectors_));
+    for (std::int64_t p = 0; p < shape_.out.h * shape_.out.w; ++p) {
+      JitLanes& lanes = lanes_[p / kJitLanes];
+      const auto bit = static_cast<std::uint16_t>(1u << (p % kJitLanes));
+      const std::int64_t x = p % shape_.out.w;
+      lanes.out |= bit;
+      if (x != 0) lanes.in[1] |= bit;
+      if (x != shape_.out.w - 1) lanes.in[2] |= bit;
+    }
+  }
+
+  void make_items(int threads) {
+    const std::int64_t blocks = divided_up(vectors_, block_), groups = code_->groups();
+    const std::int64_t sets = divided_up(shape_.in.n, images_);
+    const std::int64_t wanted = threads == 1 ? 1 : kItemsPerThread * threads;
+    const std::int64_t parts =
+        std::clamp<std::int64_t>(divided_up(wanted, sets * blocks), 1, groups);
+    std::vector<std::int64_t> costs;
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < sets * blocks * parts; ++i) {
+      const std::int64_t set = i / (blocks * parts), block = i / parts % blocks, part = i % parts;
+      Item item;
+      item.first_image = shape_.in.n * set / sets;
+      item.images = shape_.in.n * (set + 1) / sets - item.first_image;
+      item.first_vector = vectors_ * block / blocks;
+      item.vectors = vectors_ * (block + 1) / blocks - item.first_vector;
+      item.first_group = groups * part / parts;
+      item.last_group = groups * (part + 1) / parts;
+      items_.push_back(item);
+      std::int64_t entries = 0;
+      for (std::int64_t g = item.first_group; g < item.last_group; ++g) {
+        entries += code_->entries(g) + 2 * (code_->first_channel(g + 1) - code_->first_channel(g));
+      }
+      costs.push_back(entries * item.vectors * item.images);
+      total += costs.back();
+    }
+    shares_ = balanced_shares(costs, total < kSmallWork ? 1 : threads);
+  }
+
+  void run_item(const Item& item, const LayerCall& call) const {
+    for (std::int64_t chunk = 0; chunk < code_->chunks(); ++chunk) {
+      for (std::int64_t g = item.first_group; g < item.last_group; ++g) {
+        run_group(item, call, chunk, g);
+      }
+    }
+    if (item.first_vector + item.vectors < vectors_) return;
+    for (std::int64_t i = item.first_image; i < item.first_image + item.images; ++i) {
+      clear_gaps(out_, call.output, i * shape_.out.c + code_->first_channel(item.first_group),
+                 i * shape_.out.c + code_->first_channel(item.last_group));
+    }
+  }
+
+  // In portions, each of which fetches one of the next group's code.
+  void run_group(const Item& item, const LayerCall& call, std::int64_t chunk,
+                 std::int64_t group) const {
+    const bool is_last = group + 1 == item.last_group;
+    const std::int64_t next_chunk = is_last ? chunk + 1 : chunk;
+    const std::int64_t next_group = is_last ? item.first_group : group + 1;
+    const std::int64_t cuts = std::min(item.vectors, divided_up(kFetches, item.images));
+    const std::int64_t portions = cuts * item.images;
+    for (std::int64_t portion = 0; portion < portions; ++portion) {
+      if (next_chunk < code_->chunks()) {
+        code_->prefetch(next_chunk, next_group, portion, portions);
+      }
+      const std::int64_t first = item.vectors * (portion % cuts) / cuts;
+      const std::int64_t last = item.vectors * (portion % cuts + 1) / cuts;
+      run_vectors(call, {chunk, group, item.first_image + portion / cuts},
+                  item.first_vector + first, last - first);
+    }
+  }
+
+  struct Place {
+    std::int64_t chunk, group, image;
+  };
+
+  void run_vectors(const LayerCall& call, const Place& place, std::int64_t first,
+                   std::int64_t count) const {
+    const float* in = shifted_
+                          ? call.scratch + place.image * shifted_->image_floats()
+                          : call.inputs[0] + in_.origin + place.image * shape_.in.c * in_.stride -
+                                shape_.padding[0] * shape_.in.w - shape_.padding[1];
+    const std::int64_t plane = place.image * shape_.out.c + code_->first_channel(place.group);
+    const std::int64_t at = out_.origin + plane * out_.stride + first * kJitLanes;
+    code_->run(place.chunk, place.group,
+               {in + first * kJitLanes, call.output + at,
+                has_addend_ ? call.inputs[1] + at : nullptr, lanes_.data() + first, count});
+  }
+
+  bool has_addend_;
+  ConvShape shape_;
+  Planes in_, out_;
+  std::optional<ShiftedPlanes> shifted_;  // else the input is read in place
+  std::unique_ptr<ConvCode> code_;
+  std::vector<JitLanes> lanes_;  // of each vector of positions
+  std::vector<Item> items_;
+  std::vector<std::int64_t> shares_;  // into items_
+  std::int64_t vectors_ = 0;          // of a plane
+  std::int64_t block_ = 0;            // most vectors of an item
+  std::int64_t images_ = 1;           // most images of an item
+  int vector_ = 1;
+};
+
+}  // namespace
+
+bool jit_conv_fits(const ConvWork& work) {
+  constexpr std::int64_t kFewPositions = kJitLanes / 2;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 4;  // bytes in 31 bits
+  const ConvShape& shape = work.shape;
+  if (shape.out.h * shape.out.w < kFewPositions || shape.in.c == 0 || shape.out.c == 0)
+    return false;
+  const std::int64_t image = reads_in_place(shape)
+                                 ? shape.in.c * planes_of(Layout::gaps, shape.in).stride
+                                 : ShiftedPlanes(shape).image_floats();
+  // An offset has two bits of mask.
+  return image < kMost / 4 && planes_of(Layout::gaps, shape.out).stride < kMost / 32 && has_jit();
+}
+
+std::unique_ptr<CpuLayer> make_jit_conv(const ConvWork& work, const JitOptions& options) {
+  return std::make_unique<JitConv>(work, options);
+}
+
+}  // namespace winnow

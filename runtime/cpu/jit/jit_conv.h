@@ -1,0 +1,23 @@
+// Sparse convolution by generated code; positions in the lanes.
+#pragma once
+
+#include <memory>
+
+#include "runtime/cpu/layer.h"
+
+namespace winnow {
+
+// Whether make_jit_conv can run the work on this machine.
+bool jit_conv_fits(const ConvWork& work);
+
+struct JitOptions {
+  int threads = 1;
+  bool has_addend = false;   // a second input, as the output, is added before the activation
+  bool reads_plain = false;  // the input is nchw without gaps
+};
+
+// Family "jit", to nchw with gaps and, unless it reads plain nchw, from there. A kernel of up to 3
+// x 3 that keeps the plane's size reads an input with gaps in place; all others copy it first.
+std::unique_ptr<CpuLayer> make_jit_conv(const ConvWork& work, const JitOptions& options);
+
+}  // namespace winnow

@@ -1,0 +1,89 @@
+#include "runtime/cpu/split_planner.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/base/wall_clock.h"
+#include "runtime/cpu/split_network.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kImagesPerThread = 2;
+
+// The least time of each step in runs of all.
+std::vector<double> step_times(const PlannedNetwork& planned, ThreadPool& pool) {
+  constexpr int kRounds = 3;
+  std::vector<double> times(planned.layers.size(), std::numeric_limits<double>::infinity());
+  for (int round = 0; round < kRounds; ++round) {
+    for (std::size_t step = 0; step < times.size(); ++step) {
+      const double ms = run_ms([&] { planned.network->run_step(step, pool); });
+      times[step] = std::min(times[step], ms);
+    }
+  }
+  return times;
+}
+
+// The cut of least time by the times of single steps; 0 if there is none.
+std::size_t best_cut(const PlannedNetwork& single, const PlannedNetwork& whole, ThreadPool& pool) {
+  ThreadPool one(1);
+  const std::vector<double> single_ms = step_times(single, one), whole_ms = step_times(whole, pool);
+  const std::int64_t images = whole.made_from.program.batch;
+  const auto runs = static_cast<double>((images + pool.threads() - 1) / pool.threads());
+  const std::vector<std::size_t> cuts = possible_cuts(single.made_from, whole.made_from);
+  std::size_t best = 0;
+  double gain = 0, best_gain = 0;
+  for (std::size_t step = 0; step < single_ms.size(); ++step) {
+    if (gain > best_gain && std::ranges::binary_search(cuts, step)) {
+      best = step;
+      best_gain = gain;
+    }
+    gain += whole_ms[step] - runs * single_ms[step];
+  }
+  return best;
+}
+
+// The layers of a cut network: kernels of one image before the cut.
+std::vector<LayerPlan> split_layers(const PlannedNetwork& single, const PlannedNetwork& whole,
+                                    std::size_t cut) {
+  std::vector<LayerPlan> layers = whole.layers;
+  for (std::size_t i = 0; i < cut; ++i) {
+    layers[i].family = single.layers[i].family;
+    layers[i].kernel = single.layers[i].kernel + ", image by image";
+    layers[i].candidates = single.layers[i].candidates;
+  }
+  return layers;
+}
+
+}  // namespace
+
+PlannedNetwork plan_split_network(const DeployedModel& model, const SessionOptions& options,
+                                  Isa isa, ThreadPool& pool) {
+  PlannedNetwork whole = plan_network(model, options, isa, pool);
+  const bool may_split = options.choice == KernelChoice::measured &&
+                         options.batch >= kImagesPerThread * pool.threads();
+  if (!may_split) return whole;
+  SessionOptions single_options = options;
+  single_options.batch = 1;
+  single_options.threads = 1;
+  single_options.progress = nullptr;
+  ThreadPool one(1);
+  const PlannedNetwork single = plan_network(model, single_options, isa, one, true);
+
+  const std::size_t all = whole.layers.size(), cut = best_cut(single, whole, pool);
+  std::vector<std::size_t> cuts = {0, all};
+  if (cut != 0) cuts.push_back(cut);
+  std::vector<std::unique_ptr<RunnableNetwork>> networks;
+  networks.push_back(std::move(whole.network));
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    networks.push_back(
+        std::make_unique<SplitNetwork>(single.made_from, whole.made_from, cuts[i], pool.threads()));
+  }
+  const std::size_t best = fastest_of(networks, pool);
+  PlannedNetwork planned;
+  planned.network = std::move(networks[best]);
+  planned.layers = split_layers(single, whole, cuts[best]);
+  return planned;
+}
+
+}  // namespace winnow
