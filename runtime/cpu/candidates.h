@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,13 @@ struct CandidateOptions {
   bool can_interleave = true;  // the value's first dimension is the work's images
   Isa isa = Isa::baseline;
   int threads = 1;
+
+  // Where the choice is known: the slot of the one layer to make. All others are left out, which
+  // saves putting the weights into their orders.
+  std::optional<int> only_slot = std::nullopt;
 };
 
-// At least one, the preferred first.
+// At least one, the preferred first; none if options.only_slot is that of no layer.
 //
 // Requires options.family to be empty or one of cpu_families().
 std::vector<std::shared_ptr<CpuLayer>> make_candidates(const ConvWork& work,

@@ -35,6 +35,7 @@ class CpuLayer {
   Layout input_layout;
   Layout output_layout;
   bool uses_own_threads = false;  // of a library, which go on spinning after its work
+  int slot = 0;                   // its place among the candidates of its step
 };
 
 // A convolution or linear layer with its weights: what every family is made from.

@@ -1,10 +1,13 @@
 #include "runtime/cpu/network_planner.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
+#include <ranges>
+#include <string>
 
-#include "runtime/base/median.h"
+#include "runtime/base/error.h"
+#include "runtime/base/processor.h"
+#include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/layer_timer.h"
 #include "runtime/cpu/step_candidates.h"
 #include "runtime/plan/describe.h"
@@ -15,6 +18,18 @@ namespace {
 
 using Admits = bool (*)(const CpuLayer&);
 
+TimingPlace place_of(Isa isa, const ThreadPool& pool) {
+  const LibraryFacts onednn = onednn_facts();
+  return {cpu_device_name(pool.threads(), ", " + std::string(to_string(isa))),
+          (onednn.version.empty() ? "no oneDNN" : "oneDNN " + onednn.version) + ", " +
+              timing_version()};
+}
+
+// What the choice of kernels counts with.
+double choice_ms(const Timing& timing) {
+  return timing.rejected.empty() ? timing.median_ms : kImpossible;
+}
+
 class Planner {
  public:
   Planner(const DeployedModel& model, const SessionOptions& options, Isa isa, ThreadPool& pool)
@@ -22,19 +37,22 @@ class Planner {
         options_(options),
         isa_(isa),
         pool_(pool),
-        timer_(pool),
+        table_(options.timings, place_of(isa, pool)),
+        timer_(pool, table_),
         // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
         is_measured_(options.choice != KernelChoice::sparse),
         program_(build_program(model, options.batch)),
+        keys_(step_keys()),
+        known_(known_choice()),
         candidates_(program_candidates(program_, weighted_layers())),
-        ms_(program_.steps.size()) {
+        timings_(program_.steps.size()) {
     for (const Step& step : program_.steps) {
       const bool is_embedding = std::holds_alternative<Embedding>(step.op);
       tables_.push_back(dense_floats(is_embedding ? weights_of(model, step).weight : nullptr));
     }
-    for (std::size_t i = 0; i < ms_.size(); ++i) {
-      ms_[i] = times_of(i);
-      show_progress(ms_.size() + i + 1);
+    for (std::size_t i = 0; i < timings_.size(); ++i) {
+      timings_[i] = times_of(i);
+      show_progress(timings_.size() + i + 1);
     }
     describe_problem();
   }
@@ -45,6 +63,7 @@ class Planner {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       planned.layers.push_back(describe(i, *planned.network->layers()[i]));
     }
+    planned.timings = table_.counts();
     return planned;
   }
 
@@ -52,6 +71,13 @@ class Planner {
   // Each step is prepared and then measured.
   void show_progress(std::size_t done) const {
     if (options_.progress) options_.progress(done, 2 * program_.steps.size());
+  }
+
+  std::vector<std::string> step_keys() const {
+    std::vector<std::string> keys;
+    if (!is_measured_) return keys;
+    for (const Step& step : program_.steps) keys.push_back(step_key(model_, program_, step));
+    return keys;
   }
 
   ConvWork work_of(const Step& step) const {
@@ -66,40 +92,106 @@ class Planner {
     return work;
   }
 
-  // [steps] empty for those without weights; where nothing is measured the preferred one only.
-  std::vector<std::vector<LayerPointer>> weighted_layers() const {
+  // [steps] empty for those without weights; where nothing is measured the preferred one only, and
+  // where the choice is known that one.
+  std::vector<std::vector<LayerPointer>> weighted_layers() {
     std::vector<std::vector<LayerPointer>> layers(program_.steps.size());
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      const Step& step = program_.steps[i];
-      if (!is_weighted(step)) continue;
-      CandidateOptions options;
-      options.choice = options_.choice;
-      options.family = options_.family;
-      options.has_mask = weights_of(model_, step).sparse() != nullptr;
-      const Shape& in = program_.values[step.inputs[0]].shape;
-      options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
-      options.isa = isa_;
-      options.threads = pool_.threads();
-      layers[i] = make_candidates(work_of(step), options);
+      if (!is_weighted(program_.steps[i])) continue;
+      layers[i] = make_candidates(work_of(program_.steps[i]), candidate_options(i));
       show_progress(i + 1);
       if (!is_measured_) layers[i].resize(1);
+      if (!known_ || is_known(i, layers[i])) continue;
+      known_ = nullptr;  // the cache means other candidates than these
+      return weighted_layers();
     }
     return layers;
   }
 
-  // Steps without weights cost about the same in every layout, and nothing here.
-  std::vector<double> times_of(std::size_t index) {
-    const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
-    std::vector<double> ms(ways.size(), 0);
-    if (ways.size() < 2 || !is_weighted(program_.steps[index])) return ms;
-    const ConvShape shape = work_shape(program_.steps[index]);
-    const std::string key = step_key(model_, program_, program_.steps[index]);
-    double best = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      ms[i] = timer_.time(*ways[i].layer, shape, key, best);
-      best = std::min(best, ms[i]);
+  CandidateOptions candidate_options(std::size_t index) const {
+    const Step& step = program_.steps[index];
+    CandidateOptions options;
+    options.choice = options_.choice;
+    options.family = options_.family;
+    options.has_mask = weights_of(model_, step).sparse() != nullptr;
+    if (options_.is_survey && options.has_mask) options.choice = KernelChoice::sparse;
+    const Shape& in = program_.values[step.inputs[0]].shape;
+    options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
+    options.isa = isa_;
+    options.threads = pool_.threads();
+    if (known_) options.only_slot = (*known_)[index].slot;
+    return options;
+  }
+
+  // Whether the one candidate is what was chosen for the step.
+  bool is_known(std::size_t index, const std::vector<LayerPointer>& layers) const {
+    return layers.size() == 1 && layers[0]->kernel == (*known_)[index].kernel;
+  }
+
+  std::string choice_key() const {
+    std::string text;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      text += keys_[i] + "\n";
+      for (const std::size_t input : program_.steps[i].inputs) text += std::to_string(input) + " ";
     }
-    return ms;
+    const char* const choice = options_.choice == KernelChoice::dense ? "dense" : "measured";
+    return "choice f32 batch " + std::to_string(options_.batch) + " " + choice + " " +
+           options_.family + " " + short_key(text);
+  }
+
+  // The cache's, if it has a kernel for every step.
+  const std::vector<ChosenKernel>* known_choice() {
+    if (!is_measured_ || options_.is_survey) return nullptr;
+    const std::vector<ChosenKernel>* known = table_.find_choice(choice_key());
+    return known && known->size() == program_.steps.size() ? known : nullptr;
+  }
+
+  void keep_choice(const Choice& choice) {
+    if (!is_measured_ || options_.is_survey || known_) return;
+    std::vector<ChosenKernel> kernels;
+    for (std::size_t i = 0; i < choice.option.size(); ++i) {
+      const LayerPointer& layer = candidates_.steps[i][choice.option[i]].layer;
+      kernels.push_back(layer ? ChosenKernel{layer->slot, layer->kernel} : ChosenKernel{});
+    }
+    table_.keep_choice(choice_key(), std::move(kernels));
+  }
+
+  // Where there is one way only, its time is nobody's concern but a survey's.
+  bool is_timed(std::size_t index) const {
+    const bool has_choice = candidates_.steps[index].size() > 1 || options_.is_survey;
+    return has_choice && is_weighted(program_.steps[index]);
+  }
+
+  // Steps without weights cost about the same in every layout, and nothing here.
+  std::vector<Timing> times_of(std::size_t index) {
+    const Step& step = program_.steps[index];
+    const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
+    std::vector<Timing> timings(ways.size());
+    if (!is_timed(index)) return timings;
+    const ConvShape shape = work_shape(step);
+    const std::string& key = keys_[index];
+    std::optional<LayerCheck> check;
+    const auto get_check = [&]() -> const LayerCheck& {
+      if (!check) check.emplace(model_, program_, step, Precision::f32, false);
+      return *check;
+    };
+    double best = kImpossible;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      timings[i] = timer_.time({*ways[i].layer, shape, key, get_check}, best);
+      best = std::min(best, choice_ms(timings[i]));
+    }
+    if (best == kImpossible) refuse_all(index, timings);
+    return timings;
+  }
+
+  [[noreturn]] void refuse_all(std::size_t index, const std::vector<Timing>& timings) const {
+    std::string reasons;
+    for (std::size_t i = 0; i < timings.size(); ++i) {
+      reasons += (i == 0 ? "" : "; ") + candidates_.steps[index][i].layer->kernel + " " +
+                 timings[i].rejected;
+    }
+    fail(ErrorCode::device, model_.graph.name, ": node '", program_.steps[index].name,
+         "': no kernel computes it rightly (", reasons, ")");
   }
 
   ConvShape work_shape(const Step& step) const {
@@ -118,7 +210,7 @@ class Planner {
       problem_.steps.push_back({step.inputs, step.output, {}});
       for (std::size_t c = 0; c < candidates_.steps[i].size(); ++c) {
         const CpuStepPlan& way = candidates_.steps[i][c];
-        problem_.steps[i].options.push_back({way.reads, way.writes, ms_[i][c]});
+        problem_.steps[i].options.push_back({way.reads, way.writes, choice_ms(timings_[i][c])});
       }
     }
     std::vector<std::size_t> formats;
@@ -139,12 +231,13 @@ class Planner {
     ChoiceProblem problem = problem_;
     for (std::size_t i = 0; i < problem.steps.size(); ++i) {
       const std::vector<CpuStepPlan>& ways = candidates_.steps[i];
-      const auto is_admitted = [&](const CpuStepPlan& way) {
-        return !way.layer || admits(*way.layer);
+      const auto is_admitted = [&](std::size_t c) {
+        return (!ways[c].layer || admits(*ways[c].layer)) && timings_[i][c].rejected.empty();
       };
-      if (std::ranges::none_of(ways, is_admitted)) continue;
+      if (std::ranges::none_of(std::views::iota(std::size_t{0}, ways.size()), is_admitted))
+        continue;
       for (std::size_t c = 0; c < ways.size(); ++c) {
-        if (!is_admitted(ways[c])) problem.steps[i].options[c].ms = kImpossible;
+        if (!is_admitted(c)) problem.steps[i].options[c].ms = kImpossible;
       }
     }
     return choose_kernels(problem);
@@ -159,11 +252,12 @@ class Planner {
       const auto is_same = [&](const Choice& other) { return other.option == choice.option; };
       if (std::ranges::none_of(choices, is_same)) choices.push_back(std::move(choice));
     };
-    if (options_.choice == KernelChoice::measured) {
+    if (options_.choice == KernelChoice::measured && !options_.is_survey) {
       add([](const CpuLayer& layer) { return layer.family == "dense"; });
     }
     add([](const CpuLayer&) { return true; });
-    if (is_measured_) add([](const CpuLayer& layer) { return !layer.uses_own_threads; });
+    if (is_measured_ && !options_.is_survey)
+      add([](const CpuLayer& layer) { return !layer.uses_own_threads; });
     return choices;
   }
 
@@ -175,8 +269,40 @@ class Planner {
     return std::make_unique<CpuNetwork>(program_, plan, tables_);
   }
 
-  std::unique_ptr<CpuNetwork> fastest(const std::vector<Choice>& choices) const {
-    if (choices.size() == 1) return build(choices.front());
+  // Names a network: equal ones take the same time.
+  std::string network_key(const Choice& choice) const {
+    std::string text;
+    for (std::size_t i = 0; i < choice.option.size(); ++i) {
+      const CpuStepPlan& way = candidates_.steps[i][choice.option[i]];
+      text += keys_[i] + " | ";
+      text += (way.layer ? way.layer->kernel : to_string(way.layout)) + "\n";
+      for (const std::size_t input : program_.steps[i].inputs) text += std::to_string(input) + " ";
+    }
+    for (const Conversion& c : choice.conversions) {
+      const std::vector<Layout>& layouts = candidates_.layouts[c.value];
+      text += std::to_string(c.value) + " " + to_string(layouts[c.from]) + " " +
+              to_string(layouts[c.to]) + "\n";
+    }
+    return "network f32 batch " + std::to_string(options_.batch) + " " + short_key(text);
+  }
+
+  std::unique_ptr<CpuNetwork> fastest(const std::vector<Choice>& choices) {
+    const std::size_t best = choices.size() == 1 ? 0 : fastest_of(choices);
+    keep_choice(choices[best]);
+    return build(choices[best]);
+  }
+
+  std::size_t fastest_of(const std::vector<Choice>& choices) {
+    std::vector<std::string> keys;
+    for (const Choice& choice : choices) keys.push_back(network_key(choice));
+    std::vector<double> ms;
+    for (const Timing& timing : table_.get_together(keys, [&] { return time_networks(choices); })) {
+      ms.push_back(timing.median_ms);
+    }
+    return fastest_network(ms);
+  }
+
+  std::vector<Timing> time_networks(const std::vector<Choice>& choices) const {
     constexpr int kRounds = 3, kRepeats = 10;
     constexpr double kBudgetMs = 60;
     std::vector<std::unique_ptr<CpuNetwork>> networks;
@@ -184,16 +310,16 @@ class Planner {
       networks.push_back(build(choice));
       std::ranges::fill(networks.back()->input(), 0.5f);
     }
-    // They take turns, so that what else the machine does hits all alike.
-    std::vector<double> best(networks.size(), std::numeric_limits<double>::infinity());
+    // They take turns, so that what else the machine does hits all alike. The best round counts.
+    std::vector<Timing> best(networks.size());
     for (int round = 0; round < kRounds; ++round) {
       for (std::size_t i = 0; i < networks.size(); ++i) {
-        const std::vector<double> times =
-            time_runs(kRepeats, kBudgetMs, [&] { networks[i]->run(pool_); });
-        best[i] = std::min(best[i], median(times));
+        const Timing timing =
+            timing_of(time_runs(kRepeats, kBudgetMs, [&] { networks[i]->run(pool_); }));
+        if (round == 0 || timing.median_ms < best[i].median_ms) best[i] = timing;
       }
     }
-    return std::move(networks[fastest_network(best)]);
+    return best;
   }
 
   LayerPlan describe(std::size_t index, const CpuLayer& layer) const {
@@ -201,10 +327,13 @@ class Planner {
     plan.family = layer.family;
     plan.kernel = layer.kernel;
     const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
-    if (!is_measured_ || ways.size() < 2 || !is_weighted(program_.steps[index])) return plan;
+    if (!is_measured_ || !is_timed(index)) return plan;
     for (std::size_t c = 0; c < ways.size(); ++c) {
-      plan.candidates.push_back({ways[c].layer->family, ways[c].layer->kernel, ms_[index][c]});
+      const Timing& timing = timings_[index][c];
+      plan.candidates.push_back({ways[c].layer->family, ways[c].layer->kernel, timing.median_ms,
+                                 timing.min_ms, timing.cold_ms, timing.rejected});
     }
+    sort_by_time(plan.candidates);
     return plan;
   }
 
@@ -212,11 +341,14 @@ class Planner {
   const SessionOptions& options_;
   const Isa isa_;
   ThreadPool& pool_;
+  TimingTable table_;
   LayerTimer timer_;
   const bool is_measured_;
   Program program_;
+  const std::vector<std::string> keys_;     // by step; empty if nothing is measured
+  const std::vector<ChosenKernel>* known_;  // by step: what the cache knows to be chosen, or null
   ProgramCandidates candidates_;
-  std::vector<std::vector<double>> ms_;  // by step, by candidate
+  std::vector<std::vector<Timing>> timings_;  // by step, by candidate
   ChoiceProblem problem_;
   std::vector<std::vector<float>> tables_;
 };

@@ -13,6 +13,7 @@ namespace winnow {
 struct PlannedNetwork {
   std::unique_ptr<CpuNetwork> network;
   std::vector<LayerPlan> layers;
+  TimingCounts timings;
 };
 
 // Measures where the options ask for it; then the network is the fastest of those that the

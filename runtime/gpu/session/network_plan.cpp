@@ -151,8 +151,11 @@ void NetworkPlanner::time_step(std::size_t index) {
   const std::string key = gpu_.name() + " | " + step_key(model_, program_, problem.step) + " | ";
   double best_ms = kImpossible;
   for (Candidate& candidate : candidates_of(problem)) {
-    const double ms = table_.get(key + candidate.timing_key,
-                                 [&] { return time_candidate(problem, candidate, best_ms); });
+    const double ms =
+        table_
+            .get(key + candidate.timing_key,
+                 [&] { return timing_of({time_candidate(problem, candidate, best_ms)}); })
+            .median_ms;
     if (ms == kImpossible) continue;
     best_ms = std::min(best_ms, ms);
     timed_[index].push_back({std::move(candidate), ms});
@@ -170,7 +173,8 @@ double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std:
   if (is_same_memory(source, target, size)) return 0;
   const std::string key = gpu_.name() + " | convert " + to_string(program_.values[value].shape) +
                           " " + to_string(source) + " -> " + to_string(target);
-  return table_.get(key, [&] { return measure_conversion(source, target, size); });
+  return table_.get(key, [&] { return timing_of({measure_conversion(source, target, size)}); })
+      .median_ms;
 }
 
 double NetworkPlanner::measure_conversion(const ActivationFormat& source,
