@@ -25,9 +25,10 @@ constexpr std::chrono::milliseconds kPause{10};
   fail(ErrorCode::bad_file, path, ": ", what, ": ", reason);
 }
 
-// Open for appending. A pipe without a reader is not waited for.
+// Open for appending. A pipe without a reader is not waited for, and a link is not followed: in a
+// folder that others may write, it could lead to any file of the user's.
 std::unique_ptr<Descriptor> open_to_append(const std::string& path) {
-  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK;
+  constexpr int kFlags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
   auto file = std::make_unique<Descriptor>(::open(path.c_str(), kFlags, 0666));
   if (file->get() < 0) refuse(path, "cannot write");
   struct stat status {};

@@ -16,7 +16,7 @@ bool is_file_at(int descriptor, const std::string& path);
 // first. Waits for a rewrite of the file, but not for longer than a second.
 //
 // Requires a line without line ends. Throws Error{bad_file} with path and reason, also if `path` is
-// no regular file.
+// no regular file but, for example, a link.
 void append_line(const std::string& path, std::string_view line);
 
 // Makes the file where there is none. Throws Error{bad_file} as append_line does.

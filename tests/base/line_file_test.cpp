@@ -71,6 +71,10 @@ TEST_CASE("what is no file is refused") {
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   CHECK(message_of([&] { append_line(pipe, "x"); }) == pipe + ": not a regular file");
   CHECK(error_of([&] { require_appendable(pipe); }) == ErrorCode::bad_file);
+  write_file_atomically(folder / "mine", std::string_view("mine\n"));
+  std::filesystem::create_symlink(folder / "mine", folder / "link");
+  CHECK(error_of([&] { append_line(folder / "link", "x"); }) == ErrorCode::bad_file);
+  CHECK(read_text_file(folder / "mine") == "mine\n");
 }
 
 }  // namespace
