@@ -21,6 +21,8 @@ constexpr Entry kCommands[] = {
     {"bench", "Time the network and its layers, dense against sparse", winnow::add_bench_command},
     {"inspect", "Show what a model file holds", winnow::add_inspect_command},
     {"verify", "Check every layer against the reference", winnow::add_verify_command},
+    {"tune", "Measure kernels once for all later starts, or as a table for pruning",
+     winnow::add_tune_command},
     {"doctor", "Show what this build and this machine can do", winnow::add_doctor_command},
     {"report", "Summarise a run folder and write its report.html", winnow::add_report_command},
     {"challenge", "The Sparse DNN Graph Challenge: its data, its networks",

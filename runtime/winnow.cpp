@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -17,6 +19,7 @@
 struct winnow_engine {
   winnow::Engine engine;
   std::string device;
+  std::string notice;
 };
 
 namespace {
@@ -48,8 +51,11 @@ void require(bool condition, const char* message) {
   if (!condition) winnow::fail(winnow::ErrorCode::usage, message);
 }
 
-// The struct of the first version ends with `threads`.
-constexpr std::size_t kFirstOptionsSize = offsetof(winnow_options, threads) + sizeof(int32_t);
+// Each version of the struct ends with another field.
+constexpr std::size_t kOptionsSizes[] = {
+    offsetof(winnow_options, threads) + sizeof(int32_t),
+    offsetof(winnow_options, max_model_bytes) + sizeof(uint64_t), sizeof(winnow_options)};
+constexpr std::size_t kFirstOptionsSize = kOptionsSizes[0];
 
 // The caller's options as this library knows them, whichever header the caller was compiled with.
 winnow_options known_options(const winnow_options* given) {
@@ -61,9 +67,10 @@ winnow_options known_options(const winnow_options* given) {
     winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
                  ", expected sizeof(winnow_options), at least ", kFirstOptionsSize);
   }
-  if (size > kFirstOptionsSize && size < sizeof known) {
+  const bool is_known_size = std::ranges::find(kOptionsSizes, size) != std::end(kOptionsSizes);
+  if (size < sizeof known && !is_known_size) {
     winnow::fail(winnow::ErrorCode::usage, "winnow_load: struct_size is ", size,
-                 ", which ends within max_model_bytes");
+                 ", which ends within a field");
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (std::size_t i = sizeof known; i < size; ++i) {
@@ -94,6 +101,10 @@ winnow::SessionOptions session_options(const winnow_options& options) {
   require(options.precision == WINNOW_F32 || options.precision == WINNOW_F16,
           "winnow_load: precision is neither WINNOW_F32 nor WINNOW_F16");
   if (options.precision == WINNOW_F16) result.precision = winnow::Precision::f16;
+  const bool has_cache = options.cache_folder && *options.cache_folder != '\0';
+  if (has_cache) {
+    result.timings.cache = std::make_shared<winnow::TimingCache>(options.cache_folder);
+  }
   return result;
 }
 
@@ -109,9 +120,11 @@ winnow_status winnow_load(const char* path, const winnow_options* options, winno
     require(path && engine, "winnow_load: path or engine is NULL");
     const winnow_options chosen = known_options(options);
     const winnow::Device device = winnow::device_from(chosen.device ? chosen.device : "auto");
-    winnow::Engine loaded(path, device, session_options(chosen), {chosen.max_model_bytes, nullptr});
+    const winnow::SessionOptions how = session_options(chosen);
+    winnow::Engine loaded(path, device, how, {chosen.max_model_bytes, nullptr});
     std::string name = loaded.session().device();
-    *engine = new winnow_engine{std::move(loaded), std::move(name)};
+    std::string notice = how.timings.cache ? how.timings.cache->notice() : "";
+    *engine = new winnow_engine{std::move(loaded), std::move(name), winnow::one_line(notice)};
   });
 }
 
@@ -129,6 +142,10 @@ int64_t winnow_output_size(const winnow_engine* engine) {
 
 const char* winnow_device(const winnow_engine* engine) {
   return engine ? engine->device.c_str() : "";
+}
+
+const char* winnow_notice(const winnow_engine* engine) {
+  return engine ? engine->notice.c_str() : "";
 }
 
 winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples,

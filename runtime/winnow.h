@@ -46,6 +46,8 @@ typedef struct winnow_options {
   int32_t threads;          /* CPU, default all cores */
   uint64_t max_model_bytes; /* memory that weights and activations may take, default 8 GiB; a file
                                that asks for more is WINNOW_BAD_FILE */
+  const char* cache_folder; /* keeps measured times, so that a later start takes none; default: none
+                               are kept. The same as --cache of the program `runtime` */
 } winnow_options;
 
 /* The ABI that the library was built with; compare with WINNOW_ABI_VERSION. */
@@ -64,6 +66,10 @@ int64_t winnow_output_size(const winnow_engine* engine);
 
 /* "cuda:0 (NVIDIA H200)"; valid as long as the engine. */
 const char* winnow_device(const winnow_engine* engine);
+
+/* What was wrong with the cache of timings, in one line; empty if nothing was. Valid as long as the
+ * engine. The engine is as good without it, its loading takes longer. */
+const char* winnow_notice(const winnow_engine* engine);
 
 /* input [samples, input_size] normalised floats, output [samples, output_size]; host memory. */
 winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples, float* output);

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
@@ -27,22 +28,6 @@ std::string system_reason() {
   const std::string reason = system_reason();
   fail(ErrorCode::bad_file, path, ": ", what, ": ", reason);
 }
-
-// Closes a descriptor on every way out.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 // A regular file, open for reading. A pipe without a writer would be waited for.
 class InputFile {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "runtime/base/error.h"
+#include "runtime/base/line_file.h"
 #include "runtime/base/run_names.h"
 
 namespace winnow {
@@ -38,14 +38,6 @@ std::string time_text() {
   ::gmtime_r(&now, &parts);
   std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
   return text.data();
-}
-
-// True if `path` still names the open file: the holder before removes it when it is done.
-bool is_current(int descriptor, const std::string& path) {
-  struct stat opened {};
-  struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 // The line that the holder wrote; it may not have come to that yet.
@@ -82,7 +74,7 @@ bool FolderLock::take() {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor_ < 0) refuse(path_, "cannot open");
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
-    if (is_current(descriptor_, path_)) return true;
+    if (is_file_at(descriptor_, path_)) return true;
     ::close(descriptor_);
     return false;
   }
@@ -103,7 +95,7 @@ std::optional<FolderLock> lock_run_folder_of(const std::string& file, const std:
 
 FolderLock::~FolderLock() {
   // While it is locked: a successor makes a file of its own.
-  if (is_current(descriptor_, path_)) ::unlink(path_.c_str());
+  if (is_file_at(descriptor_, path_)) ::unlink(path_.c_str());
   ::close(descriptor_);
 }
 

@@ -2,9 +2,23 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 namespace winnow {
+namespace {
+
+// What /proc/cpuinfo says of the first core; empty if nothing.
+std::string first_fact(std::string_view name) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with(name) && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string_view to_string(Isa isa) {
   switch (isa) {
@@ -36,12 +50,12 @@ bool processor_has(Isa isa) {
 }
 
 std::string cpu_model_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown processor";
+  const std::string name = first_fact("model name");
+  return name.empty() ? "unknown processor" : name;
+}
+
+double processor_clock_mhz() {
+  return std::strtod(first_fact("cpu MHz").c_str(), nullptr);
 }
 
 std::uint64_t physical_memory() {

@@ -18,6 +18,9 @@ bool processor_has(Isa isa);
 // "Intel(R) Xeon(R) Processor", from /proc/cpuinfo; "unknown processor" where that has no name.
 std::string cpu_model_name();
 
+// What the system says of the first core's clock at this moment; 0 where it says nothing.
+double processor_clock_mhz();
+
 // "cpu (Intel(R) Xeon(R) Processor, 2 threads)"; `more` is put before the bracket.
 std::string cpu_device_name(int threads, std::string_view more = "");
 

@@ -31,11 +31,13 @@ Contestant prepare(const DeployedModel& model, const CompareOptions& options, Ke
                    PlanTiming& timing) {
   SessionOptions session = options.session;
   session.choice = choice;
+  session.timings.lists_candidates = true;
   if (choice == KernelChoice::dense) session.family.clear();
   Contestant contestant{&timing, nullptr, {}};
   try {
     contestant.session = make_session(model, options.device, session);
     timing.layers = contestant.session->layers();
+    timing.timings = contestant.session->timing_counts();
   } catch (const Error& error) {
     if (choice == KernelChoice::measured) throw;
     timing.error = error.what();

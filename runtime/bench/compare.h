@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct PlanTiming {
   std::vector<LayerPlan> layers;
   std::vector<Statistics> layer_ms;  // one per step
   Statistics network_ms;
-  std::string error;  // why this plan does not exist; then all else is empty
+  TimingCounts timings;  // what its planning took
+  std::string error;     // why this plan does not exist; then all else is empty
 };
 
 struct Comparison {
@@ -46,6 +48,9 @@ struct Comparison {
 // Runs on normal random input (fixed seed). Throws Error{device} if the device fails; a plan that
 // the device cannot make (no cuDNN) is reported in its `error`.
 Comparison compare_plans(const DeployedModel& model, const CompareOptions& options);
+
+// {"measured": ..., "cached": ...}
+nlohmann::ordered_json counts_json(const TimingCounts& counts);
 
 // One JSON object: times as percentiles (min, p10, median, p90, max, count), a line a layer.
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options);

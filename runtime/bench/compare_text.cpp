@@ -25,15 +25,20 @@ Json statistics_json(const Statistics& s) {
           {"p90", rounded(s.p90)},     {"max", rounded(s.maximum)}, {"count", s.count}};
 }
 
-// All of them, or the fastest of each family: candidates are sorted by time.
+// All of them, or the fastest of each family and those that were rejected. Candidates are sorted by
+// time.
 Json candidates_json(const std::vector<CandidateTiming>& candidates, bool has_all) {
   Json list = Json::array();
   std::set<std::string> families;
   for (const CandidateTiming& candidate : candidates) {
-    if (!families.insert(candidate.family).second && !has_all) continue;
-    list.push_back({{"family", candidate.family},
-                    {"kernel", candidate.kernel},
-                    {"ms", rounded(candidate.ms)}});
+    const bool is_first = candidate.rejected.empty() && families.insert(candidate.family).second;
+    if (!is_first && !has_all && candidate.rejected.empty()) continue;
+    list.push_back({{"family", candidate.family}, {"kernel", candidate.kernel}});
+    if (candidate.rejected.empty()) {
+      list.back()["ms"] = rounded(candidate.ms);
+    } else {
+      list.back()["rejected"] = candidate.rejected;
+    }
   }
   return list;
 }
@@ -59,6 +64,7 @@ std::string plan_json(const PlanTiming& plan, std::int64_t batch, bool has_all_c
   if (!plan.error.empty()) return Json{{"error", plan.error}}.dump();
   const double median = plan.network_ms.median;
   const Json head = {{"network_ms", statistics_json(plan.network_ms)},
+                     {"timings", counts_json(plan.timings)},
                      {"samples_per_second", std::round(1e3 * static_cast<double>(batch) / median)}};
   std::string text = head.dump();
   text.back() = ',';  // the object goes on
@@ -124,6 +130,10 @@ std::string total_table(const Comparison& comparison) {
 }
 
 }  // namespace
+
+Json counts_json(const TimingCounts& counts) {
+  return {{"measured", counts.measured}, {"cached", counts.cached}};
+}
 
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options) {
   const bool is_half = options.session.precision == Precision::f16;

@@ -78,7 +78,9 @@ using Layers = std::vector<std::pair<std::string, std::unique_ptr<CpuLayer>>>;
 
 Layers dense_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
   Layers layers;
-  for (auto& layer : make_onednn_layers(work, threads)) {
+  for (int i = 0; i < onednn_algorithms(work); ++i) {
+    auto layer = make_onednn_layer(work, i, threads);
+    if (!layer) continue;
     const bool is_winograd = layer->kernel.find("wino") != std::string::npos;
     layers.emplace_back(is_winograd ? "winograd" : "onednn", std::move(layer));
   }

@@ -22,10 +22,11 @@ int bench(BenchOptions& options) {
   const std::int64_t largest = *std::ranges::max_element(options.batches);
   const DeployedModel model =
       open_model(options.model.model, largest, open_options(options.model, "bench"));
+  const auto cache = open_cache(options.model);
   std::string json;
   for (const std::int64_t batch : options.batches) {
     const std::string label = "bench: batch " + std::to_string(batch);
-    options.compare.session = session_options(options.model, batch, label);
+    options.compare.session = session_options(options.model, batch, label, cache);
     options.compare.progress = progress_callback(label + ": time round", options.model.is_quiet);
     const Comparison comparison = compare_plans(model, options.compare);
     std::FILE* people = options.model.json == "-" ? stderr : stdout;
@@ -33,6 +34,7 @@ int bench(BenchOptions& options) {
     std::fflush(people);
     json += (json.empty() ? "[\n" : ",\n") + comparison_json(comparison, options.compare);
   }
+  tell_of(cache);
   write_json_output(options.model.json, json + "\n]");
   return 0;
 }

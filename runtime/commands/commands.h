@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "runtime/engine.h"
@@ -15,6 +16,7 @@ Command add_run_command(CLI::App& app);      // classify pictures or a data set
 Command add_bench_command(CLI::App& app);    // dense against sparse
 Command add_inspect_command(CLI::App& app);  // what is in a model file
 Command add_verify_command(CLI::App& app);   // every layer against the reference
+Command add_tune_command(CLI::App& app);     // measured times for the cache, or as a table
 Command add_doctor_command(CLI::App& app);   // what this machine and build can do
 Command add_report_command(CLI::App& app);   // a run folder as a table and a page
 
@@ -32,6 +34,7 @@ struct ModelOptions {
   bool use_tf32 = false;
   bool all_plans = false;
   std::uint64_t max_model_bytes = kDefaultModelBytes;
+  std::string cache;  // folder of the cache of timings; empty: none
   bool is_quiet = false;
   std::string json;  // path, "-" for stdout
 };
@@ -46,10 +49,15 @@ void add_choice_option(CLI::App& app, ModelOptions& options);
 // --max-model-bytes, which add_model_options has too.
 void add_limit_option(CLI::App& app, std::uint64_t& max_model_bytes);
 
+// The cache of timings in the folder that --cache names, or null. tell_of() prints what was wrong
+// with it, if anything, on stderr: one line, when a command has used it.
+std::shared_ptr<TimingCache> open_cache(const ModelOptions& options);
+void tell_of(const std::shared_ptr<TimingCache>& cache);
+
 // Both show progress on stderr. `label` begins its lines: "bench". session_options throws
 // Error{usage} for names that are not known.
 OpenOptions open_options(const ModelOptions& options, const std::string& label);
 SessionOptions session_options(const ModelOptions& options, std::int64_t batch,
-                               const std::string& label);
+                               const std::string& label, std::shared_ptr<TimingCache> cache);
 
 }  // namespace winnow

@@ -1,3 +1,6 @@
+#include <cstdio>
+#include <utility>
+
 #include "runtime/base/error.h"
 #include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
@@ -43,6 +46,10 @@ void add_model_options(CLI::App& app, ModelOptions& options) {
                "GPU, f32: cuDNN and cuBLASLt may round their inputs to TF32");
   app.add_flag("--all-plans", options.all_plans,
                "GPU: try every plan that cuDNN and cuBLASLt propose, not only the first");
+  app.add_option("--cache", options.cache,
+                 "Folder that keeps measured times, so that a later start takes none")
+      ->envname("WINNOW_CACHE")
+      ->type_name("DIR");
   add_limit_option(app, options.max_model_bytes);
   app.add_flag("--quiet", options.is_quiet, "No progress on stderr");
   app.add_option("--json", options.json, "Write results as JSON to this file ('-': stdout)");
@@ -66,13 +73,25 @@ void add_choice_option(CLI::App& app, ModelOptions& options) {
       ->capture_default_str();
 }
 
+std::shared_ptr<TimingCache> open_cache(const ModelOptions& options) {
+  if (options.cache.empty()) return nullptr;
+  require_text_path(options.cache);
+  return std::make_shared<TimingCache>(options.cache);
+}
+
+void tell_of(const std::shared_ptr<TimingCache>& cache) {
+  const std::string notice = cache ? cache->notice() : "";
+  if (!notice.empty()) std::fprintf(stderr, "runtime: %s\n", one_line(notice).c_str());
+}
+
 OpenOptions open_options(const ModelOptions& options, const std::string& label) {
   return {options.max_model_bytes, progress_callback(label + ": read weight", options.is_quiet)};
 }
 
 SessionOptions session_options(const ModelOptions& options, std::int64_t batch,
-                               const std::string& label) {
+                               const std::string& label, std::shared_ptr<TimingCache> cache) {
   SessionOptions session;
+  session.timings.cache = std::move(cache);
   session.progress = progress_callback(label + ": plan step", options.is_quiet);
   session.batch = batch;
   session.precision = precision_from(options.precision);

@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output_path.h"
+#include "runtime/bench/compare.h"
 #include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
@@ -158,15 +159,18 @@ std::optional<DataPlace> check_files(const RunOptions& options) {
 int run(RunOptions& options) {
   const std::optional<DataPlace> place = check_files(options);
   if (options.batch == 0) options.batch = options.data.empty() ? 1 : 128;
+  const auto cache = open_cache(options.model);
   Engine engine(options.model.model, device_from(options.model.device),
-                session_options(options.model, options.batch, "run"),
+                session_options(options.model, options.batch, "run", cache),
                 open_options(options.model, "run"));
+  tell_of(cache);
   Json result = {{"command", "run"},
                  {"version", version_text()},
                  {"model", options.model.model},
                  {"device", engine.session().device()},
                  {"precision", options.model.precision},
-                 {"batch", options.batch}};
+                 {"batch", options.batch},
+                 {"timings", counts_json(engine.session().timing_counts())}};
   double accuracy = 100;
   if (!place) {
     result["images"] = classify_pictures(engine, options);

@@ -6,24 +6,20 @@
 #include "runtime/base/number_text.h"
 #include "runtime/base/random.h"
 #include "runtime/base/suggest.h"
+#include "runtime/bench/compare.h"
 #include "runtime/bench/layer_errors.h"
 #include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/table.h"
 #include "runtime/commands/commands.h"
+#include "runtime/plan/layer_check.h"
 #include "runtime/plan/program.h"
 
 namespace winnow {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// ||out - reference|| / ||reference|| that a kernel may reach: sums of a few thousand fp32 products
-// stay below 1e-5; fp16 storage of inputs, weights and outputs rounds by up to 2^-11 each, as TF32
-// does inputs and weights.
-constexpr double kToleranceF32 = 1e-5;
-constexpr double kToleranceF16 = 2e-3;
 
 struct VerifyOptions {
   ModelOptions model;
@@ -59,13 +55,10 @@ std::vector<LayerError> errors_of(const DeployedModel& model, Session& session,
   });
 }
 
-Json errors_json(const std::vector<LayerError>& errors, const std::string& device,
-                 double tolerance) {
-  Json result = {{"command", "verify"},
-                 {"version", version_text()},
-                 {"device", device},
-                 {"tolerance", tolerance},
-                 {"layers", Json::array()}};
+Json errors_json(const std::vector<LayerError>& errors, const Session& session, double tolerance) {
+  Json result = {{"command", "verify"},        {"version", version_text()},
+                 {"device", session.device()}, {"timings", counts_json(session.timing_counts())},
+                 {"tolerance", tolerance},     {"layers", Json::array()}};
   for (const LayerError& error : errors) {
     Json layer = {{"name", error.plan.name}, {"op", error.plan.op}, {"kernel", error.plan.kernel}};
     if (error.is_compared()) {
@@ -93,19 +86,21 @@ std::string errors_table(const std::vector<LayerError>& errors, double tolerance
 
 int verify(const VerifyOptions& options) {
   check_json_place(options.model);
-  const SessionOptions how = session_options(options.model, options.batch, "verify");
+  const auto cache = open_cache(options.model);
+  const SessionOptions how = session_options(options.model, options.batch, "verify", cache);
   const Device device = device_from(options.model.device);
   const DeployedModel model =
       open_model(options.model.model, options.batch, open_options(options.model, "verify"));
   const auto session = make_session(model, device, how);
+  tell_of(cache);
   const bool is_rounded = how.precision == Precision::f16 || how.use_tf32;
-  const double tolerance = is_rounded ? kToleranceF16 : kToleranceF32;
+  const double tolerance = rounding_tolerance(is_rounded);
   const std::vector<LayerError> errors = errors_of(model, *session, options);
 
   std::FILE* people = options.model.json == "-" ? stderr : stdout;
   std::fprintf(people, "device %s, tolerance %g\n%s", session->device().c_str(), tolerance,
                errors_table(errors, tolerance).c_str());
-  write_json_output(options.model.json, errors_json(errors, session->device(), tolerance).dump(2));
+  write_json_output(options.model.json, errors_json(errors, *session, tolerance).dump(2));
   for (const LayerError& error : errors) {
     if (error.is_within(tolerance)) continue;
     fail(ErrorCode::quality, options.model.model, ": layer ", in_quotes(error.plan.name),

@@ -1,5 +1,7 @@
 #include "runtime/cpu/candidates.h"
 
+#include <utility>
+
 #include "runtime/cpu/chwn_conv.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/dense_layer.h"
@@ -12,6 +14,35 @@ namespace winnow {
 namespace {
 
 using Layers = std::vector<std::shared_ptr<CpuLayer>>;
+
+// Collects layers, of which it makes only those that are wanted.
+class Slots {
+ public:
+  explicit Slots(std::optional<int> only) : only_(only) {}
+
+  // `make` gives a layer, or null where that cannot be made. Null if none was made.
+  template <typename Make>
+  const CpuLayer* add(const Make& make) {
+    const int slot = next_++;
+    if (only_ && *only_ != slot) return nullptr;
+    std::shared_ptr<CpuLayer> layer = make();
+    if (!layer) return nullptr;
+    layer->slot = slot;
+    layers_.push_back(std::move(layer));
+    return layers_.back().get();
+  }
+
+  // Leaves a slot empty, so that those behind it do not depend on whether its layer is wanted.
+  void skip() { ++next_; }
+
+  bool is_empty() const { return next_ == 0; }
+  Layers finish() { return std::move(layers_); }
+
+ private:
+  std::optional<int> only_;
+  int next_ = 0;
+  Layers layers_;
+};
 
 // The widest set whose lanes divide the blocks, for kernels with channels in their lanes.
 const MicroKernels* channel_kernels(const ConvWork& work, Isa widest) {
@@ -32,21 +63,24 @@ const MicroKernels& image_kernels(std::int64_t images, Isa widest) {
   return *kernels;
 }
 
-void add_sparse(const ConvWork& work, const CandidateOptions& options, Layers& layers) {
+void add_sparse(const ConvWork& work, const CandidateOptions& options, Slots& slots) {
   constexpr std::int64_t kManyImages = 8, kFewImages = 16;
   const std::int64_t images = work.shape.in.n;
   const MicroKernels& kernels = micro_kernels(options.isa);
   const MicroKernels* by_channels =
       work.blocks.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
   if (images >= kManyImages && options.can_interleave) {
-    layers.push_back(make_chwn_conv(work, image_kernels(images, options.isa), options.threads));
+    slots.add(
+        [&] { return make_chwn_conv(work, image_kernels(images, options.isa), options.threads); });
   }
-  if (by_channels) layers.push_back(make_nhwc_conv(work, *by_channels, options.threads));
-  if (!layers.empty() && images > kFewImages) return;
+  if (by_channels) {
+    slots.add([&] { return make_nhwc_conv(work, *by_channels, options.threads); });
+  }
+  if (!slots.is_empty() && images > kFewImages) return;
   if (gather_linear_fits(work)) {
-    layers.push_back(make_gather_linear(work, kernels, options.threads));
+    slots.add([&] { return make_gather_linear(work, kernels, options.threads); });
   } else {
-    layers.push_back(make_nchw_conv(work, kernels, options.threads));
+    slots.add([&] { return make_nchw_conv(work, kernels, options.threads); });
   }
 }
 
@@ -54,22 +88,23 @@ JitOptions jit_options(const CandidateOptions& options) {
   return {.threads = options.threads, .reads_plain = options.is_first};
 }
 
-void add_dense(const ConvWork& work, const CandidateOptions& options, Layers& layers) {
+void add_dense(const ConvWork& work, const CandidateOptions& options, Slots& slots) {
   bool needs_own = true;
-  auto library = make_onednn_layers(work, options.threads);
-  if (options.is_shared) library.clear();
-  for (auto& layer : library) {
+  const int algorithms = options.is_shared ? 0 : onednn_algorithms(work);
+  for (int i = 0; i < algorithms; ++i) {
+    const CpuLayer* layer = slots.add([&] { return make_onednn_layer(work, i, options.threads); });
     // Ours may be the better one beside layers of ours that the library's threads would disturb.
-    needs_own = layer->uses_own_threads && options.choice == KernelChoice::measured;
-    layers.push_back(std::move(layer));
+    if (layer) needs_own = layer->uses_own_threads && options.choice == KernelChoice::measured;
   }
   if (needs_own) {
-    layers.push_back(make_own_dense(work, micro_kernels(options.isa), options.threads));
+    slots.add([&] { return make_own_dense(work, micro_kernels(options.isa), options.threads); });
+  } else {
+    slots.skip();
   }
   // Code of many weights would not stay in a cache.
   constexpr std::int64_t kFewWeights = 64 * 1024;
   if (work.shape.out.c * work.shape.cols() <= kFewWeights && may_generate(work, options)) {
-    layers.push_back(make_jit_dense(work, jit_options(options)));
+    slots.add([&] { return make_jit_dense(work, jit_options(options)); });
   }
 }
 
@@ -90,12 +125,13 @@ Layers make_candidates(const ConvWork& work, const CandidateOptions& options) {
   const bool is_jit = any ? is_sparse : options.family == "jit";
   const bool is_dense =
       any ? options.choice != KernelChoice::sparse || !options.has_mask : options.family == "dense";
-  Layers layers;
-  if (is_jit && may_generate(work, options))
-    layers.push_back(make_jit_conv(work, jit_options(options)));
-  if (is_sparse) add_sparse(work, options, layers);
-  if (is_dense) add_dense(work, options, layers);
-  return layers;
+  Slots slots(options.only_slot);
+  if (is_jit && may_generate(work, options)) {
+    slots.add([&] { return make_jit_conv(work, jit_options(options)); });
+  }
+  if (is_sparse) add_sparse(work, options, slots);
+  if (is_dense) add_dense(work, options, slots);
+  return slots.finish();
 }
 
 }  // namespace winnow

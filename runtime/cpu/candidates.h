@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,14 @@ struct CandidateOptions {
   bool is_shared = false;      // reentrant layers only (CpuLayer::is_reentrant)
   Isa isa = Isa::baseline;
   int threads = 1;
+
+  // Where the choice is known: the slot of the one layer to make. All others are left out, which
+  // saves putting the weights into their orders.
+  std::optional<int> only_slot = std::nullopt;
 };
 
-// The preferred first; none only if the family cannot run the work.
+// The preferred first; none only if the family cannot run the work, or if options.only_slot is that
+// of no layer.
 //
 // Requires options.family to be empty or one of cpu_families().
 std::vector<std::shared_ptr<CpuLayer>> make_candidates(const ConvWork& work,

@@ -29,6 +29,8 @@ class CpuSession final : public Session {
 
   std::vector<LayerPlan> layers() const override { return planned_.layers; }
 
+  TimingCounts timing_counts() const override { return planned_.timings; }
+
   void run(std::span<const float> input, std::span<float> output) override {
     const std::span<const float> result = planned_.network->output();
     if (output.size() != result.size()) {

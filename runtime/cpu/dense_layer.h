@@ -18,10 +18,13 @@ std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernel
 // Family "dense" by code generated for all weights, zeros too. Requires jit_conv_fits(work).
 std::unique_ptr<CpuLayer> make_jit_dense(const ConvWork& work, const JitOptions& options);
 
-// Family "dense" by oneDNN: one layer for each of its algorithms that can run the work (direct,
-// Winograd), in the layouts that it prefers. Empty in a build without oneDNN, and for works that
-// it refuses.
-std::vector<std::unique_ptr<CpuLayer>> make_onednn_layers(const ConvWork& work, int threads);
+// Family "dense" by oneDNN, in the layouts that it prefers: by its algorithm number `algorithm`
+// (direct, Winograd, ...) of those that may run the work. Null in a build without oneDNN, and for
+// works that it refuses.
+std::unique_ptr<CpuLayer> make_onednn_layer(const ConvWork& work, int algorithm, int threads);
+
+// How many algorithms may run the work; none in a build without oneDNN.
+int onednn_algorithms(const ConvWork& work);
 
 // "oneDNN", its version and file; without a version in a build without it.
 LibraryFacts onednn_facts();

@@ -38,6 +38,7 @@ class CpuLayer {
   bool is_deferred = false;       // runs nothing: the step that reads its output computes it too
   bool is_reentrant = true;       // threads may run it at the same time, each with its own call
   bool uses_own_threads = false;  // of a library, which go on spinning after its work
+  int slot = 0;                   // its place among the candidates of its step
 };
 
 // A convolution or linear layer with its weights: what every family is made from.

@@ -1,7 +1,10 @@
 #include "runtime/cpu/layer_timer.h"
 
-#include "runtime/base/median.h"
-#include "runtime/base/random.h"
+#include <algorithm>
+#include <limits>
+
+#include "runtime/base/noise.h"
+#include "runtime/base/processor.h"
 #include "runtime/base/wall_clock.h"
 
 namespace winnow {
@@ -9,22 +12,29 @@ namespace {
 
 constexpr int kRepeats = 7;
 constexpr double kBudgetMs = 40;
-constexpr std::int64_t kCacheFloats = 4 << 20;  // more than second-level caches hold
+constexpr int kColdRuns = 3;
 constexpr std::int64_t kLineFloats = 16;
+constexpr std::int64_t kPassedFloats = std::int64_t{4} << 20;    // 16 MiB: second-level caches
+constexpr std::int64_t kEvictedFloats = std::int64_t{16} << 20;  // 64 MiB: all caches
 
-void grow(AlignedBuffer& buffer, std::int64_t count, bool is_random) {
-  if (static_cast<std::int64_t>(buffer.span().size()) >= count) return;
+// False if it was large enough.
+bool grow(AlignedBuffer& buffer, std::int64_t count) {
+  if (static_cast<std::int64_t>(buffer.span().size()) >= count) return false;
   buffer = AlignedBuffer();  // first free, then allocate
   buffer = AlignedBuffer(count);
-  if (!is_random) return;
-  Random random(1);
-  for (float& x : buffer.span()) x = static_cast<float>(random.bits() >> 40) * 0x1p-24f;
+  return true;
 }
 
 std::string key_of(const LayoutConversion& c) {
   const Extents& x = c.extent;
   return "convert " + to_string(c.from) + " " + to_string(c.to) + " " +
          to_string({x.n, x.c, x.h, x.w});
+}
+
+std::string key_of(const TimedLayer& timed) {
+  const CpuLayer& layer = timed.layer;
+  return timed.step + " | " + layer.kernel + " | f32 " + to_string(layer.input_layout) + " -> " +
+         to_string(layer.output_layout);
 }
 
 }  // namespace
@@ -40,55 +50,100 @@ std::vector<double> time_runs(int repeats, double budget_ms, const std::function
 }
 
 void LayerTimer::reserve(std::int64_t input, std::int64_t output, std::int64_t scratch) {
-  grow(input_, input, true);
-  grow(output_, output, false);
-  grow(scratch_, scratch, false);
+  grow(input_, input);
+  grow(output_, output);
+  grow(scratch_, scratch);
 }
 
-double LayerTimer::time(CpuLayer& layer, const ConvShape& shape, const std::string& step,
-                        double best_ms) {
-  return table_.get(step + " | " + layer.kernel, [&] { return measure(layer, shape, best_ms); });
+void LayerTimer::fill(AlignedBuffer& buffer, const Layout& layout, const Extents& extent) {
+  if (grow(noise_, extent.count())) {
+    std::uint32_t i = 0;
+    for (float& x : noise_.span()) x = noise_value(i++, LayerCheck::kSeed);
+  }
+  convert({extent, Layout::nchw, layout}, noise_.data(), buffer.data(), pool_);
+}
+
+std::vector<float> LayerTimer::outputs_at(const std::vector<std::int64_t>& positions,
+                                          const Layout& layout, const Extents& extent) {
+  grow(plain_, extent.count());
+  convert({extent, layout, Layout::nchw}, output_.data(), plain_.data(), pool_);
+  std::vector<float> found;
+  for (const std::int64_t position : positions) {
+    found.push_back(plain_.span()[static_cast<std::size_t>(position)]);
+  }
+  return found;
+}
+
+const Timing& LayerTimer::time(const TimedLayer& timed, double best_ms) {
+  return table_.get(
+      key_of(timed), [&] { return measure(timed, best_ms); }, true);
 }
 
 double LayerTimer::time(const LayoutConversion& conversion) {
-  return table_.get(key_of(conversion), [&] { return measure(conversion); });
+  return table_.get(key_of(conversion), [&] { return measure(conversion); }).median_ms;
 }
 
-double LayerTimer::measure(CpuLayer& layer, const ConvShape& shape, double best_ms) {
-  const std::int64_t output = planes_of(layer.output_layout, shape.out).count();
-  reserve(planes_of(layer.input_layout, shape.in).count(), output, layer.scratch_floats());
-  if (layer.addends > 0) grow(addend_, output, true);
-  std::vector<const float*> inputs = {input_.data()};
-  inputs.resize(1 + static_cast<std::size_t>(layer.addends), addend_.data());
-  const auto work = [&] { layer.run({inputs, output_.data(), scratch_.data()}, pool_); };
-  constexpr double kHopelessMs = 25, kHopeless = 3;  // a first run may also start threads
-  const double first = run_ms(work);
-  if (first > kHopelessMs && first > kHopeless * best_ms) return first;
-  return median(time_cold_runs(work));
+void LayerTimer::evict(std::int64_t floats) {
+  grow(evictor_, floats);
+  float* const begin = evictor_.data();
+  pool_.run_ranges(floats / kLineFloats, kLineFloats, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t line = first; line < last; ++line) begin[line * kLineFloats] += 1;
+  });
 }
 
-// In a network other layers' weights have passed through the caches since the last run.
-std::vector<double> LayerTimer::time_cold_runs(const std::function<void()>& work) {
-  grow(evicted_, kCacheFloats, false);
+// Of runs before each of which other data has passed through the caches, as in a network that of
+// other layers.
+std::vector<double> LayerTimer::times(const std::function<void()>& work, std::int64_t evicted,
+                                      int repeats) {
   std::vector<double> times;
   double spent = 0;
-  for (int i = 0; i < kRepeats && (i == 0 || spent < kBudgetMs); ++i) {
-    pool_.run_ranges(kCacheFloats / kLineFloats, kLineFloats,
-                     [&](std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t line = begin; line < end; ++line) {
-                         evicted_.data()[line * kLineFloats] += 1;
-                       }
-                     });
+  for (int i = 0; i < repeats && (i == 0 || spent < kBudgetMs); ++i) {
+    evict(evicted);
     times.push_back(run_ms(work));
     spent += times.back();
   }
   return times;
 }
 
-double LayerTimer::measure(const LayoutConversion& conversion) {
+Timing LayerTimer::measure(const TimedLayer& timed, double best_ms) {
+  CpuLayer& layer = timed.layer;
+  const ConvShape& shape = timed.shape;
+  reserve(planes_of(layer.input_layout, shape.in).count(),
+          planes_of(layer.output_layout, shape.out).count(), layer.scratch_floats());
+  fill(input_, layer.input_layout, shape.in);
+  std::vector<const float*> inputs = {input_.data()};
+  if (layer.addends > 0) {
+    grow(addend_, planes_of(layer.output_layout, shape.out).count());
+    fill(addend_, layer.output_layout, shape.out);
+    inputs.resize(1 + static_cast<std::size_t>(layer.addends), addend_.data());
+  }
+  // What a layer forgets to write is no number.
+  std::ranges::fill(output_.span(), std::numeric_limits<float>::quiet_NaN());
+  const auto work = [&] { layer.run({inputs, output_.data(), scratch_.data()}, pool_); };
+  const double first = run_ms(work);  // may also start threads
+
+  if (timed.check) {
+    const LayerCheck& check = timed.check();
+    const std::string defect =
+        check.defect(outputs_at(check.positions(), layer.output_layout, shape.out));
+    if (!defect.empty()) return rejected_for(defect);
+  }
+
+  constexpr double kHopelessMs = 25, kHopeless = 3;
+  const bool is_hopeless = first > kHopelessMs && first > kHopeless * best_ms;
+  Timing timing =
+      timing_of(is_hopeless ? std::vector{first} : times(work, kPassedFloats, kRepeats));
+  if (table_.wants_cold())
+    timing.cold_ms =
+        is_hopeless ? first : timing_of(times(work, kEvictedFloats, kColdRuns)).median_ms;
+  timing.clock_mhz = processor_clock_mhz();
+  return timing;
+}
+
+Timing LayerTimer::measure(const LayoutConversion& conversion) {
   reserve(planes_of(conversion.from, conversion.extent).count(),
           planes_of(conversion.to, conversion.extent).count(), 0);
-  return median(
+  return timing_of(
       time_runs(3, kBudgetMs, [&] { convert(conversion, input_.data(), output_.data(), pool_); }));
 }
 

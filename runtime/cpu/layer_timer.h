@@ -1,4 +1,4 @@
-// Short measurements of layers and conversions on random input.
+// Short measurements of layers and conversions, after a look at what the layers compute.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 
 #include "runtime/base/aligned_buffer.h"
 #include "runtime/cpu/layer.h"
+#include "runtime/plan/layer_check.h"
 #include "runtime/plan/timing_table.h"
 
 namespace winnow {
@@ -15,27 +16,44 @@ namespace winnow {
 // `budget_ms` are spent, but not before one counted run.
 std::vector<double> time_runs(int repeats, double budget_ms, const std::function<void()>& work);
 
+// A layer of a step, and what is known of the step.
+struct TimedLayer {
+  CpuLayer& layer;
+  const ConvShape& shape;
+  const std::string& step;                   // its key
+  std::function<const LayerCheck&()> check;  // called if the layer is not known yet; may be empty
+};
+
 // Measures what is the same once.
 class LayerTimer {
  public:
-  explicit LayerTimer(ThreadPool& pool) : pool_(pool) {}
+  LayerTimer(ThreadPool& pool, TimingTable& table) : pool_(pool), table_(table) {}
 
-  // Median milliseconds of the step that `step` names; of a layer that takes several times
-  // `best_ms`, of its first run only.
-  double time(CpuLayer& layer, const ConvShape& shape, const std::string& step, double best_ms);
+  // The layer's times; of one that takes several times `best_ms` those of its first run only. It is
+  // rejected if it computes something else than the step's check expects.
+  const Timing& time(const TimedLayer& timed, double best_ms);
 
+  // Median milliseconds.
   double time(const LayoutConversion& conversion);
 
  private:
   void reserve(std::int64_t input, std::int64_t output, std::int64_t scratch);
+  void fill(AlignedBuffer& buffer, const Layout& layout, const Extents& extent);
+  void evict(std::int64_t floats);
+  std::vector<float> outputs_at(const std::vector<std::int64_t>& positions, const Layout& layout,
+                                const Extents& extent);
+  std::vector<double> times(const std::function<void()>& work, std::int64_t evicted, int repeats);
 
-  double measure(CpuLayer& layer, const ConvShape& shape, double best_ms);
-  double measure(const LayoutConversion& conversion);
-  std::vector<double> time_cold_runs(const std::function<void()>& work);
+  Timing measure(const TimedLayer& timed, double best_ms);
+  Timing measure(const LayoutConversion& conversion);
 
   ThreadPool& pool_;
-  TimingTable table_;
-  AlignedBuffer input_, addend_, output_, scratch_, evicted_;
+  TimingTable& table_;
+  AlignedBuffer input_, addend_, output_, scratch_;
+  AlignedBuffer
+      noise_;  // the input of checks, row-major; the beginning of it is that of smaller ones
+  AlignedBuffer plain_;    // an output, row-major
+  AlignedBuffer evictor_;  // what the caches hold instead
 };
 
 }  // namespace winnow

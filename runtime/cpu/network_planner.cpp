@@ -1,13 +1,16 @@
 #include "runtime/cpu/network_planner.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
+#include <ranges>
+#include <string>
 
 #include "runtime/base/error.h"
-#include "runtime/base/median.h"
+#include "runtime/base/processor.h"
+#include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/layer_timer.h"
+#include "runtime/cpu/network_timing.h"
 #include "runtime/cpu/step_candidates.h"
 #include "runtime/plan/describe.h"
 #include "runtime/plan/step_weights.h"
@@ -16,6 +19,13 @@ namespace winnow {
 namespace {
 
 using Admits = bool (*)(const CpuLayer&);
+
+using StepLayers = std::vector<std::vector<LayerPointer>>;
+
+// What the choice of kernels counts with.
+double choice_ms(const Timing& timing) {
+  return timing.rejected.empty() ? timing.median_ms : kImpossible;
+}
 
 class Planner {
  public:
@@ -26,37 +36,38 @@ class Planner {
         options_(options),
         isa_(isa),
         pool_(pool),
-        timer_(pool),
+        table_(options.timings, cpu_timing_place(isa, pool)),
+        timer_(pool, table_),
         // What runs sparse is a rule; which algorithm runs dense is measured like everything else.
         is_measured_(options.choice != KernelChoice::sparse),
         program_(build_program(model, options.batch)),
-        fused_(fused_adds()),
-        candidates_(program_candidates(program_, weighted_layers(), fused_)),
-        ms_(program_.steps.size()) {
+        keys_(step_keys()),
+        known_(known_choice()),
+        timings_(program_.steps.size()) {
+    find_candidates();
     for (const Step& step : program_.steps) {
       const bool is_embedding = std::holds_alternative<Embedding>(step.op);
       tables_.push_back(dense_floats(is_embedding ? weights_of(model, step).weight : nullptr));
     }
-    for (std::size_t i = 0; i < ms_.size(); ++i) {
-      ms_[i] = times_of(i);
-      show_progress(ms_.size() + i + 1);
+    for (std::size_t i = 0; i < timings_.size(); ++i) {
+      timings_[i] = times_of(i);
+      show_progress(timings_.size() + i + 1);
     }
     describe_problem();
   }
 
   PlannedNetwork plan() {
     const std::vector<Choice> choices = suggestions();
-    std::vector<std::unique_ptr<RunnableNetwork>> networks;
-    for (const Choice& choice : choices) {
-      networks.push_back(std::make_unique<CpuNetwork>(program_, plan_of(choice), tables_));
-    }
-    const std::size_t best = networks.size() == 1 ? 0 : fastest_of(networks, pool_);
-    PlannedNetwork planned{
-        std::move(networks[best]), {}, {program_, plan_of(choices[best]), tables_}};
-    const auto& network = static_cast<const CpuNetwork&>(*planned.network);
+    const Choice& choice = choices[choices.size() == 1 ? 0 : fastest_of_choices(choices)];
+    keep_choice(choice);
+    auto network = std::make_unique<CpuNetwork>(program_, plan_of(choice), tables_);
+    PlannedNetwork planned;
+    planned.made_from = {program_, plan_of(choice), tables_};
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      planned.layers.push_back(describe(i, *network.layers()[i]));
+      planned.layers.push_back(describe(i, *network->layers()[i]));
     }
+    planned.network = std::move(network);
+    planned.timings = table_.counts();
     return planned;
   }
 
@@ -64,6 +75,13 @@ class Planner {
   // Each step is prepared and then measured.
   void show_progress(std::size_t done) const {
     if (options_.progress) options_.progress(done, 2 * program_.steps.size());
+  }
+
+  std::vector<std::string> step_keys() const {
+    std::vector<std::string> keys;
+    if (!is_measured_) return keys;
+    for (const Step& step : program_.steps) keys.push_back(step_key(model_, program_, step));
+    return keys;
   }
 
   ConvWork work_of(const Step& step) const {
@@ -78,46 +96,66 @@ class Planner {
     return work;
   }
 
-  CandidateOptions candidate_options(const Step& step) const {
+  CandidateOptions candidate_options(std::size_t index) const {
+    const Step& step = program_.steps[index];
     CandidateOptions options;
     options.choice = options_.choice;
     options.family = options_.family;
     options.has_mask = weights_of(model_, step).sparse() != nullptr;
+    if (options_.is_survey && options.has_mask) options.choice = KernelChoice::sparse;
     const Shape& in = program_.values[step.inputs[0]].shape;
     options.can_interleave = std::holds_alternative<Conv>(step.op) || in.size() == 2;
     options.is_shared = is_shared_;
     options.is_first = step.inputs[0] == program_.input;
     options.isa = isa_;
     options.threads = pool_.threads();
+    if (known_) options.only_slot = (*known_)[index].slot;
     return options;
   }
 
+  // Where the choice is known, those that were chosen.
   std::vector<FusedAdd> fused_adds() const {
     const bool wanted =
         options_.family.empty() ? options_.choice != KernelChoice::dense : options_.family == "jit";
     std::vector<FusedAdd> fused;
-    if (!wanted) return fused;
+    if (!wanted || options_.is_survey) return fused;
     for (FusedAdd add : fusible_adds(program_)) {
       const Step& step = program_.steps[add.conv];
+      add.deferred = make_deferred_layer("jit", program_.steps[add.add]);
+      if (known_ && (*known_)[add.conv].kernel != add.deferred->kernel) continue;
       ConvWork work = work_of(step);
-      const CandidateOptions options = candidate_options(step);
+      const CandidateOptions options = candidate_options(add.conv);
       if (!options.has_mask || !may_generate(work, options)) continue;
       work.has_relu = program_.steps[add.add].has_relu;
       add.layer = make_jit_conv(work, {.threads = pool_.threads(), .has_addend = true});
-      add.deferred = make_deferred_layer(add.layer->family, program_.steps[add.add]);
+      if (known_ && (*known_)[add.add].kernel != add.layer->kernel) continue;
       fused.push_back(std::move(add));
     }
     return fused;
   }
 
-  // [steps] empty for those without weights; where nothing is measured the preferred one only.
-  std::vector<std::vector<LayerPointer>> weighted_layers() const {
-    std::vector<std::vector<LayerPointer>> layers(program_.steps.size());
+  void find_candidates() {
+    std::optional<StepLayers> layers;
+    while (!layers) {
+      fused_ = fused_adds();
+      layers = weighted_layers();
+      if (!layers) known_ = nullptr;  // the cache means other candidates than these
+    }
+    candidates_ = program_candidates(program_, *layers, fused_);
+  }
+
+  // [steps] empty for those without weights; where nothing is measured the preferred one only, and
+  // where the choice is known that one, or none if it is deferred. Nothing if the choice that is
+  // known is not to be had.
+  std::optional<StepLayers> weighted_layers() const {
+    StepLayers layers(program_.steps.size());
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const Step& step = program_.steps[i];
       if (!is_weighted(step)) continue;
-      layers[i] = make_candidates(work_of(step), candidate_options(step));
+      if (known_ && std::ranges::find(fused_, i, &FusedAdd::conv) != fused_.end()) continue;
+      layers[i] = make_candidates(work_of(step), candidate_options(i));
       show_progress(i + 1);
+      if (known_ && !is_known(i, layers[i])) return std::nullopt;
       if (layers[i].empty()) {
         fail(ErrorCode::usage, "layer '", step.name, "': the kernel family '", options_.family,
              "' cannot run it on this machine");
@@ -127,47 +165,108 @@ class Planner {
     return layers;
   }
 
+  // Whether the one candidate is what was chosen for the step.
+  bool is_known(std::size_t index, const std::vector<LayerPointer>& layers) const {
+    return layers.size() == 1 && layers[0]->kernel == (*known_)[index].kernel;
+  }
+
+  std::string choice_key() const {
+    std::string text;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      text += keys_[i] + "\n";
+      for (const std::size_t input : program_.steps[i].inputs) text += std::to_string(input) + " ";
+    }
+    const char* const choice = options_.choice == KernelChoice::dense ? "dense" : "measured";
+    return "choice f32 batch " + std::to_string(options_.batch) + " " + choice + " " +
+           options_.family + (is_shared_ ? " shared " : " ") + short_key(text);
+  }
+
+  // The cache's, if it has a kernel for every step.
+  const std::vector<ChosenKernel>* known_choice() {
+    if (!is_measured_ || options_.is_survey) return nullptr;
+    const std::vector<ChosenKernel>* known = table_.find_choice(choice_key());
+    return known && known->size() == program_.steps.size() ? known : nullptr;
+  }
+
+  void keep_choice(const Choice& choice) {
+    if (!is_measured_ || options_.is_survey || known_) return;
+    std::vector<ChosenKernel> kernels;
+    for (std::size_t i = 0; i < choice.option.size(); ++i) {
+      const LayerPointer& layer = candidates_.steps[i][choice.option[i]].layer;
+      kernels.push_back(layer ? ChosenKernel{layer->slot, layer->kernel} : ChosenKernel{});
+    }
+    table_.keep_choice(choice_key(), std::move(kernels));
+  }
+
+  // Where there is one way only, its time is nobody's concern but a survey's.
+  bool is_timed(std::size_t index) const {
+    const bool has_choice = candidates_.steps[index].size() > 1 || options_.is_survey;
+    return has_choice && is_weighted(program_.steps[index]);
+  }
+
+  std::vector<Timing> times_of(std::size_t index) {
+    if (is_timed(index)) return times_of_weighted(index);
+    const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
+    const Op& op = program_.steps[index].op;
+    const bool is_pool_or_add = std::holds_alternative<Add>(op) || std::holds_alternative<Pool>(op);
+    if (is_pool_or_add && ways.size() > 1) return times_of_pointwise(index);
+    return std::vector<Timing>(ways.size());
+  }
+
+  std::vector<Timing> times_of_weighted(std::size_t index) {
+    const Step& step = program_.steps[index];
+    const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
+    std::vector<Timing> timings(ways.size());
+    if (!is_measured_) return timings;
+    const ConvShape shape = work_shape(step);
+    const std::string& key = keys_[index];
+    std::optional<LayerCheck> check;
+    const auto get_check = [&]() -> const LayerCheck& {
+      if (!check) check.emplace(model_, program_, step, Precision::f32, false);
+      return *check;
+    };
+    double best = kImpossible;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      if (ways[i].layer->is_deferred) continue;
+      timings[i] = timer_.time({*ways[i].layer, shape, key, get_check}, best);
+      best = std::min(best, choice_ms(timings[i]));
+    }
+    const bool has_deferred =
+        std::ranges::any_of(ways, [](const CpuStepPlan& way) { return way.layer->is_deferred; });
+    if (best == kImpossible && !has_deferred) refuse_all(index, timings);
+    return timings;
+  }
+
   // Pools and additions take a fair part of a network's time, and not the same in every layout.
-  std::vector<double> times_of_pointwise(std::size_t index) {
+  std::vector<Timing> times_of_pointwise(std::size_t index) {
     const Step& step = program_.steps[index];
     const ConvShape shape{extents_of(program_.values[step.inputs[0]].shape),
                           extents_of(program_.values[step.output].shape)};
-    const std::string key = step_key(model_, program_, step);
-    std::vector<double> ms;
+    std::vector<Timing> timings;
     for (const CpuStepPlan& way : candidates_.steps[index]) {
       if (!is_measured_) {
-        ms.push_back(way.layer ? 0 : 0.5);  // less than a conversion
+        timings.emplace_back().median_ms = way.layer ? 0 : 0.5;  // less than a conversion
       } else if (!way.layer) {
         const auto layer = make_pointwise_layer(pointwise_step(program_, step, {}), way.layout);
-        ms.push_back(timer_.time(*layer, shape, key, kImpossible));
+        timings.push_back(timer_.time({*layer, shape, keys_[index], {}}, kImpossible));
       } else {
-        const auto fused = std::ranges::find(fused_, way.layer, &FusedAdd::layer);
-        const Step& conv = program_.steps[fused->conv];
-        ms.push_back(timer_.time(*way.layer, work_shape(conv),
-                                 key + " " + step_key(model_, program_, conv), kImpossible));
+        const std::size_t conv = std::ranges::find(fused_, way.layer, &FusedAdd::layer)->conv;
+        const std::string key = keys_[index] + " " + keys_[conv];
+        const ConvShape both = work_shape(program_.steps[conv]);
+        timings.push_back(timer_.time({*way.layer, both, key, {}}, kImpossible));
       }
     }
-    return ms;
+    return timings;
   }
 
-  std::vector<double> times_of(std::size_t index) {
-    const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
-    std::vector<double> ms(ways.size(), 0);
-    if (ways.size() < 2) return ms;
-    const Op& op = program_.steps[index].op;
-    if (std::holds_alternative<Add>(op) || std::holds_alternative<Pool>(op)) {
-      return times_of_pointwise(index);
+  [[noreturn]] void refuse_all(std::size_t index, const std::vector<Timing>& timings) const {
+    std::string reasons;
+    for (std::size_t i = 0; i < timings.size(); ++i) {
+      reasons += (i == 0 ? "" : "; ") + candidates_.steps[index][i].layer->kernel + " " +
+                 timings[i].rejected;
     }
-    if (!is_weighted(program_.steps[index])) return ms;
-    const ConvShape shape = work_shape(program_.steps[index]);
-    const std::string key = step_key(model_, program_, program_.steps[index]);
-    double best = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      if (ways[i].layer->is_deferred) continue;
-      ms[i] = timer_.time(*ways[i].layer, shape, key, best);
-      best = std::min(best, ms[i]);
-    }
-    return ms;
+    fail(ErrorCode::device, model_.graph.name, ": node '", program_.steps[index].name,
+         "': no kernel computes it rightly (", reasons, ")");
   }
 
   ConvShape work_shape(const Step& step) const {
@@ -186,7 +285,7 @@ class Planner {
       problem_.steps.push_back({step.inputs, step.output, {}});
       for (std::size_t c = 0; c < candidates_.steps[i].size(); ++c) {
         const CpuStepPlan& way = candidates_.steps[i][c];
-        problem_.steps[i].options.push_back({way.reads, way.writes, ms_[i][c]});
+        problem_.steps[i].options.push_back({way.reads, way.writes, choice_ms(timings_[i][c])});
       }
     }
     std::vector<std::size_t> formats;
@@ -209,12 +308,13 @@ class Planner {
     ChoiceProblem problem = problem_;
     for (std::size_t i = 0; i < problem.steps.size(); ++i) {
       const std::vector<CpuStepPlan>& ways = candidates_.steps[i];
-      const auto is_admitted = [&](const CpuStepPlan& way) {
-        return !way.layer || admits(*way.layer);
+      const auto is_admitted = [&](std::size_t c) {
+        return (!ways[c].layer || admits(*ways[c].layer)) && timings_[i][c].rejected.empty();
       };
-      if (std::ranges::none_of(ways, is_admitted)) continue;
+      if (std::ranges::none_of(std::views::iota(std::size_t{0}, ways.size()), is_admitted))
+        continue;
       for (std::size_t c = 0; c < ways.size(); ++c) {
-        if (!is_admitted(ways[c])) problem.steps[i].options[c].ms = kImpossible;
+        if (!is_admitted(c)) problem.steps[i].options[c].ms = kImpossible;
       }
     }
     return choose_kernels(problem);
@@ -232,15 +332,15 @@ class Planner {
     const Admits without_own_threads = [](const CpuLayer& layer) {
       return !layer.uses_own_threads;
     };
-    if (is_shared_) {
-      add(without_own_threads);
+    if (is_shared_ || known_) {
+      add(is_shared_ ? without_own_threads : [](const CpuLayer&) { return true; });
       return choices;
     }
-    if (options_.choice == KernelChoice::measured) {
+    if (options_.choice == KernelChoice::measured && !options_.is_survey) {
       add([](const CpuLayer& layer) { return layer.family == "dense"; });
     }
     add([](const CpuLayer&) { return true; });
-    if (is_measured_) add(without_own_threads);
+    if (is_measured_ && !options_.is_survey) add(without_own_threads);
     return choices;
   }
 
@@ -252,15 +352,47 @@ class Planner {
     return plan;
   }
 
+  // Names a network: equal ones take the same time.
+  std::string network_key(const Choice& choice) const {
+    std::string text;
+    for (std::size_t i = 0; i < choice.option.size(); ++i) {
+      const CpuStepPlan& way = candidates_.steps[i][choice.option[i]];
+      text += keys_[i] + " | ";
+      text += (way.layer ? way.layer->kernel : to_string(way.layout)) + "\n";
+      for (const std::size_t input : program_.steps[i].inputs) text += std::to_string(input) + " ";
+    }
+    for (const Conversion& c : choice.conversions) {
+      const std::vector<Layout>& layouts = candidates_.layouts[c.value];
+      text += std::to_string(c.value) + " " + to_string(layouts[c.from]) + " " +
+              to_string(layouts[c.to]) + "\n";
+    }
+    return "network f32 batch " + std::to_string(options_.batch) + " " + short_key(text);
+  }
+
+  std::size_t fastest_of_choices(const std::vector<Choice>& choices) {
+    std::vector<std::string> keys;
+    for (const Choice& choice : choices) keys.push_back(network_key(choice));
+    return fastest_of(table_.get_together(keys, [&] {
+      std::vector<std::unique_ptr<RunnableNetwork>> networks;
+      for (const Choice& choice : choices) {
+        networks.push_back(std::make_unique<CpuNetwork>(program_, plan_of(choice), tables_));
+      }
+      return time_networks(networks, pool_);
+    }));
+  }
+
   LayerPlan describe(std::size_t index, const CpuLayer& layer) const {
     LayerPlan plan = describe_step(model_, program_, program_.steps[index]);
     plan.family = layer.family;
     plan.kernel = layer.kernel;
     const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
-    if (!is_measured_ || ways.size() < 2 || !is_weighted(program_.steps[index])) return plan;
+    if (!is_measured_ || !is_timed(index)) return plan;
     for (std::size_t c = 0; c < ways.size(); ++c) {
-      plan.candidates.push_back({ways[c].layer->family, ways[c].layer->kernel, ms_[index][c]});
+      const Timing& timing = timings_[index][c];
+      plan.candidates.push_back({ways[c].layer->family, ways[c].layer->kernel, timing.median_ms,
+                                 timing.min_ms, timing.cold_ms, timing.rejected});
     }
+    sort_by_time(plan.candidates);
     return plan;
   }
 
@@ -269,12 +401,15 @@ class Planner {
   const SessionOptions& options_;
   const Isa isa_;
   ThreadPool& pool_;
+  TimingTable table_;
   LayerTimer timer_;
   const bool is_measured_;
   Program program_;
+  const std::vector<std::string> keys_;     // by step; empty if nothing is measured
+  const std::vector<ChosenKernel>* known_;  // by step: what the cache knows to be chosen, or null
   std::vector<FusedAdd> fused_;
   ProgramCandidates candidates_;
-  std::vector<std::vector<double>> ms_;  // by step, by candidate
+  std::vector<std::vector<Timing>> timings_;  // by step, by candidate
   ChoiceProblem problem_;
   std::vector<std::vector<float>> tables_;
 };
@@ -286,21 +421,11 @@ PlannedNetwork plan_network(const DeployedModel& model, const SessionOptions& op
   return Planner(model, options, isa, pool, is_shared).plan();
 }
 
-std::size_t fastest_of(const std::vector<std::unique_ptr<RunnableNetwork>>& networks,
-                       ThreadPool& pool) {
-  constexpr int kRounds = 3, kRepeats = 10;
-  constexpr double kBudgetMs = 60;
-  for (const auto& network : networks) std::ranges::fill(network->input(), 0.5f);
-  // They take turns, so that what else the machine does hits all alike.
-  std::vector<double> best(networks.size(), std::numeric_limits<double>::infinity());
-  for (int round = 0; round < kRounds; ++round) {
-    for (std::size_t i = 0; i < networks.size(); ++i) {
-      const std::vector<double> times =
-          time_runs(kRepeats, kBudgetMs, [&] { networks[i]->run(pool); });
-      best[i] = std::min(best[i], median(times));
-    }
-  }
-  return fastest_network(best);
+TimingPlace cpu_timing_place(Isa isa, const ThreadPool& pool) {
+  const LibraryFacts onednn = onednn_facts();
+  return {cpu_device_name(pool.threads(), ", " + std::string(to_string(isa))),
+          (onednn.version.empty() ? "no oneDNN" : "oneDNN " + onednn.version) + ", " +
+              timing_version()};
 }
 
 }  // namespace winnow

@@ -7,6 +7,7 @@
 #include "runtime/cpu/candidates.h"
 #include "runtime/cpu/cpu_network.h"
 #include "runtime/plan/session.h"
+#include "runtime/plan/timing.h"
 
 namespace winnow {
 
@@ -21,6 +22,7 @@ struct PlannedNetwork {
   std::unique_ptr<RunnableNetwork> network;
   std::vector<LayerPlan> layers;
   NetworkParts made_from;
+  TimingCounts timings;
 };
 
 // Measures where the options ask for it; then the network is the fastest of those that the
@@ -30,8 +32,7 @@ struct PlannedNetwork {
 PlannedNetwork plan_network(const DeployedModel& model, const SessionOptions& options, Isa isa,
                             ThreadPool& pool, bool is_shared = false);
 
-// The index of the fastest of `networks`, which take turns; of equal ones the first.
-std::size_t fastest_of(const std::vector<std::unique_ptr<RunnableNetwork>>& networks,
-                       ThreadPool& pool);
+// What times on this machine depend on besides the work.
+TimingPlace cpu_timing_place(Isa isa, const ThreadPool& pool);
 
 }  // namespace winnow

@@ -139,20 +139,23 @@ class OneDnnLayer final : public CpuLayer {
   std::int64_t out_image_ = 0;
 };
 
+std::vector<DenseAlgorithm> algorithms_of(const ConvWork& work) {
+  if (gather_linear_fits(work)) return {DenseAlgorithm::inner_product};
+  return {DenseAlgorithm::direct, DenseAlgorithm::winograd};
+}
+
 }  // namespace
 
-std::vector<std::unique_ptr<CpuLayer>> make_onednn_layers(const ConvWork& work, int threads) {
-  std::vector<DenseAlgorithm> algorithms = {DenseAlgorithm::direct, DenseAlgorithm::winograd};
-  if (gather_linear_fits(work)) algorithms = {DenseAlgorithm::inner_product};
-  std::vector<std::unique_ptr<CpuLayer>> layers;
-  for (const DenseAlgorithm algorithm : algorithms) {
-    try {
-      layers.push_back(std::make_unique<OneDnnLayer>(work, algorithm, threads));
-    } catch (const dnnl::error&) {
-      // This algorithm does not fit the work; the next one may.
-    }
+std::unique_ptr<CpuLayer> make_onednn_layer(const ConvWork& work, int algorithm, int threads) {
+  try {
+    return std::make_unique<OneDnnLayer>(work, algorithms_of(work)[algorithm], threads);
+  } catch (const dnnl::error&) {
+    return nullptr;  // this algorithm does not fit the work; the next one may
   }
-  return layers;
+}
+
+int onednn_algorithms(const ConvWork& work) {
+  return static_cast<int>(algorithms_of(work).size());
 }
 
 LibraryFacts onednn_facts() {

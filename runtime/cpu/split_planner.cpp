@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "runtime/base/wall_clock.h"
+#include "runtime/cpu/network_timing.h"
 #include "runtime/cpu/split_network.h"
+#include "runtime/plan/timing_table.h"
 
 namespace winnow {
 namespace {
@@ -55,21 +57,30 @@ std::vector<LayerPlan> split_layers(const PlannedNetwork& single, const PlannedN
   return layers;
 }
 
-}  // namespace
+// Names a cut: of the same networks, from the same kernels. Steps without weights run in one layout
+// or another of equal cost.
+std::string cut_key(const PlannedNetwork& single, const PlannedNetwork& whole) {
+  std::string text;
+  for (const PlannedNetwork* planned : {&single, &whole}) {
+    for (const LayerPlan& layer : planned->layers) {
+      text += layer.name + " " + to_string(layer.output_shape) + " ";
+      text += (layer.macs > 0 ? layer.kernel : "") + "\n";
+    }
+  }
+  return "cut f32 batch " + std::to_string(whole.made_from.program.batch) + " " + short_key(text);
+}
 
-PlannedNetwork plan_split_network(const DeployedModel& model, const SessionOptions& options,
-                                  Isa isa, ThreadPool& pool) {
-  PlannedNetwork whole = plan_network(model, options, isa, pool);
-  const bool may_split = options.choice == KernelChoice::measured &&
-                         options.batch >= kImagesPerThread * pool.threads();
-  if (!may_split) return whole;
-  SessionOptions single_options = options;
-  single_options.batch = 1;
-  single_options.threads = 1;
-  single_options.progress = nullptr;
-  ThreadPool one(1);
-  const PlannedNetwork single = plan_network(model, single_options, isa, one, true);
+PlannedNetwork cut_at(std::size_t cut, const PlannedNetwork& single, PlannedNetwork whole,
+                      int threads) {
+  if (cut == 0) return whole;
+  PlannedNetwork planned;
+  planned.network = std::make_unique<SplitNetwork>(single.made_from, whole.made_from, cut, threads);
+  planned.layers = split_layers(single, whole, cut);
+  return planned;
+}
 
+// The fastest cut, measured; its place is the slot of the one kernel in `kernels`.
+Timing time_cuts(const PlannedNetwork& single, PlannedNetwork& whole, ThreadPool& pool) {
   const std::size_t all = whole.layers.size(), cut = best_cut(single, whole, pool);
   std::vector<std::size_t> cuts = {0, all};
   if (cut != 0) cuts.push_back(cut);
@@ -79,10 +90,46 @@ PlannedNetwork plan_split_network(const DeployedModel& model, const SessionOptio
     networks.push_back(
         std::make_unique<SplitNetwork>(single.made_from, whole.made_from, cuts[i], pool.threads()));
   }
-  const std::size_t best = fastest_of(networks, pool);
-  PlannedNetwork planned;
-  planned.network = std::move(networks[best]);
-  planned.layers = split_layers(single, whole, cuts[best]);
+  const std::vector<Timing> timings = time_networks(networks, pool);
+  whole.network = std::move(networks[0]);
+  const std::size_t best = fastest_of(timings);
+  Timing timing = timings[best];
+  timing.kernels = {{static_cast<int>(cuts[best]), "cut"}};
+  return timing;
+}
+
+bool is_cut(std::size_t cut, const PlannedNetwork& single, const PlannedNetwork& whole) {
+  const std::vector<std::size_t> cuts = possible_cuts(single.made_from, whole.made_from);
+  return cut == 0 || cut == whole.layers.size() || std::ranges::binary_search(cuts, cut);
+}
+
+}  // namespace
+
+PlannedNetwork plan_split_network(const DeployedModel& model, const SessionOptions& options,
+                                  Isa isa, ThreadPool& pool) {
+  PlannedNetwork whole = plan_network(model, options, isa, pool);
+  const bool may_split = options.choice == KernelChoice::measured && !options.is_survey &&
+                         options.batch >= kImagesPerThread * pool.threads();
+  if (!may_split) return whole;
+  SessionOptions single_options = options;
+  single_options.batch = 1;
+  single_options.threads = 1;
+  single_options.progress = nullptr;
+  ThreadPool one(1);
+  const PlannedNetwork single = plan_network(model, single_options, isa, one, true);
+
+  TimingTable table(options.timings, cpu_timing_place(isa, pool));
+  const std::string key = cut_key(single, whole);
+  const Timing& known = table.get(key, [&] { return time_cuts(single, whole, pool); });
+  std::size_t cut = known.kernels.size() == 1 ? known.kernels[0].slot : 0;
+  if (!is_cut(cut, single, whole)) cut = 0;
+  TimingCounts counts = whole.timings;
+  for (const TimingCounts& more : {single.timings, table.counts()}) {
+    counts.measured += more.measured;
+    counts.cached += more.cached;
+  }
+  PlannedNetwork planned = cut_at(cut, single, std::move(whole), pool.threads());
+  planned.timings = counts;
   return planned;
 }
 

@@ -93,10 +93,10 @@ ProgramCandidates program_candidates(const Program& program,
                                      const std::vector<FusedAdd>& fused) {
   Collector collector(program);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    if (layers[i].empty()) {
-      collector.add_pointwise(i);
-    } else {
+    if (is_weighted(program.steps[i])) {
       collector.add_weighted(i, layers[i]);
+    } else {
+      collector.add_pointwise(i);
     }
     // The convolution's way too: nothing between the two asks how its output may be written.
     for (const FusedAdd& way : fused) {

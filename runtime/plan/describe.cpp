@@ -1,6 +1,7 @@
 #include "runtime/plan/describe.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "runtime/plan/step_weights.h"
@@ -39,6 +40,12 @@ LayerPlan describe_step(const DeployedModel& model, const Program& program, cons
   const Weight* weight = weights_of(model, step).weight;
   if (is_weighted(step) && weight != nullptr) plan.weight_sparsity = sparsity_of(*weight);
   return plan;
+}
+
+void sort_by_time(std::vector<CandidateTiming>& candidates) {
+  std::ranges::stable_sort(candidates, {}, [](const CandidateTiming& candidate) {
+    return std::pair(!candidate.rejected.empty(), candidate.ms);
+  });
 }
 
 }  // namespace winnow

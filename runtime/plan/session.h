@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/model/model.h"
+#include "runtime/plan/timing_store.h"
 
 namespace winnow {
 
@@ -34,6 +35,11 @@ struct SessionOptions {
   bool use_tf32 = false;     // GPU, f32: dense kernels may round their inputs to TF32
   bool all_plans = false;    // GPU: try all plans that the dense libraries propose, not a few
 
+  TimingStore timings = {};  // where measured times are kept, and whether with cold caches
+  bool is_survey = false;    // with `measured`: kernels of single layers are timed, those of the
+                             // dense baseline only where there is no mask; networks as a whole
+                             // are not compared
+
   // Called while the session is planned, which takes a while where kernels are timed: `done` of
   // `all` steps. May be empty.
   std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
@@ -45,6 +51,9 @@ struct CandidateTiming {
   std::string kernel;  // "direct sub_batch=4 nchw f16", "cudnn nhwc f16 algo 1"
   double ms = 0;       // median, conversions of layout not included; of "linear_stack" the time
                        // of all layers at the last of them, 0 at the others
+  double min_ms = 0;
+  double cold_ms = 0;         // median with cold caches; 0: not measured
+  std::string rejected = {};  // why it may not be chosen (layer_check.h); then it has no times
 };
 
 // What runs one step and what it was chosen from.
@@ -56,7 +65,8 @@ struct LayerPlan {
   std::string kernel;
   std::int64_t macs = 0;                    // dense multiply-accumulates of the batch
   double weight_sparsity = 0;               // 0 for layers without weights
-  std::vector<CandidateTiming> candidates;  // empty unless the choice was measured
+  std::vector<CandidateTiming> candidates;  // empty unless the choice was measured,
+                                            // or if the cache knew it (TimingStore)
 };
 
 class Session {
@@ -66,6 +76,9 @@ class Session {
   // "cpu (Intel Xeon ..., 2 threads, avx512)" or "cuda:0 (NVIDIA H200)".
   virtual std::string device() const = 0;
   virtual std::vector<LayerPlan> layers() const = 0;
+
+  // How many times the choice of kernels took. With a cache that knows all, none is measured.
+  virtual TimingCounts timing_counts() const { return {}; }
 
   // Runs one batch and returns when the output is in host memory.
   //

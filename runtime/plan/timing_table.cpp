@@ -1,9 +1,14 @@
 #include "runtime/plan/timing_table.h"
 
+#include <array>
+#include <cstdio>
+#include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 
 #include "runtime/base/checksum.h"
+#include "runtime/base/random.h"
 #include "runtime/plan/step_weights.h"
 
 namespace winnow {
@@ -32,22 +37,80 @@ std::string op_key(const Op& op) {
 
 }  // namespace
 
-double TimingTable::get(const std::string& key, const std::function<double()>& measure) {
-  const auto known = ms_.find(key);
-  return known != ms_.end() ? known->second : ms_.emplace(key, measure()).first->second;
+const Timing* TimingTable::find(const std::string& key, bool has_cold) {
+  const auto known = known_.find(key);
+  if (known != known_.end()) return &known->second;
+  if (!store_.cache || store_.is_renewed) return nullptr;
+  std::optional<Timing> cached = store_.cache->find(place_, key);
+  if (!cached) return nullptr;
+  const bool lacks_cold = cached->rejected.empty() && cached->cold_ms == 0;
+  if (has_cold && store_.wants_cold && lacks_cold) return nullptr;
+  ++counts_.cached;
+  return &known_.emplace(key, std::move(*cached)).first->second;
 }
 
-std::string step_key(const DeployedModel& model, const Program& program, const Step& step) {
+const Timing& TimingTable::put(const std::string& key, Timing timing) {
+  ++counts_.measured;
+  if (store_.cache) store_.cache->keep(place_, key, timing);
+  return known_.insert_or_assign(key, std::move(timing)).first->second;
+}
+
+const Timing& TimingTable::get(const std::string& key, const Measure& measure, bool has_cold) {
+  const Timing* known = find(key, has_cold);
+  return known ? *known : put(key, measure());
+}
+
+std::vector<Timing> TimingTable::get_together(const std::vector<std::string>& keys,
+                                              const std::function<std::vector<Timing>()>& measure) {
+  std::vector<Timing> timings;
+  for (const std::string& key : keys) {
+    const Timing* known = find(key);
+    if (!known) break;
+    timings.push_back(*known);
+  }
+  if (timings.size() == keys.size()) return timings;
+  timings = measure();
+  for (std::size_t i = 0; i < keys.size(); ++i) put(keys[i], timings[i]);
+  return timings;
+}
+
+const std::vector<ChosenKernel>* TimingTable::find_choice(const std::string& key) {
+  if (store_.lists_candidates) return nullptr;
+  const Timing* known = find(key);
+  return known && !known->kernels.empty() ? &known->kernels : nullptr;
+}
+
+void TimingTable::keep_choice(const std::string& key, std::vector<ChosenKernel> kernels) {
+  if (!store_.cache) return;
+  Timing choice;
+  choice.kernels = std::move(kernels);
+  if (store_.cache->find(place_, key) != choice) store_.cache->keep(place_, key, choice);
+}
+
+std::string shape_key(const Program& program, const Step& step) {
   std::string key = op_key(step.op);
   for (const std::size_t input : step.inputs) {
     key.append(" ").append(to_string(program.values[input].shape));
   }
   key.append(" -> ").append(to_string(program.values[step.output].shape));
   if (step.has_relu) key += " relu";
+  return key;
+}
+
+std::string step_key(const DeployedModel& model, const Program& program, const Step& step) {
+  std::string key = shape_key(program, step);
   if (const Weight* weight = weights_of(model, step).weight) {
     key.append(" crc ").append(std::to_string(checksum_of(*weight)));
   }
   return key;
+}
+
+std::string short_key(const std::string& text) {
+  std::uint64_t word = text.size();
+  for (const char c : text) word = mix_bits(word ^ static_cast<unsigned char>(c)) + 1;
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(word));
+  return digits.data();
 }
 
 std::uint32_t checksum_of(const Weight& weight) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/bench/compare.h"
+#include "runtime/plan/describe.h"
 
 namespace winnow {
 namespace {
@@ -63,6 +64,23 @@ TEST_CASE("a comparison as JSON names the fastest kernel of each family, or all"
   CHECK(kernels() == "bc");
   options.all_candidates = true;
   CHECK(kernels() == "bac");
+}
+
+TEST_CASE("kernels that were rejected come last and are named with the reason, without a time") {
+  Comparison one = comparison();
+  std::vector<CandidateTiming>& candidates = one.chosen.layers[0].candidates;
+  candidates.insert(candidates.begin(), {"dense", "wrong", 0, 0, 0, "is off by 2.0e-02"});
+  sort_by_time(candidates);
+  CHECK(candidates.front().kernel == "b");
+  CHECK(candidates.back().kernel == "wrong");
+  const auto json = nlohmann::json::parse(comparison_json(one, {}));
+  const auto& listed = json["chosen"]["layers"][0]["candidates"];
+  REQUIRE(listed.size() == 3);
+  CHECK(listed[1]["kernel"] == "c");
+  CHECK(listed[2]["kernel"] == "wrong");
+  CHECK(listed[2]["rejected"] == "is off by 2.0e-02");
+  CHECK(!listed[2].contains("ms"));
+  CHECK(listed[0].contains("ms"));
 }
 
 }  // namespace

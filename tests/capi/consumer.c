@@ -1,6 +1,8 @@
 /* A C program against the installed interface: loads a model file and runs one sample of zeros.
  *   capi_consumer MODEL          prints the outputs
  *   capi_consumer --limits MODEL checks that a model is not loaded beyond a limit on memory
+ *   capi_consumer --cache MODEL FOLDER FILE
+ *                                checks that timings are kept in the folder's file
  *   capi_consumer --errors       checks the failures that need no model
  */
 #include <stdio.h>
@@ -35,7 +37,13 @@ static int check_sizes(void) {
   if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 28;
   options->struct_size = offsetof(winnow_options, max_model_bytes) + 4;
   if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 29;
-  if (strstr(winnow_last_error(), "ends within max_model_bytes") == NULL) return 30;
+  if (strstr(winnow_last_error(), "ends within a field") == NULL) return 30;
+  options->struct_size = offsetof(winnow_options, cache_folder) + 1;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 31;
+  if (strstr(winnow_last_error(), "ends within a field") == NULL) return 32;
+  options->struct_size = offsetof(winnow_options, cache_folder);
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 33;
+  if (strstr(winnow_last_error(), "did you mean 'cuda'?") == NULL) return 34;
   return 0;
 }
 
@@ -98,7 +106,65 @@ static int check_limits(const char* path) {
   return 0;
 }
 
+static int same_file_size(const char* path, long size) {
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) return 0;
+  fseek(file, 0, SEEK_END);
+  const int is_same = ftell(file) == size;
+  fclose(file);
+  return is_same;
+}
+
+/* Appends a line that is no timing. */
+static long damage(const char* path) {
+  FILE* file = fopen(path, "ab");
+  if (file == NULL) return -1;
+  fputs("no timing\n", file);
+  const long size = ftell(file);
+  fclose(file);
+  return size;
+}
+
+static int check_cache(const char* path, const char* folder, const char* file) {
+  winnow_engine* engine = NULL;
+  winnow_options options;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.device = "cpu";
+  remove(file);
+  options.cache_folder = folder;
+  if (winnow_load(path, &options, &engine) != WINNOW_OK) return 50;
+  if (strcmp(winnow_notice(engine), "") != 0) return 51;
+  winnow_free(engine);
+  /* The second start adds nothing, since it measures nothing, and tells what is wrong. */
+  const long size = damage(file);
+  if (size < 100) return 52;
+  if (winnow_load(path, &options, &engine) != WINNOW_OK) return 53;
+  if (strstr(winnow_notice(engine), "ignored 1 lines that are no timings") == NULL) return 54;
+  winnow_free(engine);
+  if (!same_file_size(file, size)) return 55;
+  /* To a caller that does not know the field there is no cache; nor is there without a folder. */
+  options.struct_size = offsetof(winnow_options, cache_folder);
+  if (winnow_load(path, &options, &engine) != WINNOW_OK) return 56;
+  if (strcmp(winnow_notice(engine), "") != 0) return 57;
+  winnow_free(engine);
+  options.struct_size = sizeof options;
+  options.cache_folder = "";
+  if (winnow_load(path, &options, &engine) != WINNOW_OK) return 58;
+  if (strcmp(winnow_notice(engine), "") != 0) return 59;
+  winnow_free(engine);
+  /* A folder that cannot be made costs time, not the engine. */
+  options.cache_folder = "/proc/none";
+  if (winnow_load(path, &options, &engine) != WINNOW_OK) return 60;
+  if (strstr(winnow_notice(engine), "nothing is kept: /proc/none: ") == NULL) return 61;
+  winnow_free(engine);
+  return strcmp(winnow_notice(NULL), "") == 0 ? 0 : 62;
+}
+
 int main(int argc, char** argv) {
+  if (argc == 5 && strcmp(argv[1], "--cache") == 0) {
+    return check_cache(argv[2], argv[3], argv[4]);
+  }
   if (argc == 3 && strcmp(argv[1], "--limits") == 0) return check_limits(argv[2]);
   if (argc != 2) return 99;
   return strcmp(argv[1], "--errors") == 0 ? check_errors() : run_zeros(argv[1]);

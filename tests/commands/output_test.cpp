@@ -69,7 +69,7 @@ TEST_CASE("the front script knows every command of runtime") {
     }
     is_list = is_list || line.starts_with("Subcommands:");
   }
-  CHECK(commands == 7);
+  CHECK(commands == 8);
   CHECK(shell(front + " challlenge").status == 2);
 }
 

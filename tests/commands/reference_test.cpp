@@ -139,10 +139,24 @@ Json command_json(const std::string& command) {
     return json_of(program("runtime") + " bench " + desk.model() + quick + " --json -");
   if (command == "runtime verify")
     return json_of(program("runtime") + " verify " + desk.model() + " --device cpu --json -");
+  if (command == "runtime tune")
+    return json_of(program("runtime") + " tune " + desk.model() +
+                   " --device cpu --batch 2 --cache " + desk.file("cache") + " --json -");
   if (command == "runtime inspect")
     return json_of(program("runtime") + " inspect " + desk.model() + " --json -");
   if (command == "runtime doctor") return json_of(program("runtime") + " doctor --json -");
   return {};
+}
+
+// What `runtime tune --table` writes.
+Json table_json() {
+  const Desk desk;
+  const Outcome outcome = shell(program("runtime") + " tune " + desk.model() +
+                                " --device cpu --batch 2 --densities 0.5 --vectors 8 --table " +
+                                desk.file("table.json"));
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(read_text_file(desk.file("table.json")));
 }
 
 // ---- the page
@@ -162,9 +176,19 @@ void add_commands(const std::string& name, const std::string& call,
   }
 }
 
-// Fields that these runs leave out: of a GPU, and of a target that was missed.
+// Fields that these runs leave out: of a GPU, of a target that was missed, of kernels that were
+// rejected.
 Json other_fields(const std::string& command) {
+  const Json rejected = {{"family", "dense"}, {"kernel", "x"}, {"reason", "why"}};
   if (command == "prune") return {{"shortfall", "why"}};
+  if (command == "runtime bench") {
+    const Json candidates = Json::array({{{"rejected", "why"}}});
+    return Json::array({{{"chosen", {{"layers", Json::array({{{"candidates", candidates}}})}}}}});
+  }
+  if (command == "runtime tune") {
+    const Json layers = Json::array({{{"rejected", Json::array({rejected})}}});
+    return {{"batches", Json::array({{{"layers", layers}}})}};
+  }
   if (command != "runtime challenge run") return Json::object();
   return {{"highest_clocks_mhz", {{"sm", 1980}, {"memory", 3201}}}};
 }
@@ -174,6 +198,9 @@ std::string section(const std::string& name, const std::string& help) {
       "\n## " + name + "\n\n```\n" + help.substr(0, help.find_last_not_of("\n ") + 1) + "\n```\n";
   const Json json = command_json(name);
   if (!json.is_null()) text += "\nJSON:\n\n" + field_table({json, other_fields(name)});
+  if (name == "runtime tune") {
+    text += "\nThe file of `--table`:\n\n" + field_table({table_json()});
+  }
   if (name == "prune") text += "\nA line of metrics.jsonl:\n\n" + field_table(pipeline().metrics());
   return text;
 }
@@ -222,8 +249,8 @@ TEST_CASE("every option that takes a number says what it may be") {
 
 TEST_CASE("every JSON document names its command and its version") {
   for (const std::string command :
-       {"runtime run", "runtime bench", "runtime verify", "runtime inspect", "runtime doctor",
-        "runtime challenge run", "export", "prune", "quantize"}) {
+       {"runtime run", "runtime bench", "runtime verify", "runtime tune", "runtime inspect",
+        "runtime doctor", "runtime challenge run", "export", "prune", "quantize"}) {
     if (!has_program(command.substr(0, command.find(' ')))) continue;
     CAPTURE(command);
     const Json json = command_json(command);

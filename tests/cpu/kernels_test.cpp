@@ -94,7 +94,12 @@ Layers channel_layers(const ConvWork& work, const MicroKernels& kernels, int thr
 
 Layers onednn_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {
   if (kernels.isa != Isa::baseline) return {};  // once is enough
-  return make_onednn_layers(work, threads);
+  Layers layers;
+  for (int i = 0; i < onednn_algorithms(work); ++i) {
+    auto layer = make_onednn_layer(work, i, threads);
+    if (layer) layers.push_back(std::move(layer));
+  }
+  return layers;
 }
 
 Layers jit_layers(const ConvWork& work, const MicroKernels& kernels, int threads) {

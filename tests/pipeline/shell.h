@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace winnow {
@@ -18,6 +19,7 @@ struct Outcome {
 
 inline Outcome shell(const std::string& command) {
   Outcome outcome;
+  unsetenv("WINNOW_CACHE");  // tests depend on no times of the user's
   std::FILE* pipe = popen(("( " + command + " ) 2>&1").c_str(), "r");
   std::array<char, 4096> buffer{};
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {

@@ -1,6 +1,7 @@
 // Whether there is a GPU, and which.
 #include <library_types.h>
 
+#include <fstream>
 #include <string>
 
 #include "runtime/device/cuda_check.h"
@@ -49,6 +50,46 @@ std::string cusparse_version(const DynamicLibrary& library) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
+// Facts of a library whose `function` returns its version as one number.
+LibraryFacts numbered_facts(const std::string& name, DynamicLibrary (*open)(),
+                            const char* function) {
+  return facts_of(name, open, function, [function](const DynamicLibrary& library) {
+    return joined(library.function<std::size_t (*)()>(function)());
+  });
+}
+
+LibraryFacts cublaslt_facts() {
+  return numbered_facts("cuBLASLt", open_cublaslt, "cublasLtGetVersion");
+}
+
+LibraryFacts cudnn_facts() {
+  return numbered_facts("cuDNN", open_cudnn, "cudnnGetVersion");
+}
+
+// "NVIDIA H200, sm_90, 132 SMs"
+std::string hardware(int gpu) {
+  cudaDeviceProp properties{};
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, gpu));
+  return std::string(properties.name) + ", sm_" + std::to_string(properties.major) +
+         std::to_string(properties.minor) + ", " + std::to_string(properties.multiProcessorCount) +
+         " SMs";
+}
+
+// "580.65.06", the kernel module's; where the system does not tell, the CUDA version that the
+// driver supports.
+std::string driver_version() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  bool is_behind_name = false;
+  for (std::string word; file >> word;) {
+    const bool is_number = word.find_first_not_of("0123456789.") == std::string::npos;
+    if (is_behind_name && is_number) return word;
+    is_behind_name = is_behind_name || word == "Module";
+  }
+  int supported = 0;
+  CUDA_CHECK(cudaDriverGetVersion(&supported));
+  return "for CUDA " + version(supported);
+}
+
 // "cuDNN 9.19", or why there is none.
 std::string describe_cudnn() {
 #ifdef WINNOW_HAS_CUDNN
@@ -66,15 +107,20 @@ std::string describe_cudnn() {
 }  // namespace
 
 std::vector<LibraryFacts> gpu_libraries() {
-  const auto number_of = [](const char* function) {
-    return [function](const DynamicLibrary& library) {
-      return joined(library.function<std::size_t (*)()>(function)());
-    };
-  };
-  return {
-      facts_of("cuBLASLt", open_cublaslt, "cublasLtGetVersion", number_of("cublasLtGetVersion")),
-      facts_of("cuDNN", open_cudnn, "cudnnGetVersion", number_of("cudnnGetVersion")),
-      facts_of("cuSPARSE", open_cusparse, "cusparseGetProperty", cusparse_version)};
+  return {cublaslt_facts(), cudnn_facts(),
+          facts_of("cuSPARSE", open_cusparse, "cusparseGetProperty", cusparse_version)};
+}
+
+TimingPlace gpu_timing_place(int gpu) {
+  check_gpu(gpu);
+  int runtime = 0;
+  CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+  std::string software = "driver " + driver_version() + ", CUDA " + version(runtime);
+  for (const LibraryFacts& library : {cudnn_facts(), cublaslt_facts()}) {
+    const bool is_there = !library.version.empty();
+    software += is_there ? ", " + library.name + " " + library.version : ", no " + library.name;
+  }
+  return {hardware(gpu), software + ", " + timing_version()};
 }
 
 std::string gpu_unavailable_reason() {
@@ -87,14 +133,10 @@ bool gpu_is_available() {
 
 std::string gpu_description(int gpu) {
   check_gpu(gpu);
-  cudaDeviceProp properties{};
   int driver = 0, runtime = 0;
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, gpu));
   CUDA_CHECK(cudaDriverGetVersion(&driver));
   CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  return std::string(properties.name) + ", sm_" + std::to_string(properties.major) +
-         std::to_string(properties.minor) + ", " + std::to_string(properties.multiProcessorCount) +
-         " SMs, driver " + version(driver) + ", runtime " + version(runtime) + ", " +
+  return hardware(gpu) + ", driver " + version(driver) + ", runtime " + version(runtime) + ", " +
          describe_cudnn();
 }
 

@@ -5,7 +5,6 @@
 #include <optional>
 #include <variant>
 
-#include "runtime/base/median.h"
 #include "runtime/device/graph.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
@@ -49,6 +48,7 @@ class GpuSession : public Session {
     NetworkPlanner planner(model, program_, options_, gpu_);
     describe(model, planner);
     executor_ = fastest(planner);
+    counts_ = planner.table().counts();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       layers_[i].family = executor_->plan().steps[i].family;
       layers_[i].kernel = executor_->plan().steps[i].kernel;
@@ -68,6 +68,8 @@ class GpuSession : public Session {
     return "cuda:" + std::to_string(gpu_.index()) + " (" + gpu_.name() + ")";
   }
   std::vector<LayerPlan> layers() const override { return layers_; }
+
+  TimingCounts timing_counts() const override { return counts_; }
 
   void run(std::span<const float> input, std::span<float> output) override {
     if (output.size() != output_.values().size()) {
@@ -143,14 +145,16 @@ class GpuSession : public Session {
   void describe(const DeployedModel& model, const NetworkPlanner& planner) {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       layers_.push_back(describe_step(model, program_, program_.steps[i]));
-      if (options_.choice == KernelChoice::measured) layers_.back().candidates = planner.timings(i);
+      const bool is_timed = options_.choice == KernelChoice::measured && !planner.is_known();
+      if (is_timed) layers_.back().candidates = planner.timings(i);
     }
   }
 
   // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the steps'
   // times must win as a whole.
-  std::unique_ptr<NetworkExecutor> fastest(const NetworkPlanner& planner) {
-    const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty();
+  std::unique_ptr<NetworkExecutor> fastest(NetworkPlanner& planner) {
+    const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty() &&
+                         !options_.is_survey && !planner.is_known();
     NetworkPlan chosen = planner.plan(Allowed::as_asked);
     std::vector<NetworkPlan> plans;  // dense first, see fastest_network
     if (is_free && !is_dense(chosen) && planner.has_dense()) {
@@ -158,13 +162,24 @@ class GpuSession : public Session {
     }
     plans.push_back(std::move(chosen));
     if (is_free && planner.has_stacks()) plans.push_back(planner.plan(Allowed::stacked));
-    return std::make_unique<NetworkExecutor>(program_, std::move(plans[fastest_of(plans)]), gpu_);
+    NetworkPlan& best = plans[fastest_of(planner, plans)];
+    planner.keep_choice(best);
+    return std::make_unique<NetworkExecutor>(program_, std::move(best), gpu_);
   }
 
-  std::size_t fastest_of(const std::vector<NetworkPlan>& plans) {
+  std::size_t fastest_of(NetworkPlanner& planner, const std::vector<NetworkPlan>& plans) {
     if (plans.size() == 1) return 0;
+    std::vector<std::string> keys;
+    for (const NetworkPlan& plan : plans) keys.push_back(planner.key_of(plan));
+    const auto measure = [&] {
+      std::vector<Timing> timings;
+      for (const NetworkPlan& plan : plans) timings.push_back(time_plan(plan));
+      return timings;
+    };
     std::vector<double> ms;
-    for (const NetworkPlan& plan : plans) ms.push_back(time_plan(plan));
+    for (const Timing& timing : planner.table().get_together(keys, measure)) {
+      ms.push_back(timing.median_ms);
+    }
     return fastest_network(ms);
   }
 
@@ -173,12 +188,12 @@ class GpuSession : public Session {
         plan.steps, [](const Candidate& step) { return family_named(step.family).is_sparse(); });
   }
 
-  double time_plan(const NetworkPlan& plan) {
+  Timing time_plan(const NetworkPlan& plan) {
     const NetworkExecutor executor(program_, plan, gpu_);
     fill_noise(executor.input(), static_cast<std::int64_t>(count_of(program_.input)),
                Precision::f32, kNoiseSeed, gpu_.stream());
-    return median(time_repeatedly([&](cudaStream_t stream) { executor.enqueue(stream); },
-                                  kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
+    return timing_of(time_repeatedly([&](cudaStream_t stream) { executor.enqueue(stream); },
+                                     kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
   }
 
   void record() {
@@ -235,6 +250,7 @@ class GpuSession : public Session {
   GpuContext gpu_;  // outlives all layers
   Program program_;
   std::vector<LayerPlan> layers_;
+  TimingCounts counts_;
   std::unique_ptr<NetworkExecutor> executor_;
   DeviceGraph graph_;
   PinnedBuffer<float> input_, output_;

@@ -7,6 +7,7 @@
 
 #include "runtime/base/library_facts.h"
 #include "runtime/plan/session.h"
+#include "runtime/plan/timing.h"
 
 namespace winnow {
 
@@ -19,6 +20,10 @@ std::string gpu_unavailable_reason();
 
 // "NVIDIA H200, sm_90, 132 SMs, driver 13.0, runtime 13.0, cuDNN 9.19". Throws Error{device}.
 std::string gpu_description(int gpu);
+
+// What times measured on this GPU depend on: its name, compute capability and SMs; driver, CUDA,
+// cuDNN, cuBLASLt and this program, with versions. Opens the libraries. Throws Error{device}.
+TimingPlace gpu_timing_place(int gpu);
 
 // NVIDIA's libraries that kernels and engines may use: cuBLASLt, cuDNN, cuSPARSE. Opens them. Empty
 // in a build without CUDA.

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "runtime/base/median.h"
+#include "runtime/device/buffer.h"
 #include "runtime/device/graph.h"
-#include "runtime/plan/choice.h"
 
 namespace winnow {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 constexpr double kGraphMs = 0.2;   // a graph lasts about this long, far above an event's resolution
 constexpr int kMostLaunches = 20;  // per graph
 constexpr int kChoiceRepeats = 7;
+constexpr int kColdRuns = 5;
 constexpr double kHopeless = 4.0;  // times slower than the best: not worth more repeats
 
 double time_graph(const DeviceGraph& graph, int launches, cudaStream_t stream) {
@@ -60,16 +62,39 @@ std::vector<double> time_repeatedly(const Enqueue& enqueue, int warm_up, int rep
   return times;
 }
 
-double time_once(const Enqueue& enqueue, double give_up_ms, cudaStream_t stream) {
+Timing time_kernel(const Enqueue& enqueue, double give_up_ms, cudaStream_t stream) {
   const double estimate = first_estimate(enqueue, stream);
-  if (estimate > kHopeless * give_up_ms) return estimate;
+  if (estimate > kHopeless * give_up_ms) return timing_of({estimate});
   const Recording recording = record(enqueue, estimate, stream);
   time_graph(recording.graph, recording.launches, stream);
   std::vector<double> times;
   for (int i = 0; i < kChoiceRepeats; ++i) {
     times.push_back(time_graph(recording.graph, recording.launches, stream));
   }
+  return timing_of(times);
+}
+
+double cold_ms_of(const Enqueue& enqueue, cudaStream_t stream) {
+  int gpu = 0, bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&gpu));
+  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, gpu));
+  const DeviceBuffer<std::byte> evictor(2 * static_cast<std::size_t>(bytes));
+  const DeviceGraph once = DeviceGraph::capture(stream, [&] { enqueue(stream); });
+  time_graph(once, 1, stream);
+  std::vector<double> times;
+  for (int i = 0; i < kColdRuns; ++i) {
+    CUDA_CHECK(cudaMemsetAsync(evictor.get(), i, evictor.bytes(), stream));
+    times.push_back(time_graph(once, 1, stream));
+  }
   return median(times);
+}
+
+double highest_clock_mhz(int gpu) {
+  int kilohertz = 0;
+  const cudaError_t status = cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, gpu);
+  if (status == cudaSuccess) return kilohertz / 1000.0;
+  cudaGetLastError();  // clears it
+  return 0;
 }
 
 }  // namespace winnow

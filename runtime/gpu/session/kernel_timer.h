@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/device/stream.h"
+#include "runtime/plan/timing.h"
 
 namespace winnow {
 
@@ -20,7 +21,14 @@ using Enqueue = std::function<void(cudaStream_t)>;
 std::vector<double> time_repeatedly(const Enqueue& enqueue, int warm_up, int repeats,
                                     cudaStream_t stream);
 
-// The median of a few such times, with only one where it exceeds `give_up_ms` by far.
-double time_once(const Enqueue& enqueue, double give_up_ms, cudaStream_t stream);
+// A few such times; of work that exceeds `give_up_ms` by far only one.
+Timing time_kernel(const Enqueue& enqueue, double give_up_ms, cudaStream_t stream);
+
+// The median of a few executions, before each of which twice as much memory as the L2 cache holds
+// was written. Throws as above.
+double cold_ms_of(const Enqueue& enqueue, cudaStream_t stream);
+
+// The highest clock of the SMs; 0 where the driver does not tell.
+double highest_clock_mhz(int gpu);
 
 }  // namespace winnow

@@ -6,8 +6,20 @@
 
 #include "runtime/base/error.h"
 #include "runtime/gpu/session/network_plan.h"
+#include "runtime/plan/describe.h"
 
 namespace winnow {
+
+namespace {
+
+// Which values a step reads.
+std::string inputs_text(const Step& step) {
+  std::string text;
+  for (const std::size_t input : step.inputs) text.append(" ").append(std::to_string(input));
+  return text;
+}
+
+}  // namespace
 
 bool NetworkPlanner::has_candidate(std::size_t index, const std::string& family) const {
   return std::ranges::any_of(timed_[index],
@@ -65,15 +77,73 @@ NetworkPlan NetworkPlanner::plan(Allowed allowed) const {
 
 std::vector<CandidateTiming> NetworkPlanner::timings(std::size_t i) const {
   std::vector<CandidateTiming> timings;
+  const auto add = [&](CandidateTiming timing) {
+    const bool is_known = std::ranges::any_of(
+        timings, [&](const CandidateTiming& other) { return other.kernel == timing.kernel; });
+    if (!is_known) timings.push_back(std::move(timing));
+  };
   for (const Timed& timed : timed_[i]) {
-    const bool is_known = std::any_of(timings.begin(), timings.end(), [&](const auto& other) {
-      return other.kernel == timed.candidate.kernel;
-    });
-    if (!is_known) timings.push_back({timed.candidate.family, timed.candidate.kernel, timed.ms});
+    const Timing& timing = timed.timing;
+    add({timed.candidate.family, timed.candidate.kernel, timing.median_ms, timing.min_ms,
+         timing.cold_ms});
   }
-  std::stable_sort(timings.begin(), timings.end(),
-                   [](const auto& a, const auto& b) { return a.ms < b.ms; });
+  for (const CandidateTiming& rejected : rejected_[i]) add(rejected);
+  sort_by_time(timings);
   return timings;
+}
+
+// What of a candidate decides about a network: its family first, so that only that need be asked.
+std::string NetworkPlanner::identity(std::size_t index, const Candidate& candidate) const {
+  const Step& step = program_.steps[index];
+  std::string text = candidate.family + " | " + candidate.kernel + " |";
+  for (std::size_t i = 0; i < candidate.reads.size(); ++i) {
+    text.append(" ").append(to_string(formats_[step.inputs[i]][candidate.reads[i]]));
+  }
+  return text + " -> " + to_string(formats_[step.output][candidate.writes]);
+}
+
+std::string NetworkPlanner::key_of(const NetworkPlan& plan) const {
+  std::string text;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    text += keys_[i] + " | " + identity(i, plan.steps[i]);
+    text.append(inputs_text(program_.steps[i]));
+    text += "\n";
+  }
+  for (const Conversion& c : plan.conversions) {
+    text += std::to_string(c.value) + " " + to_string(formats_[c.value][c.from]) + " -> " +
+            to_string(formats_[c.value][c.to]) + "\n";
+  }
+  return "network " + math_name(options_.precision, options_.use_tf32) + " batch " +
+         std::to_string(options_.batch) + " " + short_key(text);
+}
+
+std::string NetworkPlanner::choice_key() const {
+  std::string text;
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    text += keys_[i];
+    text.append(inputs_text(program_.steps[i]));
+    text += "\n";
+  }
+  const char* const choices[] = {"measured", "sparse", "dense"};
+  return "choice " + math_name(options_.precision, options_.use_tf32) + " batch " +
+         std::to_string(options_.batch) + " " + choices[static_cast<int>(options_.choice)] + " " +
+         options_.family + " sub_batch " + std::to_string(options_.sub_batch) +
+         (options_.all_plans ? " all plans " : " ") + short_key(text);
+}
+
+void NetworkPlanner::find_known() {
+  if (options_.is_survey) return;
+  const std::vector<ChosenKernel>* known = table_.find_choice(choice_key());
+  if (known != nullptr && known->size() == program_.steps.size()) known_ = known;
+}
+
+void NetworkPlanner::keep_choice(const NetworkPlan& plan) {
+  if (options_.is_survey || is_known()) return;
+  std::vector<ChosenKernel> kernels;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    kernels.push_back({0, identity(i, plan.steps[i])});
+  }
+  table_.keep_choice(choice_key(), std::move(kernels));
 }
 
 }  // namespace winnow

@@ -1,13 +1,17 @@
 #include "runtime/gpu/session/network_plan.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
+#include <utility>
 #include <variant>
 
 #include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
 #include "runtime/gpu/linear/linear_stack.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
+#include "runtime/gpu/pointwise/sample_values.h"
+#include "runtime/gpu/session/gpu_session.h"
 #include "runtime/gpu/session/kernel_timer.h"
 
 namespace winnow {
@@ -16,9 +20,12 @@ namespace {
 constexpr std::size_t kAlignment = 256;
 constexpr std::uint32_t kNoiseSeed = 2024;
 
-std::size_t aligned_bytes(const ActivationFormat& format, const Extents& size) {
-  const auto bytes = static_cast<std::size_t>(bytes_of(format, size));
+std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::size_t aligned_bytes(const ActivationFormat& format, const Extents& size) {
+  return aligned(static_cast<std::size_t>(bytes_of(format, size)));
 }
 
 // What a step reads for input i in this format, without the address: of a deferred value that which
@@ -42,13 +49,19 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
       stacks_(linear_stacks(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
       stack_of_(program.steps.size(), nullptr),
       formats_(value_formats(program, model, options, stacks_)),
-      timed_(program.steps.size()) {
+      timed_(program.steps.size()),
+      rejected_(program.steps.size()) {
   for (const LinearStack& stack : stacks_) {
     for (const std::size_t step : stack.steps) stack_of_[step] = &stack;
   }
-  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-    time_step(i);
-    if (options_.progress) options_.progress(i + 1, program_.steps.size());
+  if (options.timings.cache) table_ = {options.timings, gpu_timing_place(options.gpu)};
+  clock_mhz_ = highest_clock_mhz(options.gpu);
+  for (const Step& step : program.steps) keys_.push_back(step_key(model, program, step));
+  find_known();
+  if (!time_steps()) {  // the cache means other kernels than there are
+    known_ = nullptr;
+    timed_.assign(program.steps.size(), {});
+    time_steps();
   }
   describe_problem();
   scratch_ = DeviceBuffer<std::byte>();
@@ -66,7 +79,9 @@ LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
   return problem;
 }
 
-std::vector<Candidate> NetworkPlanner::candidates_of(const LayerProblem& problem) {
+// With `known_family`, of that alone, and none where it does not run the step.
+std::vector<Candidate> NetworkPlanner::candidates_of(const LayerProblem& problem,
+                                                     const std::string& known_family) {
   const bool is_weighted = winnow::is_weighted(problem.step);
   const bool is_sparse_weight = is_weighted && problem.weights().sparse() != nullptr;
   std::vector<Candidate> found;
@@ -82,19 +97,21 @@ std::vector<Candidate> NetworkPlanner::candidates_of(const LayerProblem& problem
     }
   };
 
+  const bool is_by_mask = options_.choice == KernelChoice::sparse || options_.is_survey;
   const auto is_wanted = [&](const Family& family) {
+    if (!known_family.empty()) return family.name() == known_family;
     if (!is_weighted) return true;
     if (!options_.family.empty()) return family.name() == options_.family;
-    if (options_.choice == KernelChoice::measured) return true;
-    return family.is_sparse() == (options_.choice == KernelChoice::sparse && is_sparse_weight);
+    if (options_.choice == KernelChoice::measured && !is_by_mask) return true;
+    return family.is_sparse() == (is_by_mask && is_sparse_weight);
   };
   for (const Family* family : families()) {
     if (is_wanted(*family)) gather(*family);
   }
+  if (!known_family.empty()) return found;
   // A dense weight with "sparse wherever one fits" and no dense library still has the direct
   // kernel.
-  if (found.empty() && is_weighted && options_.family.empty() &&
-      options_.choice == KernelChoice::sparse) {
+  if (found.empty() && is_weighted && options_.family.empty() && is_by_mask) {
     for (const Family* family : families()) gather(*family);
   }
   if (!found.empty()) return found;
@@ -111,56 +128,138 @@ std::byte* NetworkPlanner::scratch(std::size_t bytes) {
   return scratch_.get();
 }
 
-double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candidate& candidate,
-                                      double best_ms) {
-  if (candidate.layer == nullptr) return 0;
-  const ActivationFormat& out_format = problem.output_formats[candidate.writes];
+struct NetworkPlanner::Trial {
+  const Candidate& candidate;
   std::vector<ActivationView> in;
+  ActivationView out;
+  Workspace workspace;
+  std::byte* inputs = nullptr;  // all of them, one after the other
   std::size_t in_bytes = 0;
-  for (std::size_t i = 0; i < candidate.reads.size(); ++i) {
-    in.push_back(input_view(problem, i, problem.input_formats[i][candidate.reads[i]]));
-    in_bytes += aligned_bytes(in.back().format, in.back().size);
-  }
-  const std::size_t out_bytes = aligned_bytes(out_format, problem.output_size());
-  std::byte* data = scratch(in_bytes + out_bytes + candidate.layer->workspace_bytes() + kAlignment);
-  const Precision precision = options_.precision;
-  fill_noise(data, static_cast<std::int64_t>(in_bytes) / size_of(precision), precision, kNoiseSeed,
-             gpu_.stream());
+  std::size_t out_bytes = 0;
+  std::byte* row_major = nullptr;  // for the first input or the output, where they are checked
 
-  std::byte* next = data;
-  for (ActivationView& view : in) {
+  void launch(cudaStream_t stream) const { candidate.layer->launch(in, out, workspace, stream); }
+};
+
+NetworkPlanner::Trial NetworkPlanner::make_trial(const LayerProblem& problem,
+                                                 const Candidate& candidate, bool is_checked) {
+  const ActivationFormat& out_format = problem.output_formats[candidate.writes];
+  Trial trial{.candidate = candidate, .in = {}, .out = {}, .workspace = {}};
+  for (std::size_t i = 0; i < candidate.reads.size(); ++i) {
+    trial.in.push_back(input_view(problem, i, problem.input_formats[i][candidate.reads[i]]));
+    trial.in_bytes += aligned_bytes(trial.in.back().format, trial.in.back().size);
+  }
+  trial.out_bytes = aligned_bytes(out_format, problem.output_size());
+  const std::size_t workspace_bytes = candidate.layer->workspace_bytes();
+  const std::size_t used = trial.in_bytes + trial.out_bytes + aligned(workspace_bytes);
+  const std::size_t row_major_bytes =
+      is_checked ? std::max(aligned_bytes(row_major(options_.precision), trial.in[0].size),
+                            aligned_bytes(row_major(Precision::f32), problem.output_size()))
+                 : 0;
+  trial.inputs = scratch(used + row_major_bytes + kAlignment);
+  std::byte* next = trial.inputs;
+  for (ActivationView& view : trial.in) {
     view.data = next;
     next += aligned_bytes(view.format, view.size);
   }
-  const ActivationView out{next, out_format, problem.output_size()};
-  const Workspace workspace{next + out_bytes, candidate.layer->workspace_bytes()};
+  trial.out = {next, out_format, problem.output_size()};
+  trial.workspace = {next + trial.out_bytes, workspace_bytes};
+  trial.row_major = trial.inputs + used;
+  return trial;
+}
+
+// Not of launches that compute several layers.
+bool NetworkPlanner::is_checkable(const LayerProblem& problem, const Candidate& candidate) const {
+  return winnow::is_weighted(problem.step) &&
+         problem.input_formats[0][candidate.reads[0]] != kDeferred &&
+         problem.output_formats[candidate.writes] != kDeferred;
+}
+
+// Runs the kernel once on the check's input.
+std::string NetworkPlanner::defect_of(const Trial& trial, const LayerCheck& check) {
+  constexpr int kNoNumbers = 0xff;  // bytes of half floats and floats that are none
+  const ActivationView& in = trial.in[0];
+  const ActivationView plain{trial.row_major, row_major(options_.precision), in.size};
+  CUDA_CHECK(cudaMemsetAsync(trial.inputs, 0, trial.in_bytes, gpu_.stream()));
+  CUDA_CHECK(cudaMemsetAsync(trial.out.data, kNoNumbers, trial.out_bytes, gpu_.stream()));
+  fill_noise(plain.data, in.size.count(), options_.precision, LayerCheck::kSeed, gpu_.stream());
+  convert(plain, in, gpu_.stream());
+  trial.launch(gpu_.stream());
+  return check.defect(sample_values(trial.out, check.positions(), trial.row_major, gpu_.stream()));
+}
+
+Timing NetworkPlanner::time_candidate(const LayerProblem& problem, const Candidate& candidate,
+                                      double best_ms,
+                                      const std::function<const LayerCheck&()>& check) {
+  const bool is_checked = is_checkable(problem, candidate);
+  const Trial trial = make_trial(problem, candidate, is_checked);
+  const Enqueue enqueue = [&](cudaStream_t stream) { trial.launch(stream); };
   try {
-    return time_once(
-        [&](cudaStream_t stream) { candidate.layer->launch(in, out, workspace, stream); }, best_ms,
-        gpu_.stream());
+    const std::string defect = is_checked ? defect_of(trial, check()) : "";
+    if (!defect.empty()) return rejected_for(defect);
+    if (!is_checked) {
+      const Precision precision = options_.precision;
+      fill_noise(trial.inputs, static_cast<std::int64_t>(trial.in_bytes) / size_of(precision),
+                 precision, kNoiseSeed, gpu_.stream());
+    }
+    Timing timing = time_kernel(enqueue, best_ms, gpu_.stream());
+    if (table_.wants_cold()) timing.cold_ms = cold_ms_of(enqueue, gpu_.stream());
+    timing.clock_mhz = clock_mhz_;
+    return timing;
   } catch (const Error& error) {
     // A library may refuse a kernel when it is launched. Our own kernels never do.
     if (candidate.family != "dense" || error.code() != ErrorCode::device) throw;
     gpu_.synchronize();
-    return kImpossible;
+    return rejected_for("was refused: " + one_line(error.what()));
   }
 }
 
-void NetworkPlanner::time_step(std::size_t index) {
+// False if a step has not the candidate that the cache knows.
+bool NetworkPlanner::time_steps() {
+  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    if (!time_step(i)) return false;
+    if (options_.progress) options_.progress(i + 1, program_.steps.size());
+  }
+  return true;
+}
+
+bool NetworkPlanner::time_step(std::size_t index) {
   const LayerProblem problem = problem_of(index);
-  const std::string key = gpu_.name() + " | " + step_key(model_, program_, problem.step) + " | ";
+  if (known_ != nullptr) {
+    const std::string& chosen = (*known_)[index].kernel;
+    for (Candidate& candidate : candidates_of(problem, chosen.substr(0, chosen.find(" | ")))) {
+      if (identity(index, candidate) != chosen) continue;
+      timed_[index].push_back({std::move(candidate), {}});
+      return true;
+    }
+    return false;
+  }
+  std::optional<LayerCheck> check;
+  const auto get_check = [&]() -> const LayerCheck& {
+    const bool is_tf32 = options_.use_tf32;
+    if (!check) check.emplace(model_, program_, problem.step, options_.precision, is_tf32);
+    return *check;
+  };
+  const std::string key =
+      math_name(options_.precision, options_.use_tf32) + " " + keys_[index] + " | ";
   double best_ms = kImpossible;
-  for (Candidate& candidate : candidates_of(problem)) {
-    const double ms = table_.get(key + candidate.timing_key,
-                                 [&] { return time_candidate(problem, candidate, best_ms); });
-    if (ms == kImpossible) continue;
-    best_ms = std::min(best_ms, ms);
-    timed_[index].push_back({std::move(candidate), ms});
+  std::string reasons;
+  for (Candidate& candidate : candidates_of(problem, "")) {
+    const auto measure = [&] { return time_candidate(problem, candidate, best_ms, get_check); };
+    const Timing timing = candidate.layer == nullptr
+                              ? Timing{}
+                              : table_.get(key + candidate.timing_key, measure, true);
+    if (!timing.rejected.empty()) {
+      rejected_[index].push_back({candidate.family, candidate.kernel, 0, 0, 0, timing.rejected});
+      reasons += (reasons.empty() ? "" : "; ") + candidate.kernel + " " + timing.rejected;
+      continue;
+    }
+    best_ms = std::min(best_ms, timing.median_ms);
+    timed_[index].push_back({std::move(candidate), timing});
   }
-  if (timed_[index].empty()) {
-    fail(ErrorCode::device, model_.graph.name, ": node '", problem.step.name,
-         "': every kernel that fits was refused by the device's libraries");
-  }
+  if (!timed_[index].empty()) return true;
+  fail(ErrorCode::device, model_.graph.name, ": node '", problem.step.name,
+       "': no kernel computes it rightly (", reasons, ")");
 }
 
 double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std::size_t to) {
@@ -168,12 +267,12 @@ double NetworkPlanner::time_conversion(std::size_t value, std::size_t from, std:
   const ActivationFormat& source = formats_[value][from];
   const ActivationFormat& target = formats_[value][to];
   if (is_same_memory(source, target, size)) return 0;
-  const std::string key = gpu_.name() + " | convert " + to_string(program_.values[value].shape) +
-                          " " + to_string(source) + " -> " + to_string(target);
-  return table_.get(key, [&] { return measure_conversion(source, target, size); });
+  const std::string key = "convert " + to_string(program_.values[value].shape) + " " +
+                          to_string(source) + " -> " + to_string(target);
+  return table_.get(key, [&] { return measure_conversion(source, target, size); }).median_ms;
 }
 
-double NetworkPlanner::measure_conversion(const ActivationFormat& source,
+Timing NetworkPlanner::measure_conversion(const ActivationFormat& source,
                                           const ActivationFormat& target, const Extents& size) {
   const std::size_t in_bytes = aligned_bytes(source, size);
   std::byte* data = scratch(in_bytes + aligned_bytes(target, size));
@@ -181,8 +280,8 @@ double NetworkPlanner::measure_conversion(const ActivationFormat& source,
              source.precision, kNoiseSeed, gpu_.stream());
   const ActivationView in{data, source, size};
   const ActivationView out{data + in_bytes, target, size};
-  return time_once([&](cudaStream_t stream) { convert(in, out, stream); }, kImpossible,
-                   gpu_.stream());
+  return time_kernel([&](cudaStream_t stream) { convert(in, out, stream); }, kImpossible,
+                     gpu_.stream());
 }
 
 // All candidates as numbers, and the times of the conversions between their formats.
@@ -194,7 +293,7 @@ void NetworkPlanner::describe_problem() {
     problem_.steps.push_back({step.inputs, step.output, {}});
     for (const Timed& timed : timed_[i]) {
       problem_.steps[i].options.push_back(
-          {timed.candidate.reads, timed.candidate.writes, timed.ms});
+          {timed.candidate.reads, timed.candidate.writes, timed.timing.median_ms});
     }
   }
   std::vector<std::size_t> counts;

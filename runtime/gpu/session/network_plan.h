@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "runtime/device/buffer.h"
 #include "runtime/gpu/layer/family.h"
 #include "runtime/plan/choice.h"
+#include "runtime/plan/layer_check.h"
 #include "runtime/plan/timing_table.h"
 
 namespace winnow {
@@ -36,6 +37,9 @@ enum class Allowed {
 };
 
 // Times every candidate of every step once, then answers questions about whole networks.
+//
+// Before a convolution or linear layer is timed, what it computes is checked (layer_check.h); not
+// that of a launch that computes several layers.
 class NetworkPlanner {
  public:
   // Uploads the weights of all candidates and times them; what is the same is timed once. Throws
@@ -53,23 +57,45 @@ class NetworkPlanner {
   // The fastest combination. Throws Error{device} if there is none.
   NetworkPlan plan(Allowed allowed) const;
 
-  // All timed ways to run step `i`, fastest first, one per kernel.
+  // All ways to run step `i`, fastest first and rejected ones last, one per kernel.
   std::vector<CandidateTiming> timings(std::size_t i) const;
+
+  // Whether the cache knew what was chosen: then that is the only candidate of each step.
+  bool is_known() const { return known_ != nullptr; }
+
+  // Keeps what was chosen for later starts.
+  void keep_choice(const NetworkPlan& plan);
+
+  // Names the network that the plan makes: equal ones take the same time.
+  std::string key_of(const NetworkPlan& plan) const;
+
+  TimingTable& table() { return table_; }
 
  private:
   struct Timed {
     Candidate candidate;
-    double ms = 0;
+    Timing timing;
   };
 
-  void time_step(std::size_t index);
+  // A candidate's views and memory while it is checked and timed.
+  struct Trial;
+
+  bool time_steps();
+  bool time_step(std::size_t index);
+  Trial make_trial(const LayerProblem& problem, const Candidate& candidate, bool is_checked);
   void describe_problem();
-  double time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms);
+  Timing time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms,
+                        const std::function<const LayerCheck&()>& check);
+  std::string defect_of(const Trial& trial, const LayerCheck& check);
+  bool is_checkable(const LayerProblem& problem, const Candidate& candidate) const;
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
-  double measure_conversion(const ActivationFormat& source, const ActivationFormat& target,
+  Timing measure_conversion(const ActivationFormat& source, const ActivationFormat& target,
                             const Extents& size);
   LayerProblem problem_of(std::size_t index) const;
-  std::vector<Candidate> candidates_of(const LayerProblem& problem);
+  std::vector<Candidate> candidates_of(const LayerProblem& problem, const std::string& family);
+  std::string choice_key() const;
+  std::string identity(std::size_t index, const Candidate& candidate) const;
+  void find_known();
   std::byte* scratch(std::size_t bytes);
   bool is_weighted(std::size_t index) const;
   bool has_candidate(std::size_t index, const std::string& family) const;
@@ -81,11 +107,15 @@ class NetworkPlanner {
   const SessionOptions& options_;
   GpuContext& gpu_;
   TimingTable table_;
+  double clock_mhz_ = 0;
+  std::vector<std::string> keys_;                     // by step
+  const std::vector<ChosenKernel>* known_ = nullptr;  // by step: what the cache knows to be chosen
   std::vector<LinearStack> stacks_;
   std::vector<const LinearStack*> stack_of_;  // by step
   std::vector<std::vector<ActivationFormat>> formats_;
-  std::vector<std::vector<Timed>> timed_;  // by step
-  ChoiceProblem problem_;                  // the same as numbers
+  std::vector<std::vector<Timed>> timed_;               // by step
+  std::vector<std::vector<CandidateTiming>> rejected_;  // by step
+  ChoiceProblem problem_;                               // the same as numbers
   DeviceBuffer<std::byte> scratch_;
 };
 

@@ -16,6 +16,10 @@ std::string gpu_description(int gpu) {
   fail(ErrorCode::device, "GPU ", gpu, ": built without CUDA");
 }
 
+TimingPlace gpu_timing_place(int gpu) {
+  fail(ErrorCode::device, "GPU ", gpu, ": built without CUDA");
+}
+
 std::vector<LibraryFacts> gpu_libraries() {
   return {};
 }

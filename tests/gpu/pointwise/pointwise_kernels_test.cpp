@@ -7,6 +7,7 @@
 #include "runtime/gpu/pointwise/elementwise.h"
 #include "runtime/gpu/pointwise/embedding.h"
 #include "runtime/gpu/pointwise/pool.h"
+#include "runtime/gpu/pointwise/sample_values.h"
 #include "runtime/gpu/pointwise/softmax.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"
@@ -54,6 +55,29 @@ TEST_CASE("convert keeps every value between all formats") {
       }
     }
   }
+}
+
+TEST_CASE("single values of a tensor come from their places in every format") {
+  if (lacks_gpu()) return;
+  RandomValues random(23);
+  const Shape shape = {9, 33, 5, 7};
+  const reference::Array values = random.array(shape);
+  const auto count = static_cast<std::int64_t>(values.values.size());
+  const std::vector<std::int64_t> positions = {0, 1, 6, 7, 34, 35, 1155, count - 1, 4711, 0};
+  const DeviceBuffer<float> row_major(values.values.size());
+  for (const Precision precision : kPrecisions) {
+    for (const ActivationFormat& format : all_formats(precision)) {
+      const DeviceTensor source(format, values);
+      const std::vector<float> found =
+          sample_values(source.view(), positions, row_major.get(), nullptr);
+      CAPTURE(to_string(format));
+      REQUIRE(found.size() == positions.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i] == values.values[static_cast<std::size_t>(positions[i])]);
+      }
+    }
+  }
+  CHECK(sample_values({}, {}, nullptr, nullptr).empty());
 }
 
 TEST_CASE("convert_slice puts channels beside each other, as a concatenation does") {

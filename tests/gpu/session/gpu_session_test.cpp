@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <sstream>
 #include <string>
 
+#include "runtime/base/file.h"
 #include "runtime/gpu/dense/cudnn_conv.h"
 #include "runtime/reference/reference_session.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/random_values.h"
 #include "tests/model/graphs.h"
+#include "tests/temporary_directory.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -359,6 +363,175 @@ TEST_CASE("a GPU session may round dense layers to TF32, near the reference, and
     }
   }
   CHECK(tf32 > 0);
+}
+
+// The kernel of every layer, a line each.
+std::string kernels_of(const Session& session) {
+  std::string kernels;
+  for (const LayerPlan& layer : session.layers()) kernels += layer.kernel + "\n";
+  return kernels;
+}
+
+SessionOptions cached_options(const std::string& folder, std::int64_t batch) {
+  SessionOptions options;
+  options.batch = batch;
+  options.timings.cache = std::make_shared<TimingCache>(folder);
+  return options;
+}
+
+TEST_CASE("a GPU session with a warm cache measures nothing and runs the same kernels") {
+  if (lacks_gpu()) return;
+  struct Case {
+    DeployedModel model;
+    std::int64_t batch;
+  };
+  const Case cases[] = {{model_of(chain_graph(), 1, 61), 1},
+                        {model_of(chain_graph(), 16, 62), 33},
+                        {model_of(text_graph(), 1, 63), 8},
+                        {stack_model(1, 64), 64}};
+  for (const Case& one : cases) {
+    for (const Precision precision : {Precision::f32, Precision::f16}) {
+      for (const KernelChoice choice :
+           {KernelChoice::measured, KernelChoice::sparse, KernelChoice::dense}) {
+        if (choice == KernelChoice::dense && lacks_cudnn()) continue;
+        const TemporaryDirectory directory;
+        const auto plan = [&](bool lists) {
+          SessionOptions options = cached_options(directory.path(), one.batch);
+          options.precision = precision;
+          options.choice = choice;
+          options.timings.lists_candidates = lists;
+          auto session = make_gpu_session(one.model, options);
+          CHECK(options.timings.cache->notice() == "");
+          return session;
+        };
+        const auto cold = plan(false);
+        CHECK(cold->timing_counts().measured > 0);
+        const auto warm = plan(false);
+        CHECK(warm->timing_counts().measured == 0);
+        CHECK(warm->timing_counts().cached > 0);
+        CHECK(kernels_of(*warm) == kernels_of(*cold));
+        for (const LayerPlan& layer : warm->layers()) CHECK(layer.candidates.empty());
+        const auto listed = plan(true);
+        CHECK(listed->timing_counts().measured == 0);
+        CHECK(kernels_of(*listed) == kernels_of(*cold));
+        RandomValues random(65);
+        const std::vector<float> input = input_for(one.model.graph, one.batch, random);
+        const std::int64_t outputs = infer_shapes(one.model.graph, 1).back().back() * one.batch;
+        std::vector<float> before(static_cast<std::size_t>(outputs)), after(before.size());
+        cold->run(input, before);
+        warm->run(input, after);
+        CHECK(relative_error(after, before) <= 1e-3);
+      }
+    }
+  }
+}
+
+TEST_CASE("a GPU session's times count for one precision, and may be taken with a cold cache") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 1, 66);
+  const TemporaryDirectory directory;
+  make_gpu_session(model, cached_options(directory.path(), 4));
+  SessionOptions half = cached_options(directory.path(), 4);
+  half.precision = Precision::f16;
+  CHECK(make_gpu_session(model, half)->timing_counts().measured > 0);
+  SessionOptions tf32 = cached_options(directory.path(), 4);
+  tf32.use_tf32 = true;
+  CHECK(make_gpu_session(model, tf32)->timing_counts().measured > 0);
+  SessionOptions cold = cached_options(directory.path(), 4);
+  cold.timings.wants_cold = true;
+  cold.timings.lists_candidates = true;
+  const auto session = make_gpu_session(model, cold);
+  CHECK(session->timing_counts().measured > 0);
+  for (const LayerPlan& layer : session->layers()) {
+    for (const CandidateTiming& candidate : layer.candidates) {
+      CAPTURE(candidate.kernel);
+      if (candidate.ms > 0) CHECK(candidate.cold_ms > 0);
+      CHECK(candidate.min_ms <= candidate.ms);
+    }
+  }
+  SessionOptions again = cached_options(directory.path(), 4);
+  again.timings.wants_cold = true;
+  CHECK(make_gpu_session(model, again)->timing_counts().measured == 0);
+}
+
+TEST_CASE("no kernel of ours is rejected for its result, in any precision") {
+  if (lacks_gpu()) return;
+  for (const std::int64_t batch : {1, 8, 40}) {
+    for (const int vector : {1, 8, 16, 32}) {
+      for (const bool is_stack : {false, true}) {
+        const DeployedModel model =
+            is_stack ? stack_model(vector, 67) : model_of(chain_graph(), vector, 68);
+        for (const int precision : {0, 1, 2}) {
+          SessionOptions options;
+          options.batch = batch;
+          options.precision = precision == 1 ? Precision::f16 : Precision::f32;
+          options.use_tf32 = precision == 2;
+          for (const LayerPlan& layer : make_gpu_session(model, options)->layers()) {
+            for (const CandidateTiming& candidate : layer.candidates) {
+              CAPTURE(layer.name);
+              CAPTURE(candidate.kernel);
+              if (candidate.family != "dense") CHECK(candidate.rejected == "");
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a kernel that the cache says was rejected does not run on the GPU") {
+  if (lacks_gpu()) return;
+  const DeployedModel model = model_of(chain_graph(), 1, 69);
+  const TemporaryDirectory directory;
+  SessionOptions options = cached_options(directory.path(), 4);
+  options.timings.lists_candidates = true;
+  const auto plan_conv2 = [&] {
+    const std::vector<LayerPlan> layers = make_gpu_session(model, options)->layers();
+    return *std::ranges::find(layers, "conv2", &LayerPlan::name);
+  };
+  const LayerPlan before = plan_conv2();
+  REQUIRE(before.candidates.size() > 1);
+  const std::string winner = before.candidates[0].kernel;
+  std::istringstream lines(read_text_file(options.timings.cache->path()));
+  int rejected = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const TimingEntry entry = *entry_of(line);
+    if (!entry.key.ends_with(" | " + winner)) continue;
+    options.timings.cache->keep(entry.place, entry.key, rejected_for("is off by 1"));
+    ++rejected;
+  }
+  CHECK(rejected > 0);
+  const LayerPlan after = plan_conv2();
+  CHECK(after.kernel != winner);
+  CHECK(after.candidates.back().kernel == winner);
+  CHECK(after.candidates.back().rejected == "is off by 1");
+}
+
+TEST_CASE("a survey times kernels of single layers by their mask") {
+  if (lacks_gpu()) return;
+  SessionOptions options;
+  options.batch = 4;
+  options.is_survey = true;
+  for (const LayerPlan& layer :
+       make_gpu_session(model_of(chain_graph(), 16, 70), options)->layers()) {
+    if (layer.macs == 0) continue;
+    CAPTURE(layer.name);
+    CHECK(!layer.candidates.empty());
+    if (layer.weight_sparsity < 0.1) continue;
+    for (const CandidateTiming& candidate : layer.candidates) CHECK(candidate.family != "dense");
+  }
+}
+
+TEST_CASE("the place of a GPU's times names device and versions") {
+  if (lacks_gpu()) return;
+  const TimingPlace place = gpu_timing_place(0);
+  CAPTURE(place.device);
+  CAPTURE(place.software);
+  CHECK(place.device.find(", sm_") != std::string::npos);
+  CHECK(place.software.starts_with("driver "));
+  for (const std::string part : {", CUDA ", "cuDNN", "cuBLASLt", "winnow "}) {
+    CHECK(place.software.find(part) != std::string::npos);
+  }
 }
 
 TEST_CASE("a GPU session refuses what it cannot do") {
