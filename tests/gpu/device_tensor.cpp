@@ -69,8 +69,10 @@ DeviceTensor::DeviceTensor(const ActivationFormat& format, const reference::Arra
 std::size_t DeviceTensor::byte_offset(std::int64_t n, std::int64_t c, std::int64_t y,
                                       std::int64_t x) const {
   const std::int64_t packed = packed_images(format_.layout);
+  const std::int64_t block = blocked_channels(format_.layout);
   const std::int64_t element = strides_.origin + n / packed * strides_.image + n % packed +
-                               c * strides_.channel + y * strides_.row + x * strides_.column;
+                               c / block * strides_.channel_block + c % block * strides_.channel +
+                               y * strides_.row + x * strides_.column;
   return static_cast<std::size_t>(element * size_of(format_.precision));
 }
 

@@ -13,7 +13,13 @@ namespace winnow {
 
 // Images that lie side by side.
 constexpr int packed_images(const Layout& layout) {
-  return layout.order == Order::chwn ? static_cast<int>(layout.block) : 1;
+  const bool is_packed = layout.order == Order::chwn || layout.order == Order::nchwcn;
+  return is_packed ? static_cast<int>(layout.block) : 1;
+}
+
+// Channels that lie in one block.
+constexpr int blocked_channels(const Layout& layout) {
+  return layout.order == Order::nchwcn ? static_cast<int>(kBlockedChannels) : 1;
 }
 
 inline constexpr int kPackedImages = packed_images(Layout::chwn8);  // 16 bytes of half floats
@@ -23,10 +29,11 @@ inline constexpr int kPackedImages = packed_images(Layout::chwn8);  // 16 bytes 
 // frame is zeroed once, when the memory is made. NHWC has none; it may have `channel_padding` zero
 // channels after the last one instead, because tensor cores want channels in multiples of 8.
 //
-// Lanes of chwn8 and chwn32 beyond the last image hold anything. A deferred value takes no memory:
+// Lanes of chwn8, chwn32 and nchw32c8n beyond the last image hold anything, and so do channels of
+// nchw32c8n beyond the last one. A deferred value takes no memory:
 // a later step computes it on its way (linear_stack.h).
 struct ActivationFormat {
-  Layout layout = Layout::nchw;  // or nhwc, chwn8, chwn32
+  Layout layout = Layout::nchw;  // or nhwc, chwn8, chwn32, nchw32c8n
   Precision precision = Precision::f32;
   int halo_h = 0;
   int halo_w = 0;
@@ -64,8 +71,9 @@ std::int64_t size_of(Precision precision);
 
 // Distances in elements. Requires a format with memory.
 struct ActivationStrides {
-  std::int64_t image = 0;  // between images, or groups of 8 or 32
-  std::int64_t channel = 0;
+  std::int64_t image = 0;          // between images, or groups of 8 or 32
+  std::int64_t channel = 0;        // between channels of a block
+  std::int64_t channel_block = 0;  // between blocks of channels
   std::int64_t row = 0;
   std::int64_t column = 0;
   std::int64_t origin = 0;  // of position (0, 0) of the first plane from the first element

@@ -43,17 +43,23 @@ struct FastDivisor {
 // A tensor with the distances between its elements, counted in elements.
 template <typename T>
 struct DeviceView {
-  T* origin = nullptr;     // of image 0, channel 0, row 0, column 0
-  std::int64_t image = 0;  // between groups of images that lie side by side
-  std::int64_t channel = 0;
+  T* origin = nullptr;             // of image 0, row 0, column 0 and the first channel of a block
+  std::int64_t image = 0;          // between groups of images that lie side by side
+  std::int64_t channel = 0;        // between channels of a block
+  std::int64_t channel_block = 0;  // between blocks of channels
   std::int64_t row = 0;
   std::int64_t column = 0;
-  std::uint32_t packed_bits = 0;  // 3 for chwn8: 8 images share a group; 5 for chwn32
+  std::uint32_t packed_bits = 0;   // 3 for chwn8: 8 images share a group; 5 for chwn32
+  std::uint32_t blocked_bits = 0;  // 5 for nchw32c8n: 32 channels share a block
+  std::uint32_t first = 0;         // the view's first channel within its block
 
   __device__ __forceinline__ std::int64_t offset(std::uint32_t n, std::uint32_t c, std::int64_t y,
                                                  std::int64_t x) const {
     const std::uint32_t lane = n & ((1u << packed_bits) - 1);
-    return (n >> packed_bits) * image + lane + c * channel + y * row + x * column;
+    c += first;
+    const std::uint32_t in_block = c & ((1u << blocked_bits) - 1);
+    return (n >> packed_bits) * image + lane + (c >> blocked_bits) * channel_block +
+           in_block * channel + y * row + x * column;
   }
 };
 
@@ -61,12 +67,17 @@ template <typename T>
 DeviceView<T> device_view(const ActivationView& view, std::int64_t first_channel = 0) {
   const ActivationStrides strides = strides_of(view.format, view.size);
   DeviceView<T> result;
-  result.origin = static_cast<T*>(view.data) + strides.origin + first_channel * strides.channel;
+  const std::int64_t block = blocked_channels(view.format.layout);
+  result.origin =
+      static_cast<T*>(view.data) + strides.origin + first_channel / block * strides.channel_block;
+  result.first = static_cast<std::uint32_t>(first_channel % block);
   result.image = strides.image;
   result.channel = strides.channel;
+  result.channel_block = strides.channel_block;
   result.row = strides.row;
   result.column = strides.column;
   while (1 << result.packed_bits < packed_images(view.format.layout)) ++result.packed_bits;
+  while (1 << result.blocked_bits < block) ++result.blocked_bits;
   return result;
 }
 

@@ -26,6 +26,7 @@ std::vector<ActivationFormat> all_formats(Precision precision) {
           {.layout = Layout::nhwc, .precision = precision, .channel_padding = 5},
           {.layout = Layout::chwn8, .precision = precision},
           {.layout = Layout::chwn32, .precision = precision},
+          {.layout = Layout::nchw32c8n, .precision = precision},
           {.layout = Layout::chwn8, .precision = precision, .halo_h = 2, .halo_w = 1}};
 }
 
