@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/gpu/gathered/ring_tile.h"
+#include "runtime/gpu/gathered/gathered_sizes.h"
 
 namespace winnow {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "runtime/gpu/gathered/ring_tile.h"
+#include "runtime/gpu/gathered/gathered_sizes.h"
 
 namespace winnow {
 namespace {

@@ -11,6 +11,7 @@
 #include <cuda_fp16.h>
 
 #include "runtime/gpu/gathered/barrier.cuh"
+#include "runtime/gpu/gathered/fragments.cuh"
 #include "runtime/gpu/gathered/ring_arguments.h"
 
 namespace winnow {
@@ -36,35 +37,6 @@ struct RingForm {
   static_assert(kPairsRows || (kHeight == 1 && kWidth % 2 == 0));
   static_assert((kStages & (kStages - 1)) == 0 && kAhead <= kPairs);
 };
-
-struct Fragment {
-  std::uint32_t word[4];
-};
-
-// Four 8 x 8 matrices of half floats, transposed; lane l has the address of row l % 8 of matrix
-// l / 8.
-__device__ __forceinline__ void load_matrices(Fragment& to, std::uint32_t address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to.word[0]), "=r"(to.word[1]), "=r"(to.word[2]), "=r"(to.word[3])
-               : "r"(address));
-}
-
-// sum[16 outputs][8 images] += weights[16][16] * inputs[16][8].
-__device__ __forceinline__ void multiply(float (&sum)[4], const uint4& weights, std::uint32_t low,
-                                         std::uint32_t high) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-      "{%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(weights.x), "r"(weights.y), "r"(weights.z), "r"(weights.w), "r"(low), "r"(high));
-}
-
-// What is not a number stays so.
-__device__ __forceinline__ float at_least(float value, float least) {
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(value), "f"(least));
-  return result;
-}
 
 // Where a thread block works: groups of output channels that stay, tiles that change.
 struct RingTileAt {
@@ -289,8 +261,7 @@ class RingConsumer {
       const int x = first + i;
       const float* const sum = sum_[y * Form::kPairWidth + i][second] + 2 * half;
       if (is_whole || at.x + x < a_.width) {
-        *reinterpret_cast<__half2*>(to + x * 256) =
-            __floats2half2_rn(at_least(sum[0], a_.least), at_least(sum[1], a_.least));
+        store_images(to + x * 256, at_least(sum[0], a_.least), at_least(sum[1], a_.least));
       }
     }
   }

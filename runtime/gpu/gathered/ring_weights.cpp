@@ -5,24 +5,11 @@
 #include <cstring>
 #include <set>
 
-#include "runtime/base/half.h"
 #include "runtime/gpu/gathered/column_batches.h"
+#include "runtime/gpu/gathered/weight_fragments.h"
 
 namespace winnow {
 namespace {
-
-constexpr int kFragmentBytes = 512;
-constexpr int kLanes = 32;
-
-struct Tap {
-  std::int64_t channel, r, s;
-};
-
-Tap tap_of(std::uint32_t column, const Conv& conv) {
-  const std::int64_t s = column % conv.kernel[1];
-  const std::int64_t rest = column / conv.kernel[1];
-  return {rest / conv.kernel[0], rest % conv.kernel[0], s};
-}
 
 class Packer {
  public:
@@ -124,7 +111,7 @@ class Packer {
   void write_group(const std::vector<ColumnBatch>& batches, std::byte* records) const {
     int newest = -1, finished = 0;
     for (std::size_t b = 0; b < batches.size(); ++b) {
-      write_weights(batches[b], records + b * kRecordBytes);
+      write_fragment(groups_, batches[b], records + b * kRecordBytes);
       const std::size_t before = b == 0 ? batches.size() - 1 : b - 1;
       std::uint16_t codes[kBatchColumns];
       for (int i = 0; i < kBatchColumns; ++i) {
@@ -136,29 +123,6 @@ class Packer {
       finished = batches[b].finished;
       std::memcpy(records + before * kRecordBytes + kFragmentBytes, codes, sizeof(codes));
     }
-  }
-
-  // The A fragment of mma.m16n8k16 (PTX ISA, "Matrix fragments for mma.m16n8k16"): lane l has rows
-  // l / 4 and l / 4 + 8, columns 2 (l % 4) and the next one, and those 8 further.
-  void write_weights(const ColumnBatch& batch, std::byte* to) const {
-    Half halves[kFragmentBytes / 2];
-    Half* next = halves;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const int row = lane / 4, column = lane % 4 * 2;
-      for (const int k : {column, column + 8}) {
-        for (const int r : {row, row + 8}) {
-          *next++ = weight(batch, r, k);
-          *next++ = weight(batch, r, k + 1);
-        }
-      }
-    }
-    std::memcpy(to, halves, kFragmentBytes);
-  }
-
-  Half weight(const ColumnBatch& batch, int row, int k) const {
-    const std::int64_t block = batch.column[static_cast<std::size_t>(k)].block;
-    if (block == kNoBlock) return to_half(0.0f);
-    return to_half(groups_.weight.value[static_cast<std::size_t>(block * kGroupChannels + row)]);
   }
 
   const GatheredGroups& groups_;

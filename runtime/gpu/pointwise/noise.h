@@ -5,15 +5,10 @@
 
 #include <cstdint>
 
+#include "runtime/device/host_device.h"
 #include "runtime/plan/session.h"
 
 namespace winnow {
-
-#ifdef __CUDACC__
-#define WINNOW_HOST_DEVICE __host__ __device__
-#else
-#define WINNOW_HOST_DEVICE
-#endif
 
 // A value in [-1, 1) that depends on i and `seed` only.
 WINNOW_HOST_DEVICE inline float noise_value(std::uint32_t i, std::uint32_t seed) {
