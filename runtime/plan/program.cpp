@@ -111,4 +111,13 @@ Program build_program(const Graph& graph, std::int64_t batch) {
   return Builder(graph, batch).build();
 }
 
+std::vector<std::size_t> reader_counts(const Program& program) {
+  std::vector<std::size_t> readers(program.values.size(), 0);
+  for (const Step& step : program.steps) {
+    for (const std::size_t input : step.inputs) ++readers[input];
+  }
+  ++readers[program.output];
+  return readers;
+}
+
 }  // namespace winnow

@@ -47,4 +47,7 @@ Program build_program(const DeployedModel& model, std::int64_t batch);
 // The same of a graph whose weights are not known yet. Throws Error{usage} as infer_shapes does.
 Program build_program(const Graph& graph, std::int64_t batch);
 
+// By value: how many inputs of steps it is; the caller reads the output too.
+std::vector<std::size_t> reader_counts(const Program& program);
+
 }  // namespace winnow

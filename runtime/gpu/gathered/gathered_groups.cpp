@@ -1,15 +1,21 @@
 #include "runtime/gpu/gathered/gathered_groups.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <numeric>
 
+#include "runtime/gpu/gathered/channel_cover.h"
 #include "runtime/gpu/gathered/gathered_sizes.h"
 
 namespace winnow {
 namespace {
 
-// Column numbers over all input channels, for the row of blocks that begins with `channel`.
+struct Kept {
+  std::uint32_t column;  // over all input channels
+  float value;
+};
+
+// Column numbers over all input channels, for an output channel.
 std::uint32_t whole_column(std::uint32_t column, std::int64_t channel, const Conv& conv) {
   const std::int64_t taps = conv.kernel[0] * conv.kernel[1];
   const std::int64_t inputs = conv.in_channels / conv.groups;
@@ -17,47 +23,85 @@ std::uint32_t whole_column(std::uint32_t column, std::int64_t channel, const Con
   return column + static_cast<std::uint32_t>(group * inputs * taps);
 }
 
-using Rows = std::map<std::uint32_t, std::array<float, kGroupChannels>>;  // by column
-
-// Adds the rows of `weight` that lie in channels [first, first + 16).
-void collect(const BlockCsr& weight, const Conv& conv, std::int64_t first, Rows& rows) {
-  const std::int64_t end = std::min(first + kGroupChannels, weight.channels);
-  for (std::int64_t row = first / weight.vector; row * weight.vector < end; ++row) {
+// What each output channel keeps, columns increasing.
+std::vector<std::vector<Kept>> kept_by_channel(const BlockCsr& weight, const Conv& conv) {
+  std::vector<std::vector<Kept>> kept(static_cast<std::size_t>(weight.channels));
+  for (std::int64_t row = 0; row < weight.rows(); ++row) {
     for (std::int64_t b = weight.begin[static_cast<std::size_t>(row)];
          b < weight.begin[static_cast<std::size_t>(row) + 1]; ++b) {
       for (int v = 0; v < weight.vector; ++v) {
         const std::int64_t channel = row * weight.vector + v;
         const float value = weight.value[static_cast<std::size_t>(b * weight.vector + v)];
-        if (channel < first || channel >= end || value == 0) continue;
-        const std::uint32_t column = weight.column[static_cast<std::size_t>(b)];
-        rows[whole_column(column, channel, conv)][static_cast<std::size_t>(channel - first)] =
-            value;
+        if (channel >= weight.channels || value == 0) continue;
+        kept[static_cast<std::size_t>(channel)].push_back(
+            {whole_column(weight.column[static_cast<std::size_t>(b)], channel, conv), value});
       }
     }
   }
+  return kept;
+}
+
+// The columns of every `size` channels.
+std::vector<KeptColumns> units_of(const std::vector<std::vector<Kept>>& kept, std::size_t size) {
+  std::vector<KeptColumns> units((kept.size() + size - 1) / size);
+  for (std::size_t channel = 0; channel < kept.size(); ++channel) {
+    KeptColumns& unit = units[channel / size];
+    for (const Kept& k : kept[channel]) unit.push_back(k.column);
+  }
+  for (KeptColumns& unit : units) {
+    std::ranges::sort(unit);
+    unit.erase(std::ranges::unique(unit).begin(), unit.end());
+  }
+  return units;
+}
+
+void append_group(const std::vector<std::vector<Kept>>& kept, const std::int32_t* channels,
+                  BlockCsr& groups) {
+  std::map<std::uint32_t, std::array<float, kGroupChannels>> rows;  // by column
+  for (std::size_t row = 0; row < kGroupChannels; ++row) {
+    if (channels[row] < 0) continue;
+    for (const Kept& k : kept[static_cast<std::size_t>(channels[row])]) {
+      rows[k.column][row] = k.value;
+    }
+  }
+  for (const auto& [column, values] : rows) {
+    groups.column.push_back(column);
+    groups.value.insert(groups.value.end(), values.begin(), values.end());
+  }
+  groups.begin.push_back(groups.blocks());
 }
 
 }  // namespace
 
 GatheredGroups gathered_groups(const BlockCsr& weight, const Conv& conv) {
+  const std::vector<std::vector<Kept>> kept = kept_by_channel(weight, conv);
+  const int unit = std::min(weight.vector, kGroupChannels);
+  const std::vector<std::int32_t> order =
+      cover_order(units_of(kept, static_cast<std::size_t>(unit)), kGroupChannels / unit);
+
   GatheredGroups result;
+  for (const std::int32_t u : order) {
+    for (int i = 0; i < unit; ++i) {
+      const std::int64_t channel = std::int64_t{u} * unit + i;
+      result.place.push_back(channel < weight.channels ? static_cast<std::int32_t>(channel) : -1);
+    }
+  }
+  const std::size_t rows = (result.place.size() + kGroupChannels - 1) / kGroupChannels;
+  result.place.resize(rows * kGroupChannels, -1);
   BlockCsr& groups = result.weight;
   groups.channels = weight.channels;
   groups.cols = conv.in_channels * conv.kernel[0] * conv.kernel[1];
   groups.vector = kGroupChannels;
   groups.begin = {0};
-  for (std::int64_t first = 0; first < weight.channels; first += kGroupChannels) {
-    Rows rows;
-    collect(weight, conv, first, rows);
-    for (const auto& [column, values] : rows) {
-      groups.column.push_back(column);
-      groups.value.insert(groups.value.end(), values.begin(), values.end());
-    }
-    groups.begin.push_back(groups.blocks());
+  for (std::size_t g = 0; g < rows; ++g) {
+    append_group(kept, result.place.data() + g * kGroupChannels, groups);
   }
-  result.place.resize(static_cast<std::size_t>(groups.rows() * kGroupChannels), -1);
-  std::iota(result.place.begin(), result.place.begin() + weight.channels, 0);
   return result;
+}
+
+double covered_share(const GatheredGroups& groups) {
+  const double all = static_cast<double>(groups.weight.rows() * groups.weight.cols);
+  return all > 0 ? static_cast<double>(groups.weight.blocks()) / all : 0;
 }
 
 }  // namespace winnow

@@ -13,12 +13,15 @@ namespace winnow {
 // Blocks of 16 output channels over all input channels: column (c * R + r) * S + s with c from 0 to
 // C - 1 also where the convolution has groups.
 struct GatheredGroups {
-  BlockCsr weight;                  // vector 16
+  BlockCsr weight;                  // vector 16; its rows are the groups
   std::vector<std::int32_t> place;  // [groups * 16] output channel of each row; -1: none
 };
 
-// Blocks of 8 are joined in pairs, wider ones split. Single elements are joined 16 rows at a time
-// as they follow each other.
+// Blocks of 8 are joined in pairs, single elements 16 at a time, in the order of cover_order();
+// wider blocks are split.
 GatheredGroups gathered_groups(const BlockCsr& weight, const Conv& conv);
+
+// Columns of the groups for every column that a dense weight has: 1 where all are kept.
+double covered_share(const GatheredGroups& groups);
 
 }  // namespace winnow
