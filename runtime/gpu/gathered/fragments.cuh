@@ -37,6 +37,11 @@ __device__ __forceinline__ float at_least(float value, float least) {
   return result;
 }
 
+// Two images of one pixel and channel, past the caches that a kernel before may have filled.
+__device__ __forceinline__ float2 load_images(const __half* from) {
+  return __half22float2(__ldcg(reinterpret_cast<const __half2*>(from)));
+}
+
 // Two images of one pixel and channel.
 __device__ __forceinline__ void store_images(__half* to, float first, float second) {
   *reinterpret_cast<__half2*>(to) = __floats2half2_rn(first, second);

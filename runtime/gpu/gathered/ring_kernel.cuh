@@ -12,41 +12,26 @@
 
 #include "runtime/gpu/gathered/barrier.cuh"
 #include "runtime/gpu/gathered/fragments.cuh"
-#include "runtime/gpu/gathered/ring_arguments.h"
+#include "runtime/gpu/gathered/ring_index.h"
+#include "runtime/gpu/gathered/ring_tile.h"
 
 namespace winnow {
 
-// What a kernel is compiled for.
-//   kHeight x kWidth  output pixels of a tile; kHeight even, or 1 and kWidth even
-//   kGroups           consumer warps
-//   kStages           of the ring, a power of 2
-//   kDepth            batches whose weights are in registers
-//   kAhead            pairs of pixels that are loaded before their products
-//   kPitch            input pixels of a row of the box, if its strides are 1; 0: any
-template <int kHeight_, int kWidth_, int kGroups_, int kStages_, int kDepth_, int kAhead_,
-          int kPitch_>
-struct RingForm {
-  static constexpr int kHeight = kHeight_, kWidth = kWidth_, kGroups = kGroups_;
-  static constexpr int kStages = kStages_, kDepth = kDepth_, kAhead = kAhead_, kPitch = kPitch_;
-  static constexpr bool kPairsRows = kHeight % 2 == 0;  // a pair: pixels of two rows, or of one
+// A form (ring_tile.h) with what follows from it.
+template <std::size_t kIndex>
+struct CompiledForm {
+  static constexpr RingForm kForm = kRingForms[kIndex];
+  static constexpr int kHeight = kForm.height, kWidth = kForm.width, kWarps = kForm.warps;
+  static constexpr int kDepth = kForm.depth, kAhead = kForm.ahead, kPitch = kForm.pitch;
   static constexpr int kPairs = kHeight * kWidth / 2;
-  static constexpr int kPairWidth = kPairsRows ? kWidth : kWidth / 2;
+  static constexpr bool kCanPool = kHeight % 2 == 0 && kWidth % 2 == 0;
   // Eight warps get registers that three idle warps beside the copying one give up.
-  static constexpr bool kMovesRegisters = kGroups == 8;
-  static constexpr int kThreads = kMovesRegisters ? 384 : (kGroups + 1) * 32;
-  static_assert(kPairsRows || (kHeight == 1 && kWidth % 2 == 0));
-  static_assert((kStages & (kStages - 1)) == 0 && kAhead <= kPairs);
+  static constexpr bool kMovesRegisters = kWarps == 8;
+  static constexpr int kThreads = kMovesRegisters ? 384 : (kWarps + 1) * 32;
+  static constexpr bool kHasSlices = kWarps == kSlicedWarps;
+  static_assert(kHeight % 2 == 0 || (kHeight == 1 && kWidth % 2 == 0));
+  static_assert(kAhead <= kPairs);
 };
-
-// Where a thread block works: groups of output channels that stay, tiles that change.
-struct RingTileAt {
-  int x, y, images;  // first output pixel, block of eight images
-};
-__device__ __forceinline__ RingTileAt tile_at(const RingArguments& a, int tile, int height,
-                                              int width) {
-  return {tile % a.tiles_x * width, tile / a.tiles_x % a.tiles_y * height,
-          tile / (a.tiles_x * a.tiles_y)};
-}
 
 template <class Form>
 class RingProducer {
@@ -59,7 +44,7 @@ class RingProducer {
     const int begin = __ldg(a_.stage_begin + part), end = __ldg(a_.stage_begin + part + 1);
     std::uint32_t copied = 0;
     for (int t = first_tile; t < a_.tiles; t += tile_step) {
-      const RingTileAt at = tile_at(a_, t, Form::kHeight, Form::kWidth);
+      const RingTileAt at = tile_at(a_, t, Form::kWidth);
 #pragma unroll 1
       for (int s = begin; s < end; ++s, ++copied) copy(at, __ldg(a_.stage_block + s), copied);
     }
@@ -67,18 +52,17 @@ class RingProducer {
 
  private:
   __device__ void copy(const RingTileAt& at, int block, std::uint32_t copied) {
-    constexpr std::uint32_t kStages = Form::kStages;
-    const std::uint32_t slot = copied % kStages;
-    const std::uint32_t full = shared_ + kStages * a_.stage_bytes + slot * 8;
-    const std::uint32_t empty = full + kStages * 8;
-    if (copied >= kStages) wait_for(empty, copied / kStages - 1 & 1);
+    const std::uint32_t slot = copied & a_.stage_mask;
+    const std::uint32_t full = shared_ + a_.ring_bytes + slot * 8;
+    const std::uint32_t empty = full + (a_.stage_mask + 1) * 8;
+    if (copied > a_.stage_mask) wait_for(empty, (copied >> a_.stage_bits) - 1 & 1);
     arrive_and_expect(full, block < 0 ? 0 : a_.stage_bytes);
     if (block < 0) return;
+    const RingBoxAt box = box_at(a_, at, block);
     asm volatile(
         "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
         "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_ + slot * a_.stage_bytes),
-        "l"(&map_), "r"(0), "r"(at.x * a_.stride_x - a_.padding_x),
-        "r"(at.y * a_.stride_y - a_.padding_y), "r"(at.images * a_.input_blocks + block), "r"(full)
+        "l"(&map_), "r"(0), "r"(box.x), "r"(box.y), "r"(box.map), "r"(full)
         : "memory");
   }
 
@@ -90,17 +74,28 @@ class RingProducer {
 template <class Form>
 class RingConsumer {
  public:
-  __device__ RingConsumer(const RingArguments& a, std::uint32_t shared, int group, int stages)
-      : a_(a), shared_(shared), group_(group), stages_(stages), lane_(lane_id()) {}
+  __device__ RingConsumer(const RingArguments& a, std::uint32_t shared, int group, int slice,
+                          int stages)
+      : a_(a), shared_(shared), group_(group), slice_(slice), stages_(stages), lane_(lane_id()) {}
 
   __device__ void run(int first_tile, int tile_step) {
     begin_records();
+    // What is added was written by a kernel that may still run.
+    if (a_.addend != nullptr) asm volatile("griddepcontrol.wait;" ::: "memory");
     std::uint32_t slot = 0;  // of the tile's first stage
 #pragma unroll 1
     for (int t = first_tile; t < a_.tiles; t += tile_step) {
-      compute(shared_ + slot * a_.stage_bytes);
-      store(tile_at(a_, t, Form::kHeight, Form::kWidth));
-      slot = (slot + stages_) % Form::kStages;
+      RingTileAt at = tile_at(a_, t, Form::kWidth);
+      if constexpr (Form::kHasSlices) at.y += slice_ * Form::kHeight;
+      begin_sums(at);
+      const std::uint32_t slice = Form::kHasSlices ? slice_ * a_.slice_step : 0;
+      compute(shared_ + slot * a_.stage_bytes + slice);
+      if constexpr (Form::kCanPool) {
+        a_.pool == RingPool::none ? store(at) : store_pooled(at);
+      } else {
+        store(at);
+      }
+      slot = slot + stages_ & a_.stage_mask;
     }
   }
 
@@ -145,39 +140,35 @@ class RingConsumer {
   __device__ void wait_for_stages(std::uint32_t bits) {
 #pragma unroll 1
     for (bits &= 0xffff; bits != 0; bits &= bits - 1, ++arrived_) {
-      wait_for(full_barrier(arrived_ % Form::kStages), arrived_ / Form::kStages & 1);
+      wait_for(full_barrier(arrived_ & a_.stage_mask), arrived_ >> a_.stage_bits & 1);
     }
   }
   __device__ void release_stages(std::uint32_t bits) {
 #pragma unroll 1
     for (bits &= 0xffff; bits != 0; bits &= bits - 1, ++released_) {
-      if (lane_ == 0) arrive(full_barrier(released_ % Form::kStages) + Form::kStages * 8);
+      if (lane_ == 0) arrive(full_barrier(released_ & a_.stage_mask) + (a_.stage_mask + 1) * 8);
     }
   }
   __device__ std::uint32_t full_barrier(std::uint32_t slot) const {
-    return shared_ + Form::kStages * a_.stage_bytes + slot * 8;
+    return shared_ + a_.ring_bytes + slot * 8;
   }
 
-  // From a tile's first pair of pixels to pair p.
-  __device__ std::uint32_t pair_offset(int p) const {
+  // From a slice's first pair of pixels to pair p.
+  __device__ std::uint32_t offset_of_pair(int p) const {
     if constexpr (Form::kPitch > 0) {
-      return (p / Form::kPairWidth * Form::kPitch + p % Form::kPairWidth) * 512;
+      const RingPixel pixel = pixel_of(Form::kHeight, Form::kWidth, p, false);
+      return (pixel.y * Form::kPitch + pixel.x) * 512;
     } else {
-      return p / Form::kPairWidth * a_.row_step + p % Form::kPairWidth * a_.column_step;
+      return pair_offset(a_, Form::kHeight, Form::kWidth, p);
     }
   }
 
   __device__ void compute(std::uint32_t tile) {
-#pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) sum_[p][i / 4][i % 4] = bias_[i % 4 / 2];
-    }
     base_ = tile + lane_ / 16 * a_.pair_step;
     address_ = base_ + (code_ & 0x3fff) * 16;
     wait_for_stages(__ballot_sync(~0u, code_ & 0x4000));
 #pragma unroll
-    for (int p = 0; p < kAhead; ++p) load_matrices(rows_[p], address_ + pair_offset(p));
+    for (int p = 0; p < kAhead; ++p) load_matrices(rows_[p], address_ + offset_of_pair(p));
 
     int left = batches_, turned = 0;
 #pragma unroll 1
@@ -204,7 +195,7 @@ class RingConsumer {
     for (int p = 0; p < kPairs; ++p) {
       if (p == kPairs - kAhead) wait_for_stages(waits);
       const int q = (p + kAhead) % kPairs;
-      load_matrices(rows_[q], (p + kAhead < kPairs ? address_ : next) + pair_offset(q));
+      load_matrices(rows_[q], (p + kAhead < kPairs ? address_ : next) + offset_of_pair(q));
       multiply(sum_[p][0], weights_[j], rows_[p].word[0], rows_[p].word[1]);
       multiply(sum_[p][1], weights_[j], rows_[p].word[2], rows_[p].word[3]);
     }
@@ -231,44 +222,101 @@ class RingConsumer {
     }
   }
 
-  // A warp writes 128 bytes of eight channels at a time, where they lie beside each other.
-  __device__ void store(const RingTileAt& at) const {
-    const std::int64_t block = std::int64_t{a_.height} * a_.width * 256;
-    const std::int64_t pixel =
-        std::int64_t{at.images} * a_.output_blocks * block + (at.y * a_.width + at.x) * 256;
-    const bool is_whole = at.x + Form::kWidth <= a_.width;
+  __device__ bool is_inside(const RingTileAt& at, const RingPixel& pixel) const {
+    return at.y + pixel.y < a_.map.height && at.x + pixel.x < a_.map.width;
+  }
+  // Elements to this lane's two images of the channel at `place`, in the first pixel of `at`.
+  __device__ std::int64_t first_offset(const RingTileAt& at, int place) const {
+    return channel_offset(a_.map, at.images, place) + std::int64_t{at.y} * a_.map.row +
+           at.x * a_.map.column + lane_ % 4 * 2;
+  }
+  __device__ int pixel_offset(const RingPixel& pixel) const {
+    return pixel.y * a_.map.row + pixel.x * a_.map.column;
+  }
+
+  // Biases, and what the output is added to.
+  __device__ void begin_sums(const RingTileAt& at) {
+#pragma unroll
+    for (int p = 0; p < kPairs; ++p) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum_[p][i / 4][i % 4] = bias_[i % 4 / 2];
+    }
+    if (a_.addend == nullptr) return;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int place = place_[half];
-      if (place < 0) continue;
-      __half* const out = a_.out + pixel + place / 32 * block + place % 32 * 8 + lane_ % 4 * 2;
-#pragma unroll
-      for (int second = 0; second < 2; ++second) {
-#pragma unroll
-        for (int y = 0; y < kPairs / Form::kPairWidth; ++y) {
-          const int row = y + (Form::kPairsRows ? second * (Form::kHeight / 2) : 0);
-          if (at.y + row < a_.height) store_row(out, at, half, second, y, row, is_whole);
-        }
-      }
+      if (place_[half] < 0) continue;
+      const auto* from = static_cast<const __half*>(a_.addend) + first_offset(at, place_[half]);
+      for_each_pixel(at, [&](const RingPixel& pixel, float(&sum)[4]) {
+        const float2 images = load_images(from + pixel_offset(pixel));
+        sum[2 * half] += images.x;
+        sum[2 * half + 1] += images.y;
+      });
     }
   }
-  __device__ void store_row(__half* out, const RingTileAt& at, int half, int second, int y, int row,
-                            bool is_whole) const {
-    const int first = Form::kPairsRows ? 0 : second * (Form::kWidth / 2);
-    __half* const to = out + row * a_.width * 256;
+
+  // Calls `body(pixel, its sums)` for those of the slice that are inside of the output.
+  template <class Body>
+  __device__ __forceinline__ void for_each_pixel(const RingTileAt& at, Body body) {
+    const bool is_whole = at.x + Form::kWidth <= a_.map.width;
 #pragma unroll
-    for (int i = 0; i < Form::kPairWidth; ++i) {
-      const int x = first + i;
-      const float* const sum = sum_[y * Form::kPairWidth + i][second] + 2 * half;
-      if (is_whole || at.x + x < a_.width) {
-        store_images(to + x * 256, at_least(sum[0], a_.least), at_least(sum[1], a_.least));
+    for (int y = 0; y < Form::kHeight; ++y) {
+      if (at.y + y >= a_.map.height) continue;
+#pragma unroll
+      for (int x = 0; x < Form::kWidth; ++x) {
+        const RingPixel pixel = {y, x};
+        const int pair = pair_of(Form::kHeight, Form::kWidth, pixel);
+        const int second = is_second(Form::kHeight, Form::kWidth, pixel) ? 1 : 0;
+        if (is_whole || at.x + x < a_.map.width) body(pixel, sum_[pair][second]);
       }
     }
   }
 
+  // A warp writes 128 bytes of eight channels at a time, where they lie beside each other.
+  __device__ void store(const RingTileAt& at) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (place_[half] < 0) continue;
+      __half* const to = static_cast<__half*>(a_.out) + first_offset(at, place_[half]);
+      for_each_pixel(at, [&](const RingPixel& pixel, const float(&sum)[4]) {
+        store_images(to + pixel_offset(pixel), at_least(sum[2 * half], a_.least),
+                     at_least(sum[2 * half + 1], a_.least));
+      });
+    }
+  }
+
+  // Maxima or averages of 2 x 2 pixels, all of which the thread has.
+  __device__ void store_pooled(const RingTileAt& at) const {
+    const RingTileAt pooled = {at.x / 2, at.y / 2, at.images};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (place_[half] < 0) continue;
+      __half* const to = static_cast<__half*>(a_.out) + first_offset(pooled, place_[half]);
+#pragma unroll
+      for (int i = 0; i < kPairs / 2; ++i) {
+        const RingPixel window = {i / (Form::kWidth / 2), i % (Form::kWidth / 2)};
+        if (is_inside(pooled, window)) {
+          store_images(to + pixel_offset(window), pooled_value(window, 2 * half),
+                       pooled_value(window, 2 * half + 1));
+        }
+      }
+    }
+  }
+  __device__ float pooled_value(const RingPixel& window, int k) const {
+    float values[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const RingPixel pixel = {2 * window.y + i / 2, 2 * window.x + i % 2};
+      const int pair = pair_of(Form::kHeight, Form::kWidth, pixel);
+      const int second = is_second(Form::kHeight, Form::kWidth, pixel) ? 1 : 0;
+      values[i] = at_least(sum_[pair][second][k], a_.least);
+    }
+    if (a_.pool == RingPool::average) return (values[0] + values[1] + values[2] + values[3]) / 4;
+    return at_least(at_least(values[0], values[1]), at_least(values[2], values[3]));
+  }
+
   const RingArguments& a_;
   std::uint32_t shared_;
-  int group_, stages_, lane_, batches_ = 0;
+  int group_, slice_, stages_, lane_, batches_ = 0;
   std::uint32_t begin_ = 0, end_ = 0, next_ = 0, code_offset_ = 0;
   std::uint32_t code_ = 0, base_ = 0, address_ = 0, arrived_ = 0, released_ = 0;
   float bias_[2];
@@ -303,27 +351,30 @@ __global__ void __launch_bounds__(Form::kThreads, 1)
   const int part = static_cast<int>(blockIdx.x) % a.parts;  // of the output channels
   const int first_tile = static_cast<int>(blockIdx.x) / a.parts;
   const int tile_step = static_cast<int>(gridDim.x) / a.parts;
-  const int groups = min(Form::kGroups, a.groups - part * Form::kGroups);
+  const int groups = min(a.part_groups, a.groups - part * a.part_groups);
+  const int consumers = groups * a.slices;
   asm volatile("griddepcontrol.launch_dependents;");
-  if (threadIdx.x == Form::kGroups * 32) {
-    const std::uint32_t full = shared + Form::kStages * a.stage_bytes;
-    for (int s = 0; s < Form::kStages; ++s) {
+  if (threadIdx.x == Form::kWarps * 32) {
+    const std::uint32_t full = shared + a.ring_bytes;
+    const std::uint32_t ring = a.stage_mask + 1;
+    for (std::uint32_t s = 0; s < ring; ++s) {
       init_barrier(full + s * 8, 1);
-      init_barrier(full + (Form::kStages + s) * 8, groups);
+      init_barrier(full + (ring + s) * 8, consumers);
     }
     fence_barriers();
   }
   __syncthreads();
-  if (warp >= Form::kGroups) {
+  if (warp >= Form::kWarps) {
     give_registers<Form>();
-    if (threadIdx.x != Form::kGroups * 32) return;
+    if (threadIdx.x != Form::kWarps * 32) return;
     asm volatile("griddepcontrol.wait;" ::: "memory");
     RingProducer<Form>(map, a, shared).run(part, first_tile, tile_step);
   } else {
     take_registers<Form>();
-    if (warp >= groups) return;
+    if (warp >= consumers) return;
     const int stages_of_tile = __ldg(a.stage_begin + part + 1) - __ldg(a.stage_begin + part);
-    RingConsumer<Form>(a, shared, part * Form::kGroups + warp, stages_of_tile)
+    RingConsumer<Form>(a, shared, part * a.part_groups + warp / a.slices, warp % a.slices,
+                       stages_of_tile)
         .run(first_tile, tile_step);
   }
 #endif

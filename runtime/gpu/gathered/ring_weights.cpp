@@ -14,13 +14,22 @@ namespace {
 class Packer {
  public:
   Packer(const GatheredGroups& groups, const Conv& conv, const RingTile& tile,
-         const std::vector<std::int32_t>& input_place)
-      : groups_(groups), conv_(conv), tile_(tile), box_(box_of(tile, conv)), place_(input_place) {}
+         const std::vector<std::int32_t>& input_place,
+         const std::vector<std::int32_t>& output_place)
+      : groups_(groups),
+        conv_(conv),
+        tile_(tile),
+        box_(box_of(tile, conv)),
+        place_(input_place),
+        output_place_(output_place) {}
 
   RingWeights pack() {
     RingWeights packed;
     packed.groups = groups_.weight.rows();
-    packed.place = groups_.place;
+    packed.channel = groups_.place;
+    for (const std::int32_t channel : packed.channel) {
+      packed.place.push_back(channel < 0 ? -1 : output_place_[static_cast<std::size_t>(channel)]);
+    }
     packed.stage_begin = {0};
     std::vector<std::vector<ColumnBatch>> all;
     for (std::int64_t first = 0; first < packed.groups; first += tile_.groups) {
@@ -130,13 +139,15 @@ class Packer {
   RingTile tile_;
   RingBox box_;
   const std::vector<std::int32_t>& place_;
+  const std::vector<std::int32_t>& output_place_;
 };
 
 }  // namespace
 
 RingWeights pack_for_ring(const GatheredGroups& groups, const Conv& conv, const RingTile& tile,
-                          const std::vector<std::int32_t>& input_place) {
-  return Packer(groups, conv, tile, input_place).pack();
+                          const std::vector<std::int32_t>& input_place,
+                          const std::vector<std::int32_t>& output_place) {
+  return Packer(groups, conv, tile, input_place, output_place).pack();
 }
 
 }  // namespace winnow

@@ -24,16 +24,18 @@ struct RingWeights {
   std::vector<std::int32_t> batches;      // [groups] records of each
   std::vector<std::int32_t> stage_begin;  // [thread blocks + 1] first stage of each
   std::vector<std::int32_t> stage_block;  // [stages] its block of 32 input channels; -1: none
-  std::vector<std::int32_t> place;        // [groups * 16] output channel of each row; -1: none
+  std::vector<std::int32_t> channel;      // [groups * 16] output channel of each row; -1: none
+  std::vector<std::int32_t> place;        // [groups * 16] where that lies in memory; -1: none
   std::int64_t groups = 0;
   std::int64_t capacity = 0;
   double padding = 1;    // columns of all batches over kept columns
   double conflicts = 1;  // as bank_conflicts()
 };
 
-// Thread blocks have tile.groups groups each. `input_place` is where input channel c lies among the
-// channels in memory.
+// Thread blocks have tile.groups groups each. `input_place` and `output_place` are where channel c
+// lies among the channels in memory.
 RingWeights pack_for_ring(const GatheredGroups& groups, const Conv& conv, const RingTile& tile,
-                          const std::vector<std::int32_t>& input_place);
+                          const std::vector<std::int32_t>& input_place,
+                          const std::vector<std::int32_t>& output_place);
 
 }  // namespace winnow

@@ -28,29 +28,28 @@ Encode load_encode() {
 
 }  // namespace
 
-CUtensorMap tensor_map(const ActivationView& view, const RingBox& box) {
+CUtensorMap tensor_map(const RingMap& map, void* data, const RingBox& box) {
   static const Encode encode = load_encode();
-  const ActivationStrides strides = strides_of(view.format, view.size);
+  constexpr int kPixel = kStageChannels * kGatheredImages;  // elements
   const auto bytes = [](std::int64_t elements) { return static_cast<cuuint64_t>(2 * elements); };
-  const cuuint64_t sizes[4] = {static_cast<cuuint64_t>(strides.column),
-                               static_cast<cuuint64_t>(view.size.w),
-                               static_cast<cuuint64_t>(view.size.h),
-                               static_cast<cuuint64_t>(strides.total / strides.channel_block)};
-  const cuuint64_t steps[3] = {bytes(strides.column), bytes(strides.row),
-                               bytes(strides.channel_block)};
-  const cuuint32_t box_sizes[4] = {static_cast<cuuint32_t>(strides.column),
-                                   static_cast<cuuint32_t>(box.width),
-                                   static_cast<cuuint32_t>(box.height), 1};
-  const cuuint32_t every[4] = {1, 1, 1, 1};
-  CUtensorMap map;
+  const cuuint64_t sizes[4] = {kPixel, static_cast<cuuint64_t>(map.width),
+                               static_cast<cuuint64_t>(map.height),
+                               static_cast<cuuint64_t>(map.images * map.blocks)};
+  const cuuint64_t distances[3] = {bytes(map.column), bytes(map.row), bytes(map.block)};
+  // A box is counted with the pixels that its steps skip.
+  const cuuint32_t box_sizes[4] = {kPixel, static_cast<cuuint32_t>(box.width * box.step_x),
+                                   static_cast<cuuint32_t>(box.height * box.step_y), 1};
+  const cuuint32_t steps[4] = {1, static_cast<cuuint32_t>(box.step_x),
+                               static_cast<cuuint32_t>(box.step_y), 1};
+  CUtensorMap result_map;
   const CUresult result =
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, view.data, sizes, steps, box_sizes, every,
-             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+      encode(&result_map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, data, sizes, distances, box_sizes,
+             steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     fail(ErrorCode::device, "cuTensorMapEncodeTiled: error ", static_cast<int>(result));
   }
-  return map;
+  return result_map;
 }
 
 }  // namespace winnow
