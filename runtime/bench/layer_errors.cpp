@@ -60,7 +60,8 @@ std::vector<LayerError> layer_errors(const DeployedModel& model, Session& sessio
     const Step& step = program.steps[s];
     Array expected = reference_output(model, step, values);
     LayerError error{plans[s]};
-    const int layers = 1 + pending[step.inputs[0]];
+    int layers = 1;
+    for (const std::size_t value : step.inputs) layers = std::max(layers, 1 + pending[value]);
     if (outputs[s].empty()) {
       error.layers = 0;
       pending[step.output] = layers;

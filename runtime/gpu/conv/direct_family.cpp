@@ -27,15 +27,6 @@ class DirectLayerPrepared : public PreparedLayer {
   std::shared_ptr<const DirectWeights> weights_;
 };
 
-// The step as a convolution, if it can be seen as one.
-std::optional<Conv> as_conv(const LayerProblem& problem) {
-  if (const auto* conv = std::get_if<Conv>(&problem.step.op)) return *conv;
-  const auto* linear = std::get_if<Linear>(&problem.step.op);
-  const Shape& input = problem.program.values[problem.step.inputs[0]].shape;
-  if (linear == nullptr || input.size() != 2) return std::nullopt;
-  return Conv{.in_channels = linear->in_features, .out_channels = linear->out_features};
-}
-
 DirectRows rows_of(const LayerProblem& problem, const Conv& conv, Pads pads) {
   const StepWeights weights = problem.weights();
   if (pads == Pads::keep) return direct_rows(block_csr(*weights.sparse(), pads), conv.groups);
@@ -123,7 +114,7 @@ class DirectFamily : public Family {
   bool is_sparse() const override { return true; }
 
   std::string why_not(const LayerProblem& problem, GpuContext&) const override {
-    const std::optional<Conv> conv = as_conv(problem);
+    const std::optional<Conv> conv = as_conv(problem.program, problem.step);
     if (!conv.has_value()) {
       return "runs conv layers, and linear layers on [N, features], only";
     }
@@ -135,7 +126,7 @@ class DirectFamily : public Family {
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
-    const std::optional<Conv> conv = as_conv(problem);
+    const std::optional<Conv> conv = as_conv(problem.program, problem.step);
     if (!conv.has_value()) return {};
     return Preparation(problem, *conv, pads_, gpu.sms()).candidates();
   }

@@ -17,12 +17,13 @@ class Balance {
   explicit Balance(std::int64_t channels)
       : places_(plain_places(channels)), uses_(static_cast<std::size_t>(channels)) {}
 
-  void add_reader(const GatheredGroups& groups, const Conv& conv) {
-    const BlockCsr& weight = groups.weight;
-    const auto taps = static_cast<std::uint32_t>(conv.kernel[0] * conv.kernel[1]);
+  void add_reader(const PlaceReader& reader) {
+    const BlockCsr& weight = reader.groups->weight;
+    const auto taps = static_cast<std::uint32_t>(reader.conv->kernel[0] * reader.conv->kernel[1]);
+    const auto first = static_cast<std::size_t>(reader.first);
     for (std::size_t g = 0; g + 1 < weight.begin.size(); ++g, ++groups_) {
       for (auto b = weight.begin[g]; b < weight.begin[g + 1]; ++b) {
-        auto& uses = uses_[weight.column[static_cast<std::size_t>(b)] / taps];
+        auto& uses = uses_[first + weight.column[static_cast<std::size_t>(b)] / taps];
         if (uses.empty() || uses.back().group != groups_) uses.push_back({groups_, 0});
         ++uses.back().columns;
       }
@@ -91,10 +92,9 @@ std::vector<std::int32_t> plain_places(std::int64_t channels) {
 }
 
 std::vector<std::int32_t> balanced_places(std::int64_t channels,
-                                          const std::vector<const GatheredGroups*>& readers,
-                                          const std::vector<const Conv*>& convs) {
+                                          const std::vector<PlaceReader>& readers) {
   Balance balance(channels);
-  for (std::size_t i = 0; i < readers.size(); ++i) balance.add_reader(*readers[i], *convs[i]);
+  for (const PlaceReader& reader : readers) balance.add_reader(reader);
   return std::move(balance).improve();
 }
 

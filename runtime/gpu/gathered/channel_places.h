@@ -17,10 +17,16 @@ inline constexpr int kPlaceBlock = 16;
 // [channels] place of each channel: every channel by itself.
 std::vector<std::int32_t> plain_places(std::int64_t channels);
 
+// A layer that reads the activation: its input channel 0 is channel `first`.
+struct PlaceReader {
+  const GatheredGroups* groups = nullptr;
+  const Conv* conv = nullptr;
+  std::int64_t first = 0;
+};
+
 // [channels] places that even out the classes of all groups of all layers that read the activation.
 // Depends on the arguments alone. A last block of fewer channels stays as it is.
 std::vector<std::int32_t> balanced_places(std::int64_t channels,
-                                          const std::vector<const GatheredGroups*>& readers,
-                                          const std::vector<const Conv*>& convs);
+                                          const std::vector<PlaceReader>& readers);
 
 }  // namespace winnow

@@ -27,6 +27,7 @@ std::string to_string(const ActivationFormat& format) {
     text += " halo " + std::to_string(format.halo_h) + "x" + std::to_string(format.halo_w);
   }
   if (format.channel_padding > 0) text += " padded " + std::to_string(format.channel_padding);
+  if (format.order != 0) text += " placed";
   return text + " " + to_string(format.precision);
 }
 

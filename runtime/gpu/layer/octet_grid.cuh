@@ -22,14 +22,14 @@ inline bool has_aligned_octets(const ActivationView& view, std::int64_t first = 
 }
 
 // The octets of one channel (nhwc: of one image) follow each other in memory order, as with
-// Unraveler.
+// Unraveler; so do those of 32 channels of nchw32c8n.
 struct OctetGrid {
   Unraveler order;
   std::uint32_t images = 0, channels = 0;
   bool is_along_channels = false;
 
   OctetGrid(const Layout& layout, const Extents& size)
-      : order(layout.order == Order::nhwc ? Layout::nhwc : Layout::nchw, counts(layout, size)),
+      : order({with_octets(layout.order), 1}, counts(layout, size)),
         images(static_cast<std::uint32_t>(size.n)),
         channels(static_cast<std::uint32_t>(size.c)),
         is_along_channels(layout.order == Order::nhwc) {}
@@ -45,6 +45,9 @@ struct OctetGrid {
   }
 
  private:
+  static Order with_octets(Order order) {
+    return order == Order::nhwc || order == Order::nchwcn ? order : Order::nchw;
+  }
   static Extents counts(const Layout& layout, Extents size) {
     std::int64_t& lanes = layout.order == Order::nhwc ? size.c : size.n;
     lanes = (lanes + kOctet - 1) / kOctet;

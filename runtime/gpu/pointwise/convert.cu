@@ -78,7 +78,7 @@ void copy_octets(const Move& move) {
 template <typename In, typename Out>
 void convert_images(const Move& move) {
   const bool reads_planes = move.order_in() == Order::nchw;
-  const OctetGrid grid((reads_planes ? move.to : move.from).view.format.layout, move.size);
+  const OctetGrid grid(Layout::chwn8, move.size);  // positions beside each other, as in planes
   const auto kernel = reads_planes ? planes_and_images_kernel<In, Out, true>
                                    : planes_and_images_kernel<In, Out, false>;
   kernel<<<element_grid(grid.order), kElementThreads, 0, move.stream>>>(

@@ -161,8 +161,12 @@ void require_equal(const char* who, const ActivationView& out, const Extents& ex
 }
 
 template <typename T>
-void launch_pool(const ActivationView& in, const ActivationView& out, const PoolWindow& window,
+void launch_pool(ActivationView in, ActivationView out, const PoolWindow& window,
                  cudaStream_t stream) {
+  if (in.format.order == out.format.order) {  // then each channel is pooled where it lies
+    in = as_placed(in);
+    out = as_placed(out);
+  }
   const auto source = device_view<const T>(in);
   const auto target = device_view<T>(out);
   const bool has_both =

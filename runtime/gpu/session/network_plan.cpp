@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "runtime/base/error.h"
+#include "runtime/gpu/gathered/gathered_family.h"
 #include "runtime/gpu/linear/linear_stack.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
@@ -21,14 +22,11 @@ std::size_t aligned_bytes(const ActivationFormat& format, const Extents& size) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// What a step reads for input i in this format, without the address: of a deferred value that which
-// the stack begins with.
-ActivationView input_view(const LayerProblem& problem, std::size_t i,
-                          const ActivationFormat& format) {
-  if (format != kDeferred) return {nullptr, format, problem.input_size(i)};
-  const Step& first = problem.program.steps[problem.stack->steps.front()];
-  return {nullptr, row_major(problem.options.precision),
-          extents_of(problem.program.values[first.inputs[0]].shape)};
+GatheredValues values_of(const DeployedModel& model, const Program& program,
+                         const SessionOptions& options, const std::vector<StepFusions>& fusions) {
+  if (gathered_missing_reason(options).empty()) return gathered_values(program, model, fusions);
+  const std::size_t count = program.values.size();
+  return {std::vector<bool>(count, false), std::vector<bool>(count, false), {}};
 }
 
 }  // namespace
@@ -41,7 +39,10 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
       gpu_(gpu),
       stacks_(linear_stacks(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
       stack_of_(program.steps.size(), nullptr),
-      formats_(value_formats(program, model, options, stacks_)),
+      fusions_(step_fusions(program)),
+      gathered_(values_of(model, program, options, fusions_)),
+      orders_(gathered_.orders),
+      formats_(value_formats(program, model, options, stacks_, gathered_)),
       timed_(program.steps.size()) {
   for (const LinearStack& stack : stacks_) {
     for (const std::size_t step : stack.steps) stack_of_[step] = &stack;
@@ -60,10 +61,30 @@ bool NetworkPlanner::is_weighted(std::size_t index) const {
 
 LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
   const Step& step = program_.steps[index];
-  LayerProblem problem{model_,          program_, step, options_, {}, formats_[step.output],
-                       stack_of_[index]};
+  LayerProblem problem{model_,
+                       program_,
+                       step,
+                       options_,
+                       {},
+                       formats_[step.output],
+                       stack_of_[index],
+                       fusions_[index],
+                       &gathered_.orders};
   for (const std::size_t input : step.inputs) problem.input_formats.push_back(formats_[input]);
   return problem;
+}
+
+// What a step reads for input i in this format, without the address: of a deferred value that which
+// it is computed from.
+ActivationView NetworkPlanner::input_view(const LayerProblem& problem, std::size_t i,
+                                          const ActivationFormat& format) const {
+  if (format != kDeferred) return orders_.view(nullptr, format, problem.input_size(i));
+  const std::size_t computed = problem.fusions.computed[i];
+  const std::size_t first = computed != kNoStep ? computed : problem.stack->steps.front();
+  const std::size_t source = program_.steps[first].inputs[0];
+  const Extents size = extents_of(program_.values[source].shape);
+  if (computed == kNoStep) return {nullptr, row_major(options_.precision), size};
+  return orders_.view(nullptr, gathered_format(gathered_, source), size);
 }
 
 std::vector<Candidate> NetworkPlanner::candidates_of(const LayerProblem& problem) {
@@ -132,7 +153,7 @@ double NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
     view.data = next;
     next += aligned_bytes(view.format, view.size);
   }
-  const ActivationView out{next, out_format, problem.output_size()};
+  const ActivationView out = orders_.view(next, out_format, problem.output_size());
   const Workspace workspace{next + out_bytes, candidate.layer->workspace_bytes()};
   try {
     return time_once(
@@ -179,8 +200,8 @@ double NetworkPlanner::measure_conversion(const ActivationFormat& source,
   std::byte* data = scratch(in_bytes + aligned_bytes(target, size));
   fill_noise(data, static_cast<std::int64_t>(in_bytes) / size_of(source.precision),
              source.precision, kNoiseSeed, gpu_.stream());
-  const ActivationView in{data, source, size};
-  const ActivationView out{data + in_bytes, target, size};
+  const ActivationView in = orders_.view(data, source, size);
+  const ActivationView out = orders_.view(data + in_bytes, target, size);
   return time_once([&](cudaStream_t stream) { convert(in, out, stream); }, kImpossible,
                    gpu_.stream());
 }

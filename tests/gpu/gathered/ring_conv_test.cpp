@@ -15,6 +15,10 @@ namespace winnow {
 namespace {
 
 constexpr ActivationFormat kFormat{.layout = Layout::nchw32c8n, .precision = Precision::f16};
+constexpr ActivationFormat kIn{
+    .layout = Layout::nchw32c8n, .precision = Precision::f16, .order = 1};
+constexpr ActivationFormat kOut{
+    .layout = Layout::nchw32c8n, .precision = Precision::f16, .order = 2};
 constexpr std::int64_t kShared = 227 * 1024;
 
 struct Setting {
@@ -53,7 +57,7 @@ void check_layer(const RingCase& c, const Setting& s, RandomValues& random) {
   }
 
   const GatheredGroups groups = gathered_groups(block_csr(weight), conv);
-  const DeviceTensor in(kFormat, input), added(kFormat, addend);
+  const DeviceTensor in(kIn, input), added(kOut, addend);
   const RingWork work{.conv = conv,
                       .pool = s.pool,
                       .in = extents_of(input.shape),
@@ -65,10 +69,10 @@ void check_layer(const RingCase& c, const Setting& s, RandomValues& random) {
   CHECK(!tiles.empty());
   for (const RingTile& tile : tiles) {
     const RingLayer layer =
-        upload_ring_layer(pack_for_ring(groups, conv, tile, plain_places(conv.in_channels),
-                                        plain_places(conv.out_channels)),
+        upload_ring_layer(pack_for_ring(groups, conv, tile, places_in_order(1, conv.in_channels),
+                                        places_in_order(2, conv.out_channels)),
                           bias, {conv, tile, has_relu, s.pool});
-    const DeviceTensor out(kFormat, expected.shape);
+    const DeviceTensor out(kOut, expected.shape);
     const ActivationView addend_view = added.view();
     ring_conv(layer, in.view(), s.is_sum ? &addend_view : nullptr, out.view(), work.sms, nullptr);
     CAPTURE(to_string(tile));
