@@ -15,8 +15,7 @@ constexpr double kWeightRate = 20;   // bytes of weights a clock
 constexpr double kStoreRate = 16;    // bytes of results a clock
 constexpr double kTileClocks = 600;  // of a tile besides
 constexpr double kLaunchClocks = 3000;
-constexpr double kFullBatches = 1.06;  // batches for those that kept columns would fill
-constexpr double kOverlap = 0.2;       // share of the lesser times that does not overlap
+constexpr double kOverlap = 0.2;  // share of the lesser times that does not overlap
 
 // How much of a quarter's products this many warps reach.
 double efficiency(int warps_of_quarter) {
@@ -31,9 +30,18 @@ RingProblem problem_of(const RingWork& work, const RingTile& tile) {
   return {.conv = work.conv, .tile = tile, .pool = work.pool};
 }
 
+// Batches of a group. Those that must go before their stages leave the ring are not full: the fewer
+// columns half a ring holds, the emptier they are (fitted to what column_batches() makes).
+double batches_of(const RingWork& work, const RingTile& tile) {
+  const double stages = ceil_div(work.in.c, kStageChannels);
+  const double carried = std::max(1.0, work.columns / stages * std::min(stages, tile.stages / 2.0));
+  const double padding = 1 + std::min(230 / (carried * carried), 30 / carried);
+  return std::max(1.0, std::ceil(work.columns / kBatchColumns * padding));
+}
+
 double tile_clocks(const RingWork& work, const RingTile& tile) {
   const RingBox box = box_of(tile, work.conv);
-  const double batches = std::max(1.0, std::ceil(work.columns / kBatchColumns * kFullBatches));
+  const double batches = batches_of(work, tile);
   const int groups = static_cast<int>(std::min<std::int64_t>(tile.groups, work.groups));
   const int warps = ceil_div(std::int64_t{groups} * tile.slices, kQuarters);
   const int pixels = tile.height * tile.width;
@@ -54,7 +62,10 @@ bool may_run(const RingWork& work, const RingTile& tile) {
 }
 
 void append_with_stages(const RingWork& work, RingTile tile, std::vector<RingTile>& tiles) {
-  for (const int stages : {8, 4, 2}) {
+  // Stages of one-pixel kernels hold few columns: more of them make fuller batches.
+  const bool is_single = work.conv.kernel[0] * work.conv.kernel[1] == 1;
+  for (const int stages : {kMostStages, 8, 4, 2}) {
+    if (stages == kMostStages && !is_single) continue;
     tile.stages = stages;
     if (!may_run(work, tile)) continue;
     if (std::ranges::find(tiles, tile) == tiles.end()) tiles.push_back(tile);
@@ -62,11 +73,19 @@ void append_with_stages(const RingWork& work, RingTile tile, std::vector<RingTil
   }
 }
 
+// Whether there is a kernel of the same pixels with fewer warps, each of more registers.
+bool has_fewer_warps(const RingTile& tile) {
+  return std::ranges::any_of(kRingForms, [&](const RingForm& form) {
+    return form.height == tile.height && form.width == tile.width && form.warps < tile.warps;
+  });
+}
+
 // Groups of a thread block: as many as there are warps for, evenly, and a half and a quarter.
 void append_with_groups(const RingWork& work, RingTile tile, std::vector<RingTile>& tiles) {
   const int parts = ceil_div(work.groups, tile.warps / tile.slices);
   for (const int spread : {1, 2, 4}) {
     tile.groups = ceil_div(work.groups, std::int64_t{parts} * spread);
+    if (tile.warps > kSlicedWarps && tile.groups <= kSlicedWarps && has_fewer_warps(tile)) continue;
     append_with_stages(work, tile, tiles);
   }
 }

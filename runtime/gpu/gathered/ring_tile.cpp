@@ -49,7 +49,8 @@ bool is_valid(const RingTile& tile, const RingBox& box, std::int64_t most_shared
   if (!is_compiled(tile) || tile.groups < 1 || tile.slices < 1) return false;
   if (tile.groups * tile.slices > tile.warps) return false;
   if (tile.slices > 1 && tile.warps != kSlicedWarps) return false;
-  if (tile.stages < 2 || !std::has_single_bit(static_cast<unsigned>(tile.stages))) return false;
+  if (tile.stages < 2 || tile.stages > kMostStages) return false;
+  if (!std::has_single_bit(static_cast<unsigned>(tile.stages))) return false;
   // A copy counts the pixels that it skips.
   if (box.height * box.step_y > kMostBox || box.width * box.step_x > kMostBox) return false;
   return tile.stages * box.rows() <= kMostRows && shared_bytes(tile, box) <= most_shared_bytes;

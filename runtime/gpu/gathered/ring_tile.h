@@ -32,6 +32,9 @@ inline constexpr RingForm kRingForms[] = {
     {6, 7, 8, 3, 4, 0},  {2, 14, 8, 4, 6, 16}, {2, 14, 8, 4, 6, 0}, {1, 28, 8, 4, 6, 0},
     {4, 4, 11, 4, 4, 0}, {2, 4, 11, 4, 2, 0},  {1, 8, 11, 4, 2, 0}};
 
+// A batch can wait for so many stages, and let go of them (ring_weights.h).
+inline constexpr int kMostStages = 16;
+
 // Kernels of so many warps know slices; more warps have too few registers.
 inline constexpr int kSlicedWarps = 8;
 
@@ -41,7 +44,7 @@ struct RingTile {
   int warps = 8;   // of the kernel
   int groups = 8;  // of a thread block; groups * slices <= warps
   int slices = 1;  // below each other: the tile has height * slices rows
-  int stages = 8;  // in shared memory at a time; a power of 2
+  int stages = 8;  // in shared memory at a time; a power of 2, at most kMostStages
 
   int rows() const { return height * slices; }
   friend bool operator==(const RingTile&, const RingTile&) = default;

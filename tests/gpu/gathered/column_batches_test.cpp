@@ -45,6 +45,8 @@ void check_batches(const std::vector<StageColumns>& stages, int ring) {
     CHECK(batch.finished <= batch.newest + 1);
     const int before = b < 2 ? 0 : batches[b - 2].finished;
     CHECK(batch.newest < before + ring);
+    CHECK(batch.newest - newest <= kBatchColumns);  // a bit of a code for each
+    CHECK(batch.finished - released <= kBatchColumns);
     for (const GatheredColumn& c : batch.column) {
       if (c.block == kNoBlock) continue;
       REQUIRE(stage_of.count(c.block) == 1);
@@ -68,7 +70,7 @@ void check_batches(const std::vector<StageColumns>& stages, int ring) {
 
 TEST_CASE("batches have every kept column once, in stages that are there") {
   std::mt19937 random(5);
-  for (const int ring : {2, 4, 8}) {
+  for (const int ring : {2, 4, 8, 16}) {
     for (const int count : {1, 2, 4, 8, 16, 64}) {
       for (const double density : {0.0, 0.003, 0.02, 0.1, 0.4, 1.0}) {
         CAPTURE(ring);

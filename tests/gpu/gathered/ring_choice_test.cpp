@@ -78,6 +78,17 @@ TEST_CASE("boxes of large kernels and strides get rings of fewer stages") {
   CHECK(all_ring_tiles(work_of(square_conv(64, 64, 3, 1, 16, 16), 8, 56, 0.1)).empty());
 }
 
+TEST_CASE("kernels of one pixel get as many stages as fit, which fill their batches") {
+  const Conv conv = square_conv(2048, 512, 1, 1, 0);
+  const auto tiles = best_ring_tiles(work_of(conv, 128, 7, 0.1), 4);
+  REQUIRE(!tiles.empty());
+  for (const RingTile& tile : tiles) CHECK(tile.stages >= 8);
+  CHECK(std::ranges::any_of(tiles, [](const RingTile& tile) { return tile.stages == 16; }));
+  for (const RingTile& tile : all_ring_tiles(work_of(square_conv(64, 64, 3, 1, 1), 128, 8, 0.1))) {
+    CHECK(tile.stages <= 8);
+  }
+}
+
 TEST_CASE("every tile that is offered can run, and those with pooling have whole windows") {
   for (const RingCase& c : ring_cases()) {
     RingWork work = work_of(c.conv, c.batch, c.width, 0.2);
