@@ -104,4 +104,13 @@ double covered_share(const GatheredGroups& groups) {
   return all > 0 ? static_cast<double>(groups.weight.blocks()) / all : 0;
 }
 
+std::vector<float> row_biases(const std::vector<std::int32_t>& channel,
+                              std::span<const float> bias) {
+  std::vector<float> biases(channel.size(), 0.0f);
+  for (std::size_t row = 0; row < biases.size(); ++row) {
+    if (channel[row] >= 0) biases[row] = bias[static_cast<std::size_t>(channel[row])];
+  }
+  return biases;
+}
+
 }  // namespace winnow

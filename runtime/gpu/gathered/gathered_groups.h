@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/model/graph.h"
@@ -23,5 +24,9 @@ GatheredGroups gathered_groups(const BlockCsr& weight, const Conv& conv);
 
 // Columns of the groups for every column that a dense weight has: 1 where all are kept.
 double covered_share(const GatheredGroups& groups);
+
+// [rows] bias of each row, 0 where its channel is -1. `bias` has one value for each channel.
+std::vector<float> row_biases(const std::vector<std::int32_t>& channel,
+                              std::span<const float> bias);
 
 }  // namespace winnow

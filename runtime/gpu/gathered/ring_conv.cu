@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/base/error.h"
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/gathered/ring_kernel.cuh"
 #include "runtime/gpu/gathered/tensor_map.h"
 
@@ -81,11 +81,6 @@ RingArguments arguments_for(const RingLayer& layer, const ActivationView& in,
 
 RingLayer upload_ring_layer(RingWeights weights, std::span<const float> bias,
                             const RingProblem& problem) {
-  std::vector<float> biases(weights.channel.size(), 0.0f);
-  for (std::size_t row = 0; row < biases.size(); ++row) {
-    const std::int32_t channel = weights.channel[row];
-    if (channel >= 0) biases[row] = bias[static_cast<std::size_t>(channel)];
-  }
   RingLayer layer;
   layer.problem = problem;
   layer.records = upload(weights.records);
@@ -93,7 +88,7 @@ RingLayer upload_ring_layer(RingWeights weights, std::span<const float> bias,
   layer.stage_begin = upload(weights.stage_begin);
   layer.stage_block = upload(weights.stage_block);
   layer.place = upload(weights.place);
-  layer.bias = upload(biases);
+  layer.bias = upload(row_biases(weights.channel, bias));
   weights.records = {};
   layer.weights = std::move(weights);
   return layer;
@@ -118,20 +113,12 @@ void ring_conv(const RingLayer& layer, const ActivationView& in, const Activatio
   if (arguments.tiles == 0 || arguments.groups == 0) return;
   const CUtensorMap map = tensor_map(input_map(problem, in.size), in.data, box);
   const auto bytes = static_cast<std::size_t>(shared_bytes(problem.tile, box));
-  CUDA_CHECK(cudaFuncSetAttribute(compiled.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bytes)));
+  allow_shared_memory(compiled.kernel, bytes);
   const int together = std::max(1, std::min(sms / arguments.parts, arguments.tiles));
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(together * arguments.parts));
-  config.blockDim = dim3(static_cast<unsigned>(compiled.threads));
-  config.dynamicSmemBytes = bytes;
-  config.stream = stream;
-  config.attrs = &overlap;
-  config.numAttrs = 1;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, compiled.kernel, map, arguments));
+  const LaunchSize size{.blocks = static_cast<unsigned>(together * arguments.parts),
+                        .threads = static_cast<unsigned>(compiled.threads),
+                        .shared_bytes = bytes};
+  launch_overlapping(compiled.kernel, size, true, stream, map, arguments);
 }
 
 }  // namespace winnow

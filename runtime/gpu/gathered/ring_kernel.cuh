@@ -10,6 +10,7 @@
 #include <cuda.h>
 #include <cuda_fp16.h>
 
+#include "runtime/device/overlap.cuh"
 #include "runtime/gpu/gathered/barrier.cuh"
 #include "runtime/gpu/gathered/fragments.cuh"
 #include "runtime/gpu/gathered/ring_index.h"
@@ -353,7 +354,7 @@ __global__ void __launch_bounds__(Form::kThreads, 1)
   const int tile_step = static_cast<int>(gridDim.x) / a.parts;
   const int groups = min(a.part_groups, a.groups - part * a.part_groups);
   const int consumers = groups * a.slices;
-  asm volatile("griddepcontrol.launch_dependents;");
+  begin_next_launch();
   if (threadIdx.x == Form::kWarps * 32) {
     const std::uint32_t full = shared + a.ring_bytes;
     const std::uint32_t ring = a.stage_mask + 1;
@@ -367,7 +368,7 @@ __global__ void __launch_bounds__(Form::kThreads, 1)
   if (warp >= Form::kWarps) {
     give_registers<Form>();
     if (threadIdx.x != Form::kWarps * 32) return;
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    wait_for_launch_before();  // consumers follow it by way of full[s]
     RingProducer<Form>(map, a, shared).run(part, first_tile, tile_step);
   } else {
     take_registers<Form>();
