@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/gpu/gathered/ring_cases.h"
+#include "tests/gpu/conv_cases.h"
 
 namespace winnow {
 namespace {
@@ -90,7 +90,7 @@ TEST_CASE("kernels of one pixel get as many stages as fit, which fill their batc
 }
 
 TEST_CASE("every tile that is offered can run, and those with pooling have whole windows") {
-  for (const RingCase& c : ring_cases()) {
+  for (const ConvCase& c : conv_cases()) {
     RingWork work = work_of(c.conv, c.batch, c.width, 0.2);
     work.in.h = c.height;
     for (const RingPool pool : {RingPool::none, RingPool::max}) {

@@ -7,7 +7,7 @@
 #include "runtime/gpu/gathered/channel_places.h"
 #include "runtime/gpu/gathered/ring_choice.h"
 #include "runtime/reference/operations.h"
-#include "tests/gpu/gathered/ring_cases.h"
+#include "tests/gpu/conv_cases.h"
 #include "tests/gpu/gathered/ring_emulator.h"
 #include "tests/gpu/random_values.h"
 
@@ -65,7 +65,7 @@ reference::Array expected_of(const Conv& conv, const Setting& s, const reference
 }
 
 // Runs the tiles of a layer, but no more than `most`.
-void check_layer(const RingCase& c, const Setting& s, std::size_t most, RandomValues& random) {
+void check_layer(const ConvCase& c, const Setting& s, std::size_t most, RandomValues& random) {
   const Conv& conv = c.conv;
   const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
   const CsrWeight weight = random.weight(conv.out_channels, cols, s.vector, s.density);
@@ -137,24 +137,24 @@ void check_layer(const RingCase& c, const Setting& s, std::size_t most, RandomVa
 
 TEST_CASE("the ring kernel's arithmetic gives the reference's results with every tile") {
   RandomValues random(81);
-  for (const RingCase& c : ring_cases()) {
+  for (const ConvCase& c : conv_cases()) {
     check_layer(c, {.vector = 16, .has_relu = true}, 8, random);
     check_layer(c, {.vector = 1, .density = 0.05, .is_sum = true}, 3, random);
   }
-  for (const int vector : {8, 32}) check_layer(ring_cases()[4], {.vector = vector}, 4, random);
+  for (const int vector : {8, 32}) check_layer(conv_cases()[15], {.vector = vector}, 4, random);
   for (const double density : {0.0, 0.02, 1.0}) {
-    check_layer(ring_cases()[3], {.density = density}, 6, random);
-    check_layer(ring_cases()[6], {.density = density}, 6, random);
+    check_layer(conv_cases()[14], {.density = density}, 6, random);
+    check_layer(conv_cases()[17], {.density = density}, 6, random);
   }
 }
 
 TEST_CASE("the ring kernel's arithmetic pools windows of 2 x 2 outputs") {
   RandomValues random(82);
-  const std::vector<RingCase> cases = {{9, 8, 8, square_conv(40, 33, 3, 1, 1)},
+  const std::vector<ConvCase> cases = {{9, 8, 8, square_conv(40, 33, 3, 1, 1)},
                                        {3, 15, 17, square_conv(8, 16, 3, 1, 1)},
                                        {2, 14, 14, square_conv(16, 20, 1, 1, 0)},
                                        {2, 9, 31, square_conv(3, 48, 5, 2, 2)}};
-  for (const RingCase& c : cases) {
+  for (const ConvCase& c : cases) {
     for (const RingPool pool : {RingPool::max, RingPool::average}) {
       check_layer(c, {.pool = pool, .has_relu = true}, 6, random);
       check_layer(c, {.vector = 8, .pool = pool}, 3, random);
