@@ -6,6 +6,9 @@
 //   - Every kernel of ours calls wait_for_launch_before() (overlap.cuh), in each thread that reads
 //     or writes memory which any kernel writes, or before a barrier that this thread then waits at.
 //     Until then it may read what no kernel writes, weights above all, and writes nothing.
+//   - What kernels write is read by plain loads, never by __ldg: that promises that nobody writes
+//   it
+//     while the kernel runs, and the kernel runs before it has waited.
 //   - So a kernel ends after the one before it has ended, that one after its own predecessor, and
 //   so
 //     on: what follows the wait follows all launches before on the stream, however many of them

@@ -8,7 +8,8 @@
 
 #include <cuda_pipeline.h>
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlap.cuh"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/conv/direct_conv.h"
 #include "runtime/gpu/layer/indexing.cuh"
 
@@ -53,7 +54,7 @@ struct DirectImages<T, kSubBatch, false> {
 
   __device__ __forceinline__ void load(std::int32_t offset, float (&x)[kSubBatch]) const {
 #pragma unroll
-    for (int b = 0; b < kSubBatch; ++b) x[b] = widen(__ldg(base[b] + offset));
+    for (int b = 0; b < kSubBatch; ++b) x[b] = widen(base[b][offset]);
   }
 };
 
@@ -65,7 +66,7 @@ struct DirectImages<float, kSubBatch, true> {
     const auto* lanes = reinterpret_cast<const float4*>(base + offset);
 #pragma unroll
     for (int i = 0; i < kSubBatch / 4; ++i) {
-      const float4 four = __ldg(lanes + i);
+      const float4 four = lanes[i];
       x[4 * i] = four.x, x[4 * i + 1] = four.y, x[4 * i + 2] = four.z, x[4 * i + 3] = four.w;
     }
   }
@@ -83,7 +84,7 @@ struct DirectImages<__half, 8, true> {
   const __half* base;
 
   __device__ __forceinline__ void load(std::int32_t offset, float (&x)[8]) const {
-    const uint4 lanes = __ldg(reinterpret_cast<const uint4*>(base + offset));
+    const uint4 lanes = *reinterpret_cast<const uint4*>(base + offset);
     widen_two(lanes.x, x[0], x[1]);
     widen_two(lanes.y, x[2], x[3]);
     widen_two(lanes.z, x[4], x[5]);
@@ -96,7 +97,7 @@ struct DirectImages<__half, 4, true> {
   const __half* base;
 
   __device__ __forceinline__ void load(std::int32_t offset, float (&x)[4]) const {
-    const uint2 lanes = __ldg(reinterpret_cast<const uint2*>(base + offset));
+    const uint2 lanes = *reinterpret_cast<const uint2*>(base + offset);
     widen_two(lanes.x, x[0], x[1]);
     widen_two(lanes.y, x[2], x[3]);
   }
@@ -212,6 +213,7 @@ __device__ __forceinline__ void direct_sum_chunks(const DirectImages<T, kSubBatc
                             shared_offsets + buffer * kChunk);
   };
   stage(0);
+  wait_for_launch_before();
   for (int first = 0; first < blocks; first += kChunk) {
     const int count = min(kChunk, blocks - first);
     const int buffer = first / kChunk % 2;
@@ -294,6 +296,7 @@ template <typename T, int kChannels, int kSubBatch, bool kPacked>
 __global__ void __launch_bounds__(kDirectMaxThreads, direct_thread_blocks(kChannels* kSubBatch))
     direct_kernel(const DirectArguments a) {
   extern __shared__ __align__(16) float direct_shared[];
+  begin_next_launch();
   std::uint32_t tile = blockIdx.x;
   std::uint32_t row = a.row_segments.split(tile);
   const int segment = static_cast<int>(a.segments.split(row));
@@ -356,9 +359,8 @@ void launch_direct_kernel(const DirectArguments& arguments, const DirectLaunch& 
   const std::size_t reduced =
       launch.block.y > 1 ? std::size_t{launch.block.x} * launch.block.y * kChannels * kSubBatch : 0;
   const std::size_t bytes = (staged > reduced ? staged : reduced) * sizeof(float);
-  direct_kernel<T, kChannels, kSubBatch, kPacked>
-      <<<launch.grid, launch.block, bytes, launch.stream>>>(arguments);
-  CUDA_CHECK(cudaGetLastError());
+  launch_overlapping(direct_kernel<T, kChannels, kSubBatch, kPacked>,
+                     {launch.grid, launch.block, bytes}, true, launch.stream, arguments);
 }
 
 template <typename T, int kChannels>

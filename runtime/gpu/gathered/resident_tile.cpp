@@ -4,16 +4,14 @@
 #include <bit>
 #include <sstream>
 
+#include "runtime/base/divided_up.h"
+
 namespace winnow {
 namespace {
 
 constexpr std::int64_t kMostRows = 1 << 14;  // that a code tells apart
 
 constexpr int kMostOfKind = 2;  // tiles that differ in divisions alone
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // Input pixels between the first and the last that one output pixel reads, both counted.
 std::int64_t reach(const Conv& conv, int axis) {
   return conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
@@ -27,7 +25,7 @@ struct Lines {
 
 Lines strip_lines(const ResidentTile& tile, const Conv& conv, const Extents& in,
                   const Extents& out) {
-  const std::int64_t parts = ceil_div(out.w, tile.form.width);
+  const std::int64_t parts = divided_up(out.w, tile.form.width);
   Lines lines;
   lines.pitch = (out.w - 1) * conv.stride[1] + reach(conv, 1);
   lines.copied = std::clamp<std::int64_t>(lines.pitch - conv.padding[1], 0, in.w);
@@ -52,7 +50,7 @@ Lines lines_of(const ResidentTile& tile, const Conv& conv, const Extents& in, co
 }
 
 std::int64_t blocks_of_rank(const ResidentTile& tile, const Extents& in) {
-  return ceil_div(ceil_div(in.c, kStageChannels), tile.cluster);
+  return divided_up(divided_up(in.c, kStageChannels), tile.cluster);
 }
 
 std::int64_t input_rows(const ResidentTile& tile, const Lines& lines, const Extents& in) {
@@ -62,7 +60,7 @@ std::int64_t input_rows(const ResidentTile& tile, const Lines& lines, const Exte
 }
 
 std::int64_t parts_of(const ResidentTile& tile, const Extents& out) {
-  return tile.form.is_map ? 1 : ceil_div(out.w, tile.form.width);
+  return tile.form.is_map ? 1 : divided_up(out.w, tile.form.width);
 }
 
 // Every warp keeps its sums for others to add.
@@ -99,7 +97,7 @@ bool fits_warps(const ResidentTile& tile, const Extents& in, const Extents& out,
   if (tile.passes < 1 || tile.passes > kResidentPasses) return false;
   if (tile.passes > 1 && (is_shared || tile.form.is_map)) return false;
   if (tile.cluster > 8 || (tile.cluster > 1 && !limits.has_clusters)) return false;
-  const std::int64_t blocks = ceil_div(in.c, kStageChannels);
+  const std::int64_t blocks = divided_up(in.c, kStageChannels);
   return (tile.cluster - 1) * blocks_of_rank(tile, in) < blocks;  // none is without channels
 }
 
@@ -110,9 +108,9 @@ double clocks(const ResidentTile& tile, const ResidentWork& work, const Resident
   constexpr double kProduct = 16, kBatchLatency = 150, kInputBytes = 28, kWeightBytes = 40;
   constexpr double kFixed = 2500, kClusterFixed = 1500, kShare = 6;
   const ResidentGeometry g = resident_geometry(tile, work.conv, work.in, work.out);
-  const double waves = static_cast<double>(ceil_div(thread_blocks(tile, g), limits.sms));
+  const double waves = static_cast<double>(divided_up(thread_blocks(tile, g), limits.sms));
   const double group_batches = static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster);
-  const double quarter = static_cast<double>(ceil_div(g.warps(), 4));
+  const double quarter = static_cast<double>(divided_up(g.warps(), 4));
   const double products = tile.form.pairs() * kProduct;
   const double batch = std::max(quarter * products, kBatchLatency + products);
   const double weights = g.groups * g.parts * group_batches *
@@ -134,9 +132,9 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
   const auto number = [](std::int64_t value) { return static_cast<int>(value); };
   const Lines lines = lines_of(tile, conv, in, out);
   ResidentGeometry g;
-  g.image_blocks = number(ceil_div(in.n, kGatheredImages));
-  g.input_blocks = number(ceil_div(in.c, kStageChannels));
-  g.output_blocks = number(ceil_div(out.c, kStageChannels));
+  g.image_blocks = number(divided_up(in.n, kGatheredImages));
+  g.input_blocks = number(divided_up(in.c, kStageChannels));
+  g.output_blocks = number(divided_up(out.c, kStageChannels));
   g.in_height = number(in.h);
   g.in_width = number(in.w);
   g.height = number(out.h);
@@ -147,14 +145,14 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
   g.padding_x = number(conv.padding[1]);
   g.dilation_y = number(conv.dilation[0]);
   g.dilation_x = number(conv.dilation[1]);
-  g.all_groups = number(ceil_div(conv.out_channels, kGroupChannels));
+  g.all_groups = number(divided_up(conv.out_channels, kGroupChannels));
   g.groups = tile.groups;
   g.split = tile.split;
   g.cluster = tile.cluster;
   g.passes = tile.passes;
   g.parts = number(parts_of(tile, out));
-  g.strips = tile.form.is_map ? 1 : number(ceil_div(out.h, tile.passes * tile.form.height));
-  g.group_blocks = number(ceil_div(g.all_groups, tile.groups));
+  g.strips = tile.form.is_map ? 1 : number(divided_up(out.h, tile.passes * tile.form.height));
+  g.group_blocks = number(divided_up(g.all_groups, tile.groups));
   g.zero_rows = number(lines.zero_rows);
   g.pitch = number(lines.pitch);
   g.lines = number(lines.all);
@@ -162,8 +160,8 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
   g.pass_lines = number(lines.further);
   g.copied_pixels = number(lines.copied);
   g.rank_blocks = number(blocks_of_rank(tile, in));
-  g.stage_blocks = number(ceil_div(g.rank_blocks, kResidentStages));
-  g.stages = number(ceil_div(g.rank_blocks, g.stage_blocks));
+  g.stage_blocks = number(divided_up(g.rank_blocks, kResidentStages));
+  g.stages = number(divided_up(g.rank_blocks, g.stage_blocks));
   g.column_step = g.stride_x * kStageChannels;
   g.pair_step =
       tile.form.height == 1 ? tile.form.width / 2 * g.column_step : g.stride_y * g.line_rows();
@@ -193,7 +191,7 @@ std::vector<ResidentTile> valid_resident_tiles(const ResidentWork& work,
   const Conv& conv = work.conv;
   const Extents &in = work.in, &out = work.out;
   std::vector<ResidentTile> tiles;
-  const std::int64_t all_groups = ceil_div(conv.out_channels, kGroupChannels);
+  const std::int64_t all_groups = divided_up(conv.out_channels, kGroupChannels);
   for (const ResidentConvForm& form : kResidentForms) {
     for (const int cluster : {1, 2, 4, 8}) {
       for (const int split : {1, 2, 4, 8, 16}) {
@@ -201,7 +199,7 @@ std::vector<ResidentTile> valid_resident_tiles(const ResidentWork& work,
           ResidentTile tile{form, 1, split, cluster, passes};
           const std::int64_t warps = parts_of(tile, out) * split;
           const std::int64_t room = form.warps / warps;
-          if (room == 0 || passes > ceil_div(out.h, form.height)) continue;
+          if (room == 0 || passes > divided_up(out.h, form.height)) continue;
           for (std::int64_t groups = 1; groups <= room; groups *= 2) {
             tile.groups = static_cast<int>(std::min(groups, all_groups));
             if (is_valid(tile, conv, in, out, limits) && (!work.pools || can_pool(tile, out))) {

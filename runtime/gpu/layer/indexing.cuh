@@ -9,6 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/half_cast.cuh"
+#include "runtime/device/overlap.cuh"
 #include "runtime/gpu/layer/activation.h"
 
 namespace winnow {
@@ -147,9 +148,12 @@ inline dim3 element_grid(const Unraveler& unraveler) {
   return dim3(blocks, unraveler.groups < 65535u ? unraveler.groups : 65535u);
 }
 
-// Calls `body(coordinates)` for every element that this thread owns.
+// Calls `body(coordinates)` for every element that this thread owns, once the launches before have
+// ended: a kernel reads and writes activations in `body` alone.
 template <typename Body>
 __device__ __forceinline__ void for_each_element(const Unraveler& unraveler, Body body) {
+  begin_next_launch();
+  wait_for_launch_before();
   const std::uint32_t i = blockIdx.x * kElementThreads + threadIdx.x;
   if (i >= unraveler.per_group) return;
   for (std::uint32_t group = blockIdx.y; group < unraveler.groups; group += gridDim.y) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/pointwise/convert_kernels.cuh"
 
 namespace winnow {
@@ -64,15 +64,15 @@ dim3 grid_of(const PositionTiles& tiles, std::uint32_t count_z) {
 template <typename In, typename Out>
 void copy_elements(const Move& move) {
   const Unraveler order(move.to.view.format.layout, move.size);
-  copy_kernel<In, Out><<<element_grid(order), kElementThreads, 0, move.stream>>>(
-      move.source<In>(), move.target<Out>(), order);
+  launch_overlapping(copy_kernel<In, Out>, {element_grid(order), kElementThreads}, true,
+                     move.stream, move.source<In>(), move.target<Out>(), order);
 }
 
 template <typename In, typename Out>
 void copy_octets(const Move& move) {
   const OctetGrid grid(move.to.view.format.layout, move.size);
-  copy_octets_kernel<In, Out><<<element_grid(grid.order), kElementThreads, 0, move.stream>>>(
-      move.source<In>(), move.target<Out>(), grid, move.is_aligned);
+  launch_overlapping(copy_octets_kernel<In, Out>, {element_grid(grid.order), kElementThreads}, true,
+                     move.stream, move.source<In>(), move.target<Out>(), grid, move.is_aligned);
 }
 
 template <typename In, typename Out>
@@ -81,8 +81,8 @@ void convert_images(const Move& move) {
   const OctetGrid grid(Layout::chwn8, move.size);  // positions beside each other, as in planes
   const auto kernel = reads_planes ? planes_and_images_kernel<In, Out, true>
                                    : planes_and_images_kernel<In, Out, false>;
-  kernel<<<element_grid(grid.order), kElementThreads, 0, move.stream>>>(
-      move.source<In>(), move.target<Out>(), grid, move.is_aligned);
+  launch_overlapping(kernel, {element_grid(grid.order), kElementThreads}, true, move.stream,
+                     move.source<In>(), move.target<Out>(), grid, move.is_aligned);
 }
 
 // Two octets of channels beside each other fill a sector of 32 bytes of half floats.
@@ -93,8 +93,8 @@ void convert_channels(const Move& move) {
   const PositionTiles tiles = tiles_of(move, kPlaneOctets);
   const auto kernel = move.order_in() == Order::nchw ? planes_and_channels_kernel<In, Out, true>
                                                      : planes_and_channels_kernel<In, Out, false>;
-  kernel<<<grid_of(tiles, tiles.images), kConvertThreads, 0, move.stream>>>(
-      move.source<In>(), move.target<Out>(), tiles, move.is_aligned);
+  launch_overlapping(kernel, {grid_of(tiles, tiles.images), kConvertThreads}, true, move.stream,
+                     move.source<In>(), move.target<Out>(), tiles, move.is_aligned);
 }
 
 // Four octets of channels and eight positions: runs of 64 bytes of nhwc, of 128 bytes of chwn8.
@@ -105,8 +105,8 @@ void turn_octets(const Move& move) {
   const PositionTiles tiles = tiles_of(move, kTurnOctets);
   const auto kernel = move.order_in() == Order::nhwc ? turn_octets_kernel<In, Out, true>
                                                      : turn_octets_kernel<In, Out, false>;
-  kernel<<<grid_of(tiles, octets(tiles.images)), kConvertThreads, 0, move.stream>>>(
-      move.source<In>(), move.target<Out>(), tiles, move.is_aligned);
+  launch_overlapping(kernel, {grid_of(tiles, octets(tiles.images)), kConvertThreads}, true,
+                     move.stream, move.source<In>(), move.target<Out>(), tiles, move.is_aligned);
 }
 
 template <typename In, typename Out>
@@ -140,7 +140,6 @@ void convert_slice(const ChannelSlice& from, const ChannelSlice& to, cudaStream_
     with_element(to.view.format.precision,
                  [&](auto out) { launch<decltype(in), decltype(out)>(move); });
   });
-  CUDA_CHECK(cudaGetLastError());
 }
 
 void convert(const ActivationView& from, const ActivationView& to, cudaStream_t stream) {

@@ -1,4 +1,5 @@
 // The ways in which convert() moves elements. A thread moves eight of them at a time, or 64.
+// All kernels wait for the launches before (overlapping_launch.h).
 #pragma once
 
 #include "runtime/gpu/layer/octet_grid.cuh"
@@ -29,19 +30,27 @@ __global__ void __launch_bounds__(kElementThreads)
   });
 }
 
+// An octet between nchw, where its elements lie `step` apart, and a layout where they lie together.
+// kReadsPlanes: from nchw.
+template <bool kReadsPlanes, typename In, typename Out>
+__device__ __forceinline__ void move_octet(const In* from, Out* to, std::int64_t step, int count,
+                                           bool is_aligned) {
+  if constexpr (kReadsPlanes) {
+    store_octet(to, gather_octet(from, step, count), count, is_aligned);
+  } else {
+    scatter_octet(to, step, load_octet(from, count, is_aligned), count);
+  }
+}
+
 // Between nchw and octets of images (chwn). kReadsPlanes: from nchw.
 template <typename In, typename Out, bool kReadsPlanes>
 __global__ void __launch_bounds__(kElementThreads)
     planes_and_images_kernel(DeviceView<const In> from, DeviceView<Out> to, OctetGrid grid,
                              bool is_aligned) {
   for_each_octet(grid, [&](const Coordinates& at, int count) {
-    const In* const source = from.origin + from.offset(at.n, at.c, at.y, at.x);
-    Out* const target = to.origin + to.offset(at.n, at.c, at.y, at.x);
-    if constexpr (kReadsPlanes) {
-      store_octet(target, gather_octet(source, from.image, count), count, is_aligned);
-    } else {
-      scatter_octet(target, to.image, load_octet(source, count, is_aligned), count);
-    }
+    move_octet<kReadsPlanes>(from.origin + from.offset(at.n, at.c, at.y, at.x),
+                             to.origin + to.offset(at.n, at.c, at.y, at.x),
+                             kReadsPlanes ? from.image : to.image, count, is_aligned);
   });
 }
 
@@ -60,25 +69,32 @@ struct PositionTiles {
   }
 };
 
+// Calls `body(coordinates, channels)` for the octet of channels and the positions of a thread, and
+// every `images`-th image.
+template <typename Body>
+__device__ __forceinline__ void for_each_image(const PositionTiles& tiles, std::uint32_t images,
+                                               Body body) {
+  begin_next_launch();
+  wait_for_launch_before();
+  std::uint32_t y = tiles.position();
+  const std::uint32_t c = tiles.channel();
+  if (y >= tiles.positions || c >= tiles.channels) return;
+  const std::uint32_t x = tiles.width.split(y);
+  for (std::uint32_t n = blockIdx.z * images; n < tiles.images; n += gridDim.z * images) {
+    body(Coordinates{n, c, y, x}, static_cast<int>(tiles.channels - c));
+  }
+}
+
 // Between nchw and octets of channels (nhwc). kReadsPlanes: from nchw.
 template <typename In, typename Out, bool kReadsPlanes>
 __global__ void __launch_bounds__(kConvertThreads)
     planes_and_channels_kernel(DeviceView<const In> from, DeviceView<Out> to, PositionTiles tiles,
                                bool is_aligned) {
-  std::uint32_t y = tiles.position();
-  const std::uint32_t c = tiles.channel();
-  if (y >= tiles.positions || c >= tiles.channels) return;
-  const std::uint32_t x = tiles.width.split(y);
-  const int count = static_cast<int>(tiles.channels - c);
-  for (std::uint32_t n = blockIdx.z; n < tiles.images; n += gridDim.z) {
-    const In* const source = from.origin + from.offset(n, c, y, x);
-    Out* const target = to.origin + to.offset(n, c, y, x);
-    if constexpr (kReadsPlanes) {
-      store_octet(target, gather_octet(source, from.channel, count), count, is_aligned);
-    } else {
-      scatter_octet(target, to.channel, load_octet(source, count, is_aligned), count);
-    }
-  }
+  for_each_image(tiles, 1, [&](const Coordinates& at, int count) {
+    move_octet<kReadsPlanes>(from.origin + from.offset(at.n, at.c, at.y, at.x),
+                             to.origin + to.offset(at.n, at.c, at.y, at.x),
+                             kReadsPlanes ? from.channel : to.channel, count, is_aligned);
+  });
 }
 
 // Between nhwc and chwn: a thread turns eight channels of eight images around in its registers.
@@ -86,12 +102,9 @@ template <typename In, typename Out, bool kReadsChannels>
 __global__ void __launch_bounds__(kConvertThreads)
     turn_octets_kernel(DeviceView<const In> from, DeviceView<Out> to, PositionTiles tiles,
                        bool is_aligned) {
-  std::uint32_t y = tiles.position();
-  const std::uint32_t c = tiles.channel();
-  if (y >= tiles.positions || c >= tiles.channels) return;
-  const std::uint32_t x = tiles.width.split(y);
-  const int channels = static_cast<int>(min(tiles.channels - c, std::uint32_t{kOctet}));
-  for (std::uint32_t n = blockIdx.z * kOctet; n < tiles.images; n += gridDim.z * kOctet) {
+  for_each_image(tiles, kOctet, [&](const Coordinates& at, int all_channels) {
+    const std::uint32_t n = at.n, c = at.c, y = at.y, x = at.x;
+    const int channels = min(all_channels, kOctet);
     const int images = static_cast<int>(min(tiles.images - n, std::uint32_t{kOctet}));
     const int rows = kReadsChannels ? images : channels;     // octets that are read
     const int columns = kReadsChannels ? channels : images;  // their elements
@@ -112,7 +125,7 @@ __global__ void __launch_bounds__(kConvertThreads)
         store_octet(to.origin + to.offset(n_j, c_j, y, x), column, rows, is_aligned);
       }
     }
-  }
+  });
 }
 
 }  // namespace winnow

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/octet_grid.cuh"
 
 namespace winnow {
@@ -77,15 +77,13 @@ void launch_add(std::span<const ActivationView> in, bool has_relu, const Activat
     const bool is_aligned =
         has_aligned_octets(out) &&
         std::ranges::all_of(in, [](const auto& view) { return has_aligned_octets(view); });
-    add_octets_kernel<T><<<element_grid(grid.order), kElementThreads, 0, stream>>>(
-        inputs, device_view<T>(out), has_relu, grid, is_aligned);
-    CUDA_CHECK(cudaGetLastError());
+    launch_overlapping(add_octets_kernel<T>, {element_grid(grid.order), kElementThreads}, true,
+                       stream, inputs, device_view<T>(out), has_relu, grid, is_aligned);
     return;
   }
   const Unraveler order(out.format.layout, out.size);
-  add_kernel<T><<<element_grid(order), kElementThreads, 0, stream>>>(inputs, device_view<T>(out),
-                                                                     has_relu, order);
-  CUDA_CHECK(cudaGetLastError());
+  launch_overlapping(add_kernel<T>, {element_grid(order), kElementThreads}, true, stream, inputs,
+                     device_view<T>(out), has_relu, order);
 }
 
 }  // namespace

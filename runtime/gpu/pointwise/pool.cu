@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/octet_grid.cuh"
 
 namespace winnow {
@@ -114,6 +114,8 @@ __global__ void __launch_bounds__(kElementThreads)
 template <typename T>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     plane_kernel(DeviceView<const T> in, DeviceView<T> out, PoolWindow plane, Unraveler order) {
+  begin_next_launch();
+  wait_for_launch_before();
   const std::uint32_t c = blockIdx.x * kWarpsPerBlock + threadIdx.x / kWarp;
   if (c >= order.per_group) return;
   const int lane = threadIdx.x % kWarp;
@@ -173,8 +175,8 @@ void launch_pool(ActivationView in, ActivationView out, const PoolWindow& window
       has_octets(in.format.layout) && in.format.layout.order == out.format.layout.order;
   if (!has_both) {
     const Unraveler order(out.format.layout, out.size);
-    pool_kernel<T>
-        <<<element_grid(order), kElementThreads, 0, stream>>>(source, target, window, order);
+    launch_overlapping(pool_kernel<T>, {element_grid(order), kElementThreads}, true, stream, source,
+                       target, window, order);
     return;
   }
   const OctetGrid grid(out.format.layout, out.size);
@@ -182,8 +184,8 @@ void launch_pool(ActivationView in, ActivationView out, const PoolWindow& window
   auto kernel = pool_octets_kernel<T, 0>;
   if (is_square && window.kernel_h == 2) kernel = pool_octets_kernel<T, 2>;
   if (is_square && window.kernel_h == 3) kernel = pool_octets_kernel<T, 3>;
-  kernel<<<element_grid(grid.order), kElementThreads, 0, stream>>>(
-      source, target, window, grid, has_aligned_octets(in) && has_aligned_octets(out));
+  launch_overlapping(kernel, {element_grid(grid.order), kElementThreads}, true, stream, source,
+                     target, window, grid, has_aligned_octets(in) && has_aligned_octets(out));
 }
 
 }  // namespace
@@ -208,7 +210,6 @@ void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
                           .is_max = op.kind == PoolKind::max};
   with_element(in.format.precision,
                [&](auto element) { launch_pool<decltype(element)>(in, out, window, stream); });
-  CUDA_CHECK(cudaGetLastError());
 }
 
 void global_pool(const GlobalPool& op, const ActivationView& in, const ActivationView& out,
@@ -231,13 +232,13 @@ void global_pool(const GlobalPool& op, const ActivationView& in, const Activatio
     if (is_plane_a_run) {
       dim3 grid = element_grid(order);
       grid.x = (order.per_group + kWarpsPerBlock - 1) / kWarpsPerBlock;
-      plane_kernel<T><<<grid, kWarp * kWarpsPerBlock, 0, stream>>>(source, target, plane, order);
+      launch_overlapping(plane_kernel<T>, {grid, kWarp * kWarpsPerBlock}, true, stream, source,
+                         target, plane, order);
     } else {
-      channel_kernel<T>
-          <<<element_grid(order), kElementThreads, 0, stream>>>(source, target, plane, order);
+      launch_overlapping(channel_kernel<T>, {element_grid(order), kElementThreads}, true, stream,
+                         source, target, plane, order);
     }
   });
-  CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace winnow

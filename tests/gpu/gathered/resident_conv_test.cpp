@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/device/stream.h"
 #include "runtime/gpu/gathered/channel_places.h"
 #include "tests/gpu/conv_cases.h"
 #include "tests/gpu/device_tensor.h"
@@ -163,12 +164,15 @@ TEST_CASE("resident_conv follows the launch before and precedes the next one") {
   // Two buffers in turn: a launch that did not wait would overwrite what the one before reads.
   const DeviceTensor first(kFormat, layer.input), second(kFormat, layer.input);
   reference::Array expected = layer.input;
+  const Stream stream;
+  CUDA_CHECK(cudaDeviceSynchronize());
   for (int i = 0; i < 4; ++i) {
     const DeviceTensor& from = i % 2 == 0 ? first : second;
     const DeviceTensor& to = i % 2 == 0 ? second : first;
-    resident_conv(uploaded, from.view(), {}, to.view(), best_resident_loads(), nullptr);
-    expected = layer.next(expected);
+    resident_conv(uploaded, from.view(), {}, to.view(), best_resident_loads(), stream.get());
   }
+  stream.synchronize();
+  for (int i = 0; i < 4; ++i) expected = layer.next(expected);
   CHECK(relative_error(first.values(), expected.values) <= 2 * tolerance(Precision::f16));
 }
 
