@@ -42,6 +42,11 @@ inline bool can_overlap() {
   return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
 }
 
+// Whether its thread blocks can be in clusters, which read each other's shared memory.
+inline bool has_clusters() {
+  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+}
+
 // Enqueues kernel(arguments...). With `overlaps` it may begin before the launch before it has
 // ended, where the GPU can do that; `kernel` then calls wait_for_launch_before(). Throws
 // Error{device} if the launch is refused.

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "runtime/base/error.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/conv/direct_conv.h"
 #include "runtime/gpu/conv/padded_rows.h"
 #include "runtime/gpu/layer/family_list.h"
@@ -70,7 +71,8 @@ class Preparation {
                           .rows = rows_.rows,
                           .vector = rows_.vector,
                           .layout = format.layout,
-                          .sms = sms_};
+                          .sms = sms_,
+                          .has_clusters = has_clusters()};
     std::map<int, std::shared_ptr<const DirectWeights>> weights;  // by channels per thread
     for (const DirectTile& tile : direct_tiles(work, problem_.options.sub_batch)) {
       auto& uploaded = weights[tile.channels];

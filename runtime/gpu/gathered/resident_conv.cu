@@ -69,7 +69,7 @@ ResidentLayer upload_resident_layer(const ResidentConvWeights& weights, std::spa
 ResidentLimits resident_limits() {
   return {.shared_bytes = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
           .sms = device_attribute(cudaDevAttrMultiProcessorCount),
-          .has_clusters = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9};
+          .has_clusters = has_clusters()};
 }
 
 ResidentLoads best_resident_loads() {

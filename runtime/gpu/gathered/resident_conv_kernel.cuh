@@ -318,8 +318,9 @@ class ResidentConsumer {
     for (int step = 1; step < a_.g.shares(); ++step) {
       const int other = (share() + step) & (a_.g.shares() - 1);
       const std::uint32_t at = slot((other & (a_.g.split - 1)) - task_.split, q, i);
-      const float4 value =
-          a_.g.cluster > 1 ? read_cluster(address_in(at, other >> split_bits)) : read_shared(at);
+      const float4 value = a_.g.cluster > 1
+                               ? load_four_in_cluster(address_in(at, other >> split_bits))
+                               : read_shared(at);
       sum[0] += value.x;
       sum[1] += value.y;
       sum[2] += value.z;
@@ -340,19 +341,6 @@ class ResidentConsumer {
                  : "memory");
     return value;
   }
-  __device__ static float4 read_cluster(std::uint32_t from) {
-#if __CUDA_ARCH__ >= 900
-    float4 value;
-    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "r"(from)
-                 : "memory");
-    return value;
-#else
-    return read_shared(from);
-#endif
-  }
-
   // Outputs ------------------------------------------------------------------------------------
 
   __device__ bool owns(int q, int i) const {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/device/overlapping_launch.h"
 #include "tests/gpu/conv_cases.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"
@@ -37,7 +38,9 @@ void check_layer(const ConvCase& c, int vector, double density, Pads pads,
                         .layout = base.layout,
                         .sms = 4};
   for (const int sub_batch : {1, 2, 4, 8}) {
-    for (const DirectTile& tile : direct_tiles(work, sub_batch)) {
+    for (DirectTile tile : direct_tiles(work, sub_batch)) {
+      tile.shares = has_clusters() ? 1 << random.below(4) : 1;
+      if (!is_valid(tile, base.layout, rows.vector)) tile.shares = 1;
       const DirectWeights uploaded =
           upload_direct_weights(rows, bias, conv, strides, tile.channels);
       const DeviceTensor out(out_format, expected.shape);
@@ -113,7 +116,11 @@ TEST_CASE("direct_conv gives equal bits for equal inputs") {
   const reference::Array input = random.array({8, 32, 6, 6});
   const ActivationFormat in_format{.halo_h = 1, .halo_w = 1};
   const DeviceTensor in(in_format, input);
-  const DirectTile tile{.channels = 1, .sub_batch = 2, .positions = 32, .slices = 8};
+  const DirectTile tile{.channels = 1,
+                        .sub_batch = 2,
+                        .positions = 32,
+                        .slices = 8,
+                        .shares = has_clusters() ? 8 : 1};
   const DirectWeights uploaded =
       upload_direct_weights(direct_rows(block_csr(weight), 1), std::vector<float>(16, 0.0f), conv,
                             strides_of(in_format, extents_of(input.shape)), 1);
