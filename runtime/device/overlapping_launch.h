@@ -27,6 +27,7 @@
 #include "runtime/base/error.h"
 #include "runtime/device/attribute.h"
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/device_code.h"
 
 namespace winnow {
 
@@ -39,12 +40,12 @@ struct LaunchSize {
 
 // Whether the current GPU can begin a launch before the one before it has ended.
 inline bool can_overlap() {
-  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+  return runs_hopper_code();
 }
 
 // Whether its thread blocks can be in clusters, which read each other's shared memory.
 inline bool has_clusters() {
-  return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+  return runs_hopper_code();
 }
 
 // Enqueues kernel(arguments...). With `overlaps` it may begin before the launch before it has
