@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "runtime/gpu/gathered/resident_tile.h"
+#include "runtime/gpu/gathered/ring_arguments.h"
 
 namespace winnow {
 
@@ -18,12 +19,12 @@ struct ResidentArguments {
   const std::int32_t* place = nullptr;
   const float* bias = nullptr;  // [groups * 16]
   const __half* in = nullptr;
-  const __half* residual = nullptr;  // added before ReLU; as the output before pooling, or null
+  const __half* addend = nullptr;  // added before ReLU; as the output before pooling, or null
   __half* out = nullptr;
 
-  int capacity = 0;       // records of a stream in memory
-  float least = 0;        // of an output: 0 with relu, else -infinity
-  bool pools = false;     // 2 x 2, stride 2: the largest
+  int capacity = 0;  // records of a stream in memory
+  float least = 0;   // of an output: 0 with relu, else -infinity
+  RingPool pool = RingPool::none;
   bool uses_bulk = true;  // bulk copies instead of one thread's 16 bytes at a time
 };
 

@@ -4,6 +4,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/overlapping_launch.h"
+#include "runtime/gpu/gathered/gathered_format.h"
 #include "runtime/gpu/gathered/resident_kernels.h"
 
 namespace winnow {
@@ -17,22 +18,22 @@ bool is_same_map(const Extents& a, const Extents& b) {
   return a.c == b.c && a.h == b.h && a.w == b.w;
 }
 
-void check(const ResidentLayer& layer, const ActivationView& in, const ActivationView& residual,
+void check(const ResidentLayer& layer, const ActivationView& in, const ActivationView* addend,
            const ActivationView& out) {
-  const ActivationFormat format{.layout = Layout::nchw32c8n, .precision = Precision::f16};
-  require(in.format == format && out.format == format, "input or output is not nchw32c8n f16");
+  require(is_gathered(in.format) && is_gathered(out.format),
+          "input or output is not nchw32c8n f16");
   Extents stored = layer.out;
-  if (layer.epilogue.pools) {
+  if (layer.epilogue.pool != RingPool::none) {
     stored.h /= 2;
     stored.w /= 2;
   }
   require(
       is_same_map(in.size, layer.in) && is_same_map(out.size, stored) && in.size.n == out.size.n,
       "images, channels or maps do not fit");
-  if (residual.data == nullptr) return;
-  require(residual.format == format, "what is added is not nchw32c8n f16");
-  require(is_same_map(residual.size, layer.out) && residual.size.n == in.size.n,
-          "what is added does not fit");
+  if (addend == nullptr) return;
+  require(addend->format == out.format && is_same_map(addend->size, layer.out) &&
+              addend->size.n == in.size.n,
+          "the addend is not as the output");
 }
 
 ResidentConvKernel kernel_for(const ResidentTile& tile) {
@@ -62,7 +63,7 @@ ResidentLayer upload_resident_layer(const ResidentConvWeights& weights, std::spa
   layer.records = upload(weights.records);
   layer.heads = upload(weights.heads);
   layer.place = upload(weights.place);
-  layer.bias = upload(row_biases(weights.place, bias));
+  layer.bias = upload(row_biases(weights.channel, bias));
   return layer;
 }
 
@@ -73,14 +74,13 @@ ResidentLimits resident_limits() {
 }
 
 ResidentLoads best_resident_loads() {
-  const bool has_bulk = device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-  return has_bulk ? ResidentLoads::in_bulk : ResidentLoads::by_threads;
+  return runs_hopper_code() ? ResidentLoads::in_bulk : ResidentLoads::by_threads;
 }
 
 void resident_conv(const ResidentLayer& layer, const ActivationView& in,
-                   const ActivationView& residual, const ActivationView& out, ResidentLoads loads,
+                   const ActivationView* addend, const ActivationView& out, ResidentLoads loads,
                    cudaStream_t stream) {
-  check(layer, in, residual, out);
+  check(layer, in, addend, out);
   if (out.size.count() == 0) return;
   ResidentArguments a;
   a.g = resident_geometry(layer.tile, layer.conv, in.size, of_images(layer.out, in.size.n));
@@ -89,11 +89,11 @@ void resident_conv(const ResidentLayer& layer, const ActivationView& in,
   a.place = layer.place.get();
   a.bias = layer.bias.get();
   a.in = static_cast<const __half*>(in.data);
-  a.residual = static_cast<const __half*>(residual.data);
+  a.addend = addend == nullptr ? nullptr : static_cast<const __half*>(addend->data);
   a.out = static_cast<__half*>(out.data);
   a.capacity = static_cast<int>(layer.capacity);
   a.least = layer.epilogue.has_relu ? 0.0f : -std::numeric_limits<float>::infinity();
-  a.pools = layer.epilogue.pools;
+  a.pool = layer.epilogue.pool;
   a.uses_bulk = loads == ResidentLoads::in_bulk;
   const ResidentConvKernel kernel = kernel_for(layer.tile);
   const LaunchSize size{.blocks = static_cast<unsigned>(thread_blocks(layer.tile, a.g)),

@@ -8,6 +8,7 @@
 
 #include "runtime/device/buffer.h"
 #include "runtime/gpu/gathered/resident_weights.h"
+#include "runtime/gpu/gathered/ring_arguments.h"
 #include "runtime/gpu/layer/activation.h"
 
 namespace winnow {
@@ -18,7 +19,7 @@ enum class ResidentLoads { in_bulk, by_threads };
 // What a launch does beside the convolution.
 struct ResidentEpilogue {
   bool has_relu = false;
-  bool pools = false;  // the largest of 2 x 2, stride 2, after all else
+  RingPool pool = RingPool::none;  // after all else
 };
 
 // ResidentConvWeights and biases in device memory.
@@ -44,13 +45,13 @@ ResidentLimits resident_limits();
 // Whether the current GPU has the bulk copies.
 ResidentLoads best_resident_loads();
 
-// Enqueues out = pool(relu(conv(in) + bias + residual)), all nchw32c8n f16 without halos; sums in
-// fp32. `residual` has the size of the output before pooling, and null data if nothing is added;
-// its channels lie as those of the output. Every channel of a sum is added in the same order at
-// each launch. Throws Error{usage} if sizes or formats do not fit, Error{device} if a launch is
-// refused.
+// Enqueues out = pool(relu(conv(in) + bias + addend)), all nchw32c8n f16 without halos; sums in
+// fp32, equal bits at each launch. `addend` is null or has the size of the output before pooling
+// and its order of channels; without pooling it may be the output's memory. Channels lie at the
+// places that the weights were packed for. Throws Error{usage} if sizes or formats do not fit,
+// Error{device} if a launch is refused.
 void resident_conv(const ResidentLayer& layer, const ActivationView& in,
-                   const ActivationView& residual, const ActivationView& out, ResidentLoads loads,
+                   const ActivationView* addend, const ActivationView& out, ResidentLoads loads,
                    cudaStream_t stream);
 
 }  // namespace winnow

@@ -144,7 +144,7 @@ class ResidentConsumer {
       clear();
       multiply_all(pass);
       if (a_.g.shares() > 1) exchange();
-      a_.pools ? store_squares(pass) : store_pixels(pass);
+      pools() ? store_squares(pass) : store_pixels(pass);
     }
     if (a_.g.cluster > 1) {  // others may still read sums of this thread block
       __syncwarp();
@@ -296,13 +296,13 @@ class ResidentConsumer {
     __syncthreads();  // the input is not read any more
 #pragma unroll
     for (int u = 0; u < kPixels; ++u) {
-      if (owner_of_pixel(a_.g, a_.pools, u / 4, u % 4) == share()) continue;
+      if (owner_of_pixel(a_.g, pools(), u / 4, u % 4) == share()) continue;
       write_shared(slot(0, u / 4, u % 4), sum_of(u / 4, u % 4));
     }
     a_.g.cluster > 1 ? meet_in_cluster() : __syncthreads();
 #pragma unroll
     for (int u = 0; u < kPixels; ++u) {
-      if (owner_of_pixel(a_.g, a_.pools, u / 4, u % 4) == share()) add_others(u / 4, u % 4);
+      if (owner_of_pixel(a_.g, pools(), u / 4, u % 4) == share()) add_others(u / 4, u % 4);
     }
   }
 
@@ -343,8 +343,11 @@ class ResidentConsumer {
   }
   // Outputs ------------------------------------------------------------------------------------
 
+  __device__ bool pools() const {
+    return a_.pool != RingPool::none;
+  }
   __device__ bool owns(int q, int i) const {
-    return owner_of_pixel(a_.g, a_.pools, q, i) == share();
+    return owner_of_pixel(a_.g, pools(), q, i) == share();
   }
   __device__ ResidentPixel origin(int pass) const {
     return output_pixel(form(), at_, task_.part, pass, {0, 0, 0});
@@ -364,8 +367,8 @@ class ResidentConsumer {
   __device__ float2 value_of(int q, int i, int half, std::int64_t element) {
     const float(&sum)[4] = sum_of(q, i);
     float2 value = make_float2(sum[2 * half] + bias_[half], sum[2 * half + 1] + bias_[half]);
-    if (a_.residual != nullptr) {
-      const float2 added = __half22float2(*reinterpret_cast<const __half2*>(a_.residual + element));
+    if (a_.addend != nullptr) {
+      const float2 added = __half22float2(*reinterpret_cast<const __half2*>(a_.addend + element));
       value.x += added.x;
       value.y += added.y;
     }
@@ -392,7 +395,7 @@ class ResidentConsumer {
     }
   }
 
-  // The largest of each square.
+  // The largest of each square, or their average.
   __device__ void store_squares(int pass) {
     const ResidentPixel first = origin(pass), pooled_first = pooled_pixel(first);
     const int height = a_.g.height / 2, width = a_.g.width / 2;
@@ -406,7 +409,8 @@ class ResidentConsumer {
         const PixelOfPair which = pixel_of_square(form(), q, 0);
         const ResidentPixel pixel = pooled_pixel(pixel_of_pair(form(), which.pair, which.second));
         if (!owns(q, 0) || !is_in(a_.g, pooled_first, pixel, height, width)) continue;
-        float2 most = make_float2(a_.least, a_.least);
+        const bool is_average = a_.pool == RingPool::average;
+        float2 pooled = is_average ? make_float2(0, 0) : make_float2(a_.least, a_.least);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const PixelOfPair part = pixel_of_square(form(), q, i);
@@ -415,10 +419,15 @@ class ResidentConsumer {
                                         a_.g.height, a_.g.width) *
                                 kGatheredImages;
           const float2 value = value_of(q, i, half, added);
-          most = make_float2(at_least(value.x, most.x), at_least(value.y, most.y));
+          if (is_average) {
+            pooled.x += at_least(value.x, a_.least) * 0.25f;
+            pooled.y += at_least(value.y, a_.least) * 0.25f;
+          } else {
+            pooled = make_float2(at_least(value.x, pooled.x), at_least(value.y, pooled.y));
+          }
         }
         store_images(a_.out + begin + output_step(a_.g, pixel, height, width) * kGatheredImages,
-                     most.x, most.y);
+                     pooled.x, pooled.y);
       }
     }
   }

@@ -23,13 +23,22 @@ struct SkippingBatch {
 class Packer {
  public:
   Packer(const GatheredGroups& groups, const Conv& conv, const ResidentTile& tile,
-         const ResidentGeometry& geometry, const std::vector<std::int32_t>& input_place)
-      : groups_(groups), conv_(conv), tile_(tile), g_(geometry), place_(input_place) {}
+         const ResidentGeometry& geometry, const std::vector<std::int32_t>& input_place,
+         const std::vector<std::int32_t>& output_place)
+      : groups_(groups),
+        conv_(conv),
+        tile_(tile),
+        g_(geometry),
+        place_(input_place),
+        output_(output_place) {}
 
   ResidentConvWeights pack() {
     ResidentConvWeights packed;
     packed.groups = groups_.weight.rows();
-    packed.place = groups_.place;
+    packed.channel = groups_.place;
+    for (const std::int32_t channel : packed.channel) {
+      packed.place.push_back(channel < 0 ? -1 : output_[static_cast<std::size_t>(channel)]);
+    }
     std::vector<std::vector<SkippingBatch>> streams;
     for (std::int64_t group = 0; group < packed.groups; ++group) {
       for (int rank = 0; rank < g_.cluster; ++rank) {
@@ -210,14 +219,16 @@ class Packer {
   ResidentTile tile_;
   ResidentGeometry g_;
   const std::vector<std::int32_t>& place_;
+  const std::vector<std::int32_t>& output_;
 };
 
 }  // namespace
 
 ResidentConvWeights pack_for_resident(const GatheredGroups& groups, const Conv& conv,
                                       const ResidentTile& tile, const ResidentGeometry& geometry,
-                                      const std::vector<std::int32_t>& input_place) {
-  return Packer(groups, conv, tile, geometry, input_place).pack();
+                                      const std::vector<std::int32_t>& input_place,
+                                      const std::vector<std::int32_t>& output_place) {
+  return Packer(groups, conv, tile, geometry, input_place, output_place).pack();
 }
 
 }  // namespace winnow

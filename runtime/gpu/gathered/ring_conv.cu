@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/overlapping_launch.h"
+#include "runtime/gpu/gathered/gathered_format.h"
 #include "runtime/gpu/gathered/ring_kernel.cuh"
 #include "runtime/gpu/gathered/tensor_map.h"
 
@@ -41,11 +42,6 @@ const Compiled& kernel_for(const RingTile& tile, const RingBox& box, const Conv&
     if (form.pitch == 0 || has_pitch) return candidate;
   }
   fail(ErrorCode::internal, "no kernel for ", to_string(tile));
-}
-
-bool is_gathered(const ActivationFormat& format) {
-  return format.layout == Layout::nchw32c8n && format.precision == Precision::f16 &&
-         format.halo_h == 0 && format.halo_w == 0;
 }
 
 void check(const RingLayer& layer, const ActivationView& in, const ActivationView* addend,

@@ -14,6 +14,10 @@ namespace winnow {
 namespace {
 
 constexpr ActivationFormat kFormat{.layout = Layout::nchw32c8n, .precision = Precision::f16};
+constexpr ActivationFormat kIn{
+    .layout = Layout::nchw32c8n, .precision = Precision::f16, .order = 1};
+constexpr ActivationFormat kOut{
+    .layout = Layout::nchw32c8n, .precision = Precision::f16, .order = 2};
 
 // A layer with its input, and what the reference makes of it.
 class Layer {
@@ -22,7 +26,7 @@ class Layer {
       : conv(c.conv),
         input(random.array({c.batch, conv.in_channels, c.height, c.width})),
         bias(random.reals(static_cast<std::size_t>(conv.out_channels))),
-        in(kFormat, input) {
+        in(kIn, input) {
     const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
     const CsrWeight csr = random.weight(conv.out_channels, cols, vector, density);
     weight = to_dense(csr);
@@ -34,13 +38,15 @@ class Layer {
   Extents in_size() const { return extents_of(input.shape); }
   Extents out_size() const { return extents_of(expected.shape); }
 
-  reference::Array wanted(const ResidentEpilogue& epilogue, bool has_residual) const {
+  reference::Array wanted(const ResidentEpilogue& epilogue, bool has_addend) const {
     reference::Array result = expected;
-    for (std::size_t i = 0; has_residual && i < result.values.size(); ++i) {
+    for (std::size_t i = 0; has_addend && i < result.values.size(); ++i) {
       result.values[i] += added.values[i];
     }
     if (epilogue.has_relu) result = reference::relu(result);
-    return epilogue.pools ? reference::pool({}, result) : result;
+    if (epilogue.pool == RingPool::none) return result;
+    const bool is_max = epilogue.pool == RingPool::max;
+    return reference::pool({.kind = is_max ? PoolKind::max : PoolKind::average}, result);
   }
 
   // The layer with ReLU, applied to something else; values rounded as the GPU stores them.
@@ -50,21 +56,31 @@ class Layer {
     return result;
   }
 
-  void check(const ResidentTile& tile, const ResidentEpilogue& epilogue, bool has_residual,
-             ResidentLoads loads) const {
+  ResidentLayer uploaded(const ResidentTile& tile, const ResidentEpilogue& epilogue,
+                         const std::vector<std::int32_t>& in_places,
+                         const std::vector<std::int32_t>& out_places) const {
     const ResidentGeometry g = resident_geometry(tile, conv, in_size(), out_size());
-    const ResidentConvWeights weights =
-        pack_for_resident(groups, conv, tile, g, plain_places(conv.in_channels));
-    const ResidentLayer layer =
-        upload_resident_layer(weights, bias, conv, tile, in_size(), out_size(), epilogue);
-    const reference::Array result = wanted(epilogue, has_residual);
-    const DeviceTensor residual(kFormat, added), out(kFormat, result.shape);
-    ActivationView residual_view = residual.view();
-    if (!has_residual) residual_view.data = nullptr;
-    resident_conv(layer, in.view(), residual_view, out.view(), loads, nullptr);
+    return upload_resident_layer(pack_for_resident(groups, conv, tile, g, in_places, out_places),
+                                 bias, conv, tile, in_size(), out_size(), epilogue);
+  }
+  // With channels by themselves.
+  ResidentLayer uploaded(const ResidentTile& tile, const ResidentEpilogue& epilogue) const {
+    return uploaded(tile, epilogue, plain_places(conv.in_channels),
+                    plain_places(conv.out_channels));
+  }
+
+  void check(const ResidentTile& tile, const ResidentEpilogue& epilogue, bool has_addend,
+             ResidentLoads loads) const {
+    const ResidentLayer layer = uploaded(tile, epilogue, places_in_order(1, conv.in_channels),
+                                         places_in_order(2, conv.out_channels));
+    const reference::Array result = wanted(epilogue, has_addend);
+    const DeviceTensor addend(kOut, added), out(kOut, result.shape);
+    const ActivationView addend_view = addend.view();
+    resident_conv(layer, in.view(), has_addend ? &addend_view : nullptr, out.view(), loads,
+                  nullptr);
     CAPTURE(to_string(tile));
-    CAPTURE(epilogue.pools);
-    CAPTURE(has_residual);
+    CAPTURE(static_cast<int>(epilogue.pool));
+    CAPTURE(has_addend);
     CAPTURE(loads == ResidentLoads::in_bulk);
     CHECK(relative_error(out.values(), result.values) <= tolerance(Precision::f16));
     CHECK(out.is_frame_untouched());
@@ -77,8 +93,8 @@ class Layer {
     REQUIRE(!tiles.empty());
     const std::size_t step = std::max<std::size_t>(1, tiles.size() / count);
     for (std::size_t t = random.below(step); t < tiles.size(); t += step) {
-      const bool pools = can_pool(tiles[t], out_size()) && random.below(2) == 0;
-      const ResidentEpilogue epilogue{.has_relu = random.below(2) == 0, .pools = pools};
+      const auto pool = static_cast<RingPool>(can_pool(tiles[t], out_size()) ? random.below(3) : 0);
+      const ResidentEpilogue epilogue{.has_relu = random.below(2) == 0, .pool = pool};
       check(tiles[t], epilogue, random.below(2) == 0, best_resident_loads());
       check(tiles[t], epilogue, random.below(2) == 0, ResidentLoads::by_threads);
     }
@@ -130,18 +146,16 @@ TEST_CASE("resident_conv gives equal bits for equal inputs where warps and block
   const ConvCase c{
       8, 4, 4, {.in_channels = 128, .out_channels = 32, .kernel = {3, 3}, .padding = {1, 1}}};
   const Layer layer(c, 16, 0.3, random);
+  const DeviceTensor in(kFormat, layer.input);
   for (const ResidentTile& tile :
        valid_resident_tiles({c.conv, layer.in_size(), layer.out_size()}, resident_limits())) {
     if (tile.split * tile.cluster < 4) continue;
     CAPTURE(to_string(tile));
-    const ResidentGeometry g = resident_geometry(tile, c.conv, layer.in_size(), layer.out_size());
-    const ResidentLayer uploaded =
-        upload_resident_layer(pack_for_resident(layer.groups, c.conv, tile, g, plain_places(128)),
-                              layer.bias, c.conv, tile, layer.in_size(), layer.out_size(), {});
+    const ResidentLayer uploaded = layer.uploaded(tile, {});
     std::vector<std::vector<float>> runs;
     for (int run = 0; run < 3; ++run) {
       const DeviceTensor out(kFormat, layer.expected.shape);
-      resident_conv(uploaded, layer.in.view(), {}, out.view(), best_resident_loads(), nullptr);
+      resident_conv(uploaded, in.view(), nullptr, out.view(), best_resident_loads(), nullptr);
       runs.push_back(out.values());
     }
     CHECK(runs[0] == runs[1]);
@@ -157,10 +171,7 @@ TEST_CASE("resident_conv follows the launch before and precedes the next one") {
   const Layer layer(c, 16, 0.05, random);
   const ResidentTile tile =
       resident_tiles({c.conv, layer.in_size(), layer.out_size(), 30}, resident_limits(), 1).at(0);
-  const ResidentGeometry g = resident_geometry(tile, c.conv, layer.in_size(), layer.out_size());
-  const ResidentLayer uploaded = upload_resident_layer(
-      pack_for_resident(layer.groups, c.conv, tile, g, plain_places(64)), layer.bias, c.conv, tile,
-      layer.in_size(), layer.out_size(), {.has_relu = true});
+  const ResidentLayer uploaded = layer.uploaded(tile, {.has_relu = true});
   // Two buffers in turn: a launch that did not wait would overwrite what the one before reads.
   const DeviceTensor first(kFormat, layer.input), second(kFormat, layer.input);
   reference::Array expected = layer.input;
@@ -169,7 +180,7 @@ TEST_CASE("resident_conv follows the launch before and precedes the next one") {
   for (int i = 0; i < 4; ++i) {
     const DeviceTensor& from = i % 2 == 0 ? first : second;
     const DeviceTensor& to = i % 2 == 0 ? second : first;
-    resident_conv(uploaded, from.view(), {}, to.view(), best_resident_loads(), stream.get());
+    resident_conv(uploaded, from.view(), nullptr, to.view(), best_resident_loads(), stream.get());
   }
   stream.synchronize();
   for (int i = 0; i < 4; ++i) expected = layer.next(expected);
@@ -184,16 +195,13 @@ TEST_CASE("resident_conv refuses what does not fit") {
   const Layer layer(c, 16, 0.3, random);
   const ResidentTile tile =
       resident_tiles({c.conv, layer.in_size(), layer.out_size(), 90}, resident_limits(), 1).at(0);
-  const ResidentGeometry g = resident_geometry(tile, c.conv, layer.in_size(), layer.out_size());
-  const ResidentLayer uploaded =
-      upload_resident_layer(pack_for_resident(layer.groups, c.conv, tile, g, plain_places(32)),
-                            layer.bias, c.conv, tile, layer.in_size(), layer.out_size(), {});
+  const ResidentLayer uploaded = layer.uploaded(tile, {});
   const DeviceTensor out(kFormat, {8, 32, 4, 4}), small(kFormat, {8, 32, 2, 2});
   const DeviceTensor other({.layout = Layout::chwn8, .precision = Precision::f16}, {8, 32, 4, 4});
-  const auto refusal = [&](const DeviceTensor& residual, const DeviceTensor& to) {
+  const auto refusal = [&](const DeviceTensor& added, const DeviceTensor& to) {
+    const ActivationView addend = added.view();
     return error_of([&] {
-      resident_conv(uploaded, layer.in.view(), residual.view(), to.view(), best_resident_loads(),
-                    nullptr);
+      resident_conv(uploaded, layer.in.view(), &addend, to.view(), best_resident_loads(), nullptr);
     });
   };
   CHECK(refusal(out, small) == ErrorCode::usage);

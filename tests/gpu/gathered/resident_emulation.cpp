@@ -105,9 +105,10 @@ class Emulation {
         form_(layer.tile.form),
         g_(resident_geometry(layer.tile, layer.conv, in, out)),
         weights_(weights),
-        bias_(bias) {}
+        bias_(bias),
+        pools_(layer.pool != RingPool::none) {}
 
-  std::vector<Row> run(const std::vector<Row>& input, const std::vector<Row>& residual,
+  std::vector<Row> run(const std::vector<Row>& input, const std::vector<Row>& addend,
                        std::vector<Row> output) const {
     const int blocks = thread_blocks(layer_.tile, g_);
     for (int block = 0; block < blocks; block += g_.cluster) {
@@ -117,7 +118,7 @@ class Emulation {
       }
       for (int pass = 0; pass < g_.passes; ++pass) {
         for (int warp = 0; warp < g_.warps(); warp += g_.split) {
-          finish(block, warp, pass, sums_of_shares(block, warp, pass, shared), residual, output);
+          finish(block, warp, pass, sums_of_shares(block, warp, pass, shared), addend, output);
         }
       }
     }
@@ -222,17 +223,20 @@ class Emulation {
     }
   }
 
+  static std::size_t row_of(const ResidentWarp& task, std::size_t m) {
+    return static_cast<std::size_t>(task.group) * kGroupChannels + m;
+  }
+
   void finish(int block, int warp, int pass, const std::vector<Sums>& shares,
-              const std::vector<Row>& residual, std::vector<Row>& output) const {
+              const std::vector<Row>& addend, std::vector<Row>& output) const {
     const ResidentBlock at = resident_block(form_, g_, block);
     const ResidentWarp task = resident_warp(g_, at, warp);
     if (task.group >= g_.all_groups) return;
     for (int share = 0; share < g_.shares(); ++share) {
       for (int q = 0; q < form_.pixels() / 4; ++q) {
         for (std::size_t m = 0; m < kGroupChannels; ++m) {
-          const std::int32_t place =
-              weights_.place[static_cast<std::size_t>(task.group) * kGroupChannels + m];
-          if (place >= 0) store(at, task, pass, share, q, m, place, shares, residual, output);
+          const std::int32_t place = weights_.place[row_of(task, m)];
+          if (place >= 0) store(at, task, pass, share, q, m, place, shares, addend, output);
         }
       }
     }
@@ -240,13 +244,14 @@ class Emulation {
 
   void store(const ResidentBlock& at, const ResidentWarp& task, int pass, int share, int q,
              std::size_t m, int place, const std::vector<Sums>& shares,
-             const std::vector<Row>& residual, std::vector<Row>& output) const {
+             const std::vector<Row>& addend, std::vector<Row>& output) const {
     const ResidentPixel origin = output_pixel(form_, at, task.part, pass, {0, 0, 0});
     Row pooled;
-    pooled.fill(-std::numeric_limits<float>::infinity());
+    const bool is_max = layer_.pool == RingPool::max;
+    pooled.fill(is_max ? -std::numeric_limits<float>::infinity() : 0.0f);
     bool owns = false;
     for (int i = 0; i < 4; ++i) {
-      if (owner_of_pixel(g_, layer_.pools, q, i) != share) continue;
+      if (owner_of_pixel(g_, pools_, q, i) != share) continue;
       owns = true;
       const PixelOfPair which = pixel_of_square(form_, q, i);
       const ResidentPixel pixel = pixel_of_pair(form_, which.pair, which.second);
@@ -255,17 +260,18 @@ class Emulation {
       const std::int64_t row = output_row(g_, origin, place, g_.height, g_.width) +
                                output_step(g_, pixel, g_.height, g_.width);
       for (std::size_t n = 0; n < kGatheredImages; ++n) {
-        float value = bias_[static_cast<std::size_t>(place)];
+        float value = bias_[static_cast<std::size_t>(weights_.channel[row_of(task, m)])];
         for (const Sums& sums : shares) {
           value += sums[static_cast<std::size_t>(2 * which.pair + which.second)][m][n];
         }
-        if (!residual.empty() && is_in_map) value += residual[static_cast<std::size_t>(row)][n];
+        if (!addend.empty() && is_in_map) value += addend[static_cast<std::size_t>(row)][n];
         if (layer_.has_relu && value < 0) value = 0;
-        if (!layer_.pools && is_in_map) write(output, row, n, value);
-        pooled[n] = value > pooled[n] || std::isnan(value) ? value : pooled[n];
+        if (!pools_ && is_in_map) write(output, row, n, value);
+        if (!is_max) pooled[n] += value / 4;
+        if (is_max && !(value <= pooled[n])) pooled[n] = value;
       }
     }
-    if (!layer_.pools || !owns) return;
+    if (!pools_ || !owns) return;
     const PixelOfPair which = pixel_of_square(form_, q, 0);
     const ResidentPixel pixel = pooled_pixel(pixel_of_pair(form_, which.pair, which.second));
     const ResidentPixel first = pooled_pixel(origin);
@@ -289,39 +295,36 @@ class Emulation {
   ResidentGeometry g_;
   const ResidentConvWeights& weights_;
   const std::vector<float>& bias_;
+  bool pools_;
 };
-
-std::vector<std::int32_t> plain(std::int64_t channels) {
-  std::vector<std::int32_t> places;
-  for (std::int32_t c = 0; c < channels; ++c) places.push_back(c);
-  return places;
-}
 
 }  // namespace
 
 std::vector<float> emulate_resident(const EmulatedLayer& layer, const ResidentConvWeights& weights,
                                     const std::vector<float>& bias, const reference::Array& input,
                                     const std::vector<std::int32_t>& input_place,
-                                    const std::vector<float>& residual, const Extents& out) {
+                                    const std::vector<std::int32_t>& output_place,
+                                    const std::vector<float>& addend, const Extents& out) {
   const Extents in = extents_of(input.shape);
   Extents stored = out;
-  if (layer.pools) {
+  if (layer.pool != RingPool::none) {
     stored.h /= 2;
     stored.w /= 2;
   }
   // Infinity: not written yet.
   std::vector<Row> output = filled_rows(stored, std::numeric_limits<float>::infinity());
-  std::vector<Row> residual_rows;
-  if (!residual.empty()) residual_rows = rows_of(out, residual, plain(out.c));
+  std::vector<Row> addend_rows;
+  if (!addend.empty()) addend_rows = rows_of(out, addend, output_place);
   const std::vector<Row> rows =
       Emulation(layer, weights, bias, in, out)
-          .run(rows_of(in, input.values, input_place), residual_rows, std::move(output));
+          .run(rows_of(in, input.values, input_place), addend_rows, std::move(output));
   std::vector<float> values;
   const std::int64_t blocks = (out.c + 31) / 32, pixels = stored.h * stored.w;
   for (std::int64_t n = 0; n < out.n; ++n) {
     for (std::int64_t c = 0; c < out.c; ++c) {
       for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-        const std::int64_t row = ((n / 8 * blocks + c / 32) * pixels + pixel) * 32 + c % 32;
+        const std::int64_t p = output_place[static_cast<std::size_t>(c)];
+        const std::int64_t row = ((n / 8 * blocks + p / 32) * pixels + pixel) * 32 + p % 32;
         values.push_back(rows[static_cast<std::size_t>(row)][static_cast<std::size_t>(n % 8)]);
       }
     }

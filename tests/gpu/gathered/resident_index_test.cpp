@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/base/random.h"
 #include "runtime/gpu/gathered/channel_places.h"
 #include "tests/gpu/conv_cases.h"
 #include "tests/gpu/gathered/resident_emulation.h"
@@ -34,27 +35,34 @@ class Layer {
     const CsrWeight weight = random.weight(conv.out_channels, cols, vector, density);
     expected = expected_conv(conv, input, to_dense(weight), bias, false);
     groups = gathered_groups(block_csr(weight), conv);
-    place = balanced_places(conv.in_channels, {&groups}, {&conv});
+    place = balanced_places(conv.in_channels, {{&groups, &conv}});
+    output_place = plain_places(conv.out_channels);
+    Random order(random.below(1000));
+    shuffle(output_place, order);
   }
 
   Extents in() const { return extents_of(input.shape); }
   Extents out() const { return extents_of(expected.shape); }
 
   // Whether a tile computes it as the reference does, with or without an added tensor and a pool.
-  void check(const ResidentTile& tile, bool has_residual, bool pools, RandomValues& random) const {
+  void check(const ResidentTile& tile, bool has_addend, RingPool pool, RandomValues& random) const {
     CAPTURE(to_string(tile));
     const ResidentGeometry g = resident_geometry(tile, conv, in(), out());
-    const ResidentConvWeights weights = pack_for_resident(groups, conv, tile, g, place);
+    const ResidentConvWeights weights =
+        pack_for_resident(groups, conv, tile, g, place, output_place);
     reference::Array wanted = expected;
-    std::vector<float> residual;
-    if (has_residual) {
-      residual = random.reals(wanted.values.size());
-      for (std::size_t i = 0; i < residual.size(); ++i) wanted.values[i] += residual[i];
+    std::vector<float> addend;
+    if (has_addend) {
+      addend = random.reals(wanted.values.size());
+      for (std::size_t i = 0; i < addend.size(); ++i) wanted.values[i] += addend[i];
     }
     wanted = reference::relu(wanted);
-    if (pools) wanted = reference::pool({}, wanted);
-    const std::vector<float> found =
-        emulate_resident({conv, tile, true, pools}, weights, bias, input, place, residual, out());
+    if (pool != RingPool::none) {
+      wanted = reference::pool({.kind = pool == RingPool::max ? PoolKind::max : PoolKind::average},
+                               wanted);
+    }
+    const std::vector<float> found = emulate_resident({conv, tile, true, pool}, weights, bias,
+                                                      input, place, output_place, addend, out());
     CHECK(largest_error(found, wanted.values) < 1e-3);
   }
 
@@ -62,7 +70,7 @@ class Layer {
   reference::Array input, expected;
   std::vector<float> bias;
   GatheredGroups groups;
-  std::vector<std::int32_t> place;
+  std::vector<std::int32_t> place, output_place;
 };
 
 // Every n-th valid tile, so that all kinds come up.
@@ -73,8 +81,9 @@ void check_some_tiles(const Layer& layer, const ResidentLimits& limits, std::siz
   REQUIRE(!tiles.empty());
   const std::size_t step = std::max<std::size_t>(1, tiles.size() / count);
   for (std::size_t t = random.below(step); t < tiles.size(); t += step) {
-    const bool pools = can_pool(tiles[t], layer.out()) && random.below(2) == 0;
-    layer.check(tiles[t], random.below(2) == 0, pools, random);
+    const bool pools = can_pool(tiles[t], layer.out());
+    const auto pool = static_cast<RingPool>(pools ? random.below(3) : 0);
+    layer.check(tiles[t], random.below(2) == 0, pool, random);
   }
 }
 
@@ -130,7 +139,7 @@ TEST_CASE("the resident convolution's indices hold for the tiles of real layers"
     const Layer layer({9, size.side, size.side, conv}, 16, 0.05, random);
     for (const ResidentTile& tile :
          resident_tiles({conv, layer.in(), layer.out(), size.channels / 2, true}, {}, 2)) {
-      layer.check(tile, false, true, random);
+      layer.check(tile, false, RingPool::max, random);
     }
   }
 }
