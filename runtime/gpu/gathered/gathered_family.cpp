@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/gpu/gathered/gathered_family.h"
+#include "runtime/gpu/gathered/resident_conv.h"
 #include "runtime/gpu/gathered/ring_choice.h"
 #include "runtime/gpu/gathered/ring_conv.h"
 #include "runtime/gpu/layer/family_list.h"
@@ -17,8 +18,12 @@
 namespace winnow {
 namespace {
 
+// Of each kernel.
 constexpr std::size_t kMostTiles = 4;
 constexpr std::size_t kMostFusedTiles = 2;
+
+constexpr std::int64_t kFewestRingImages = 4;   // of a batch; unless asked for
+constexpr std::int64_t kMostResidentSide = 32;  // pixels of an output; larger maps are the ring's
 
 // Tensor cores multiply dense matrices about twice as fast as gathered ones: where more columns are
 // left than this the layer could only lose, unless it has so few that memory decides.
@@ -41,6 +46,23 @@ class RingPrepared : public PreparedLayer {
   RingLayer layer_;
   std::size_t conv_input_;
   int sms_;
+};
+
+class ResidentPrepared : public PreparedLayer {
+ public:
+  // As RingPrepared.
+  ResidentPrepared(ResidentLayer layer, std::size_t conv_input)
+      : layer_(std::move(layer)), conv_input_(conv_input) {}
+
+  void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
+              cudaStream_t stream) const override {
+    const ActivationView* addend = in.size() > 1 ? &in[1 - conv_input_] : nullptr;
+    resident_conv(layer_, in[conv_input_], addend, out, best_resident_loads(), stream);
+  }
+
+ private:
+  ResidentLayer layer_;
+  std::size_t conv_input_;
 };
 
 // A convolution, and the step whose launch computes it: itself or what it is fused into.
@@ -96,14 +118,19 @@ class Preparation {
               .columns = static_cast<double>(groups_.weight.blocks()) /
                          static_cast<double>(std::max<std::int64_t>(1, groups_.weight.rows())),
               .sms = gpu.sms(),
-              .most_shared_bytes = static_cast<std::int64_t>(gpu.shared_bytes_per_block())} {}
+              .most_shared_bytes = static_cast<std::int64_t>(gpu.shared_bytes_per_block())},
+        resident_{.conv = launch.conv,
+                  .in = work_.in,
+                  .out = conv_output(launch.conv, work_.in),
+                  .kept_columns = static_cast<std::int64_t>(work_.columns),
+                  .pools = launch.pool != RingPool::none} {}
 
   std::string why_not() const {
-    const bool is_asked = problem_.options.family == "gathered";
     const bool is_dense =
         covered_share(groups_) > kMostCovered && work_.columns > static_cast<double>(kFewColumns);
-    if (is_dense && !is_asked) return "too many columns are left";
-    return best_ring_tiles(work_, 1).empty() ? "its input does not fit shared memory" : "";
+    if (is_dense && !is_asked()) return "too many columns are left";
+    if (!ring_tiles(1).empty() || !best_resident_tiles(1).empty()) return "";
+    return "its input does not fit shared memory";
   }
 
   std::vector<NamedLayer> layers() const {
@@ -112,20 +139,41 @@ class Preparation {
     const auto out_places = orders.places_of(launch_.last.output, launch_.conv.out_channels);
     const std::vector<float> bias = bias_or_zeros(
         weights_of(problem_.model, launch_.conv_step).bias, launch_.conv.out_channels);
+    const std::size_t most = is_fused(launch_) ? kMostFusedTiles : kMostTiles;
     std::vector<NamedLayer> layers;
-    for (const RingTile& tile :
-         best_ring_tiles(work_, is_fused(launch_) ? kMostFusedTiles : kMostTiles)) {
+    for (const RingTile& tile : ring_tiles(most)) {
       const RingProblem ring{launch_.conv, tile, has_relu(), launch_.pool};
       RingLayer layer = upload_ring_layer(
           pack_for_ring(groups_, launch_.conv, tile, in_places, out_places), bias, ring);
       layers.push_back({to_string(tile), std::make_shared<const RingPrepared>(
                                              std::move(layer), launch_.conv_input, work_.sms)});
     }
+    for (const ResidentTile& tile : best_resident_tiles(most)) {
+      const ResidentGeometry geometry =
+          resident_geometry(tile, launch_.conv, resident_.in, resident_.out);
+      ResidentLayer layer = upload_resident_layer(
+          pack_for_resident(groups_, launch_.conv, tile, geometry, in_places, out_places), bias,
+          launch_.conv, tile, resident_.in, resident_.out,
+          {.has_relu = has_relu(), .pool = launch_.pool});
+      layers.push_back({to_string(tile), std::make_shared<const ResidentPrepared>(
+                                             std::move(layer), launch_.conv_input)});
+    }
     return layers;
   }
 
  private:
   std::size_t input() const { return launch_.conv_step.inputs[0]; }
+  bool is_asked() const { return problem_.options.family == "gathered"; }
+
+  std::vector<RingTile> ring_tiles(std::size_t most) const {
+    const bool has_images = is_asked() || work_.in.n >= kFewestRingImages;
+    if (!has_images || !ring_missing_reason().empty()) return {};
+    return best_ring_tiles(work_, most);
+  }
+  std::vector<ResidentTile> best_resident_tiles(std::size_t most) const {
+    if (resident_.out.h > kMostResidentSide || resident_.out.w > kMostResidentSide) return {};
+    return resident_tiles(resident_, resident_limits(), most);
+  }
   // A pooling comes after relu, a sum before it.
   bool has_relu() const {
     return launch_.pool == RingPool::none ? launch_.last.has_relu : launch_.conv_step.has_relu;
@@ -135,6 +183,7 @@ class Preparation {
   const GatheredLaunch& launch_;
   GatheredGroups groups_;
   RingWork work_;
+  ResidentWork resident_;
 };
 
 class GatheredFamily : public Family {
@@ -238,8 +287,7 @@ std::string gathered_missing_reason(const SessionOptions& options) {
   if (!options.family.empty() && !is_asked) return "is not asked for";
   if (options.choice == KernelChoice::dense && !is_asked) return "is not asked for";
   if (options.precision != Precision::f16) return "wants half precision";
-  if (options.batch < kFewestGatheredImages && !is_asked) return "wants batches of 4 and more";
-  return ring_missing_reason();
+  return "";
 }
 
 const Family& gathered_family() {

@@ -15,8 +15,6 @@
 
 namespace winnow {
 
-inline constexpr std::int64_t kFewestGatheredImages = 4;  // of a batch; unless asked for
-
 struct GatheredValues {
   std::vector<bool> may_lie;    // by value: whether it may be nchw32c8n
   std::vector<bool> may_defer;  // by value: whether a later step may compute it
