@@ -4,7 +4,7 @@
 // one launch (median over CUDA graphs of `launches` launches), spread, and error against fp64 on a
 // sample. Dense kernels see the same weights with their zeros. Independent masks run with bounds
 // for every row (direct) and with rows padded to equal length (direct_ell), balanced ones need
-// neither.
+// neither. With f16 all run on tensor cores too (gathered).
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -166,8 +166,9 @@ void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arg
   for (const BenchMask& mask : masks_of(arguments)) {
     const DeployedModel model = model_of(bench, mask);
     const double pads = pads_per_block(std::get<CsrWeight>(model.weights.at("conv.weight")));
-    for (const std::string family : {"direct", "direct_ell"}) {
+    for (const std::string family : {"direct", "direct_ell", "gathered"}) {
       if (pads == 0 && family == "direct_ell") continue;  // the same kernel
+      if (session.precision != Precision::f16 && family == "gathered") continue;
       options.families = {family};
       print_fastest({bench, session, mask, pads, dense_ms}, bench_layer(model, session, options),
                     arguments.all_kernels);

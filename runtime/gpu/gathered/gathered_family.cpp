@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "runtime/gpu/gathered/gathered_family.h"
-#include "runtime/gpu/gathered/resident_conv.h"
-#include "runtime/gpu/gathered/ring_choice.h"
-#include "runtime/gpu/gathered/ring_conv.h"
+#include "runtime/gpu/gathered/gathered_layers.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
 #include "runtime/plan/timing_table.h"
@@ -18,52 +16,17 @@
 namespace winnow {
 namespace {
 
-// Of each kernel.
+// Fewer images leave most of the ring kernel's lanes empty; resident ones share weights instead.
+constexpr std::int64_t kFewestRingImages = 4;
+
+// Tiles of each kernel that are timed.
 constexpr std::size_t kMostTiles = 4;
 constexpr std::size_t kMostFusedTiles = 2;
-
-constexpr std::int64_t kFewestRingImages = 4;   // of a batch; unless asked for
-constexpr std::int64_t kMostResidentSide = 32;  // pixels of an output; larger maps are the ring's
 
 // Tensor cores multiply dense matrices about twice as fast as gathered ones: where more columns are
 // left than this the layer could only lose, unless it has so few that memory decides.
 constexpr double kMostCovered = 0.6;
 constexpr std::int64_t kFewColumns = 512;
-
-class RingPrepared : public PreparedLayer {
- public:
-  // Input `conv_input` of the step is what the convolution reads; another one is added.
-  RingPrepared(RingLayer layer, std::size_t conv_input, int sms)
-      : layer_(std::move(layer)), conv_input_(conv_input), sms_(sms) {}
-
-  void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
-              cudaStream_t stream) const override {
-    const ActivationView* addend = in.size() > 1 ? &in[1 - conv_input_] : nullptr;
-    ring_conv(layer_, in[conv_input_], addend, out, sms_, stream);
-  }
-
- private:
-  RingLayer layer_;
-  std::size_t conv_input_;
-  int sms_;
-};
-
-class ResidentPrepared : public PreparedLayer {
- public:
-  // As RingPrepared.
-  ResidentPrepared(ResidentLayer layer, std::size_t conv_input)
-      : layer_(std::move(layer)), conv_input_(conv_input) {}
-
-  void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
-              cudaStream_t stream) const override {
-    const ActivationView* addend = in.size() > 1 ? &in[1 - conv_input_] : nullptr;
-    resident_conv(layer_, in[conv_input_], addend, out, best_resident_loads(), stream);
-  }
-
- private:
-  ResidentLayer layer_;
-  std::size_t conv_input_;
-};
 
 // A convolution, and the step whose launch computes it: itself or what it is fused into.
 struct GatheredLaunch {
@@ -105,86 +68,29 @@ bool has_gathered(const std::vector<ActivationFormat>& formats) {
   return gathered_index(formats) < formats.size();
 }
 
-class Preparation {
- public:
-  Preparation(const LayerProblem& problem, const GatheredLaunch& launch, const GpuContext& gpu)
-      : problem_(problem),
-        launch_(launch),
-        groups_(groups_of(problem.model, launch.conv_step, launch.conv)),
-        work_{.conv = launch.conv,
-              .pool = launch.pool,
-              .in = extents_of(problem.program.values[input()].shape),
-              .groups = groups_.weight.rows(),
-              .columns = static_cast<double>(groups_.weight.blocks()) /
-                         static_cast<double>(std::max<std::int64_t>(1, groups_.weight.rows())),
-              .sms = gpu.sms(),
-              .most_shared_bytes = static_cast<std::int64_t>(gpu.shared_bytes_per_block())},
-        resident_{.conv = launch.conv,
-                  .in = work_.in,
-                  .out = conv_output(launch.conv, work_.in),
-                  .kept_columns = static_cast<std::int64_t>(work_.columns),
-                  .pools = launch.pool != RingPool::none} {}
-
-  std::string why_not() const {
-    const bool is_dense =
-        covered_share(groups_) > kMostCovered && work_.columns > static_cast<double>(kFewColumns);
-    if (is_dense && !is_asked()) return "too many columns are left";
-    if (!ring_tiles(1).empty() || !best_resident_tiles(1).empty()) return "";
-    return "its input does not fit shared memory";
-  }
-
-  std::vector<NamedLayer> layers() const {
-    const ChannelOrders& orders = *problem_.orders;
-    const auto in_places = orders.places_of(input(), launch_.conv.in_channels);
-    const auto out_places = orders.places_of(launch_.last.output, launch_.conv.out_channels);
-    const std::vector<float> bias = bias_or_zeros(
-        weights_of(problem_.model, launch_.conv_step).bias, launch_.conv.out_channels);
-    const std::size_t most = is_fused(launch_) ? kMostFusedTiles : kMostTiles;
-    std::vector<NamedLayer> layers;
-    for (const RingTile& tile : ring_tiles(most)) {
-      const RingProblem ring{launch_.conv, tile, has_relu(), launch_.pool};
-      RingLayer layer = upload_ring_layer(
-          pack_for_ring(groups_, launch_.conv, tile, in_places, out_places), bias, ring);
-      layers.push_back({to_string(tile), std::make_shared<const RingPrepared>(
-                                             std::move(layer), launch_.conv_input, work_.sms)});
-    }
-    for (const ResidentTile& tile : best_resident_tiles(most)) {
-      const ResidentGeometry geometry =
-          resident_geometry(tile, launch_.conv, resident_.in, resident_.out);
-      ResidentLayer layer = upload_resident_layer(
-          pack_for_resident(groups_, launch_.conv, tile, geometry, in_places, out_places), bias,
-          launch_.conv, tile, resident_.in, resident_.out,
-          {.has_relu = has_relu(), .pool = launch_.pool});
-      layers.push_back({to_string(tile), std::make_shared<const ResidentPrepared>(
-                                             std::move(layer), launch_.conv_input)});
-    }
-    return layers;
-  }
-
- private:
-  std::size_t input() const { return launch_.conv_step.inputs[0]; }
-  bool is_asked() const { return problem_.options.family == "gathered"; }
-
-  std::vector<RingTile> ring_tiles(std::size_t most) const {
-    const bool has_images = is_asked() || work_.in.n >= kFewestRingImages;
-    if (!has_images || !ring_missing_reason().empty()) return {};
-    return best_ring_tiles(work_, most);
-  }
-  std::vector<ResidentTile> best_resident_tiles(std::size_t most) const {
-    if (resident_.out.h > kMostResidentSide || resident_.out.w > kMostResidentSide) return {};
-    return resident_tiles(resident_, resident_limits(), most);
-  }
+GatheredLayer layer_of(const LayerProblem& problem, const GatheredLaunch& launch) {
+  const Conv& conv = launch.conv;
+  const std::size_t input = launch.conv_step.inputs[0];
+  const ChannelOrders& orders = *problem.orders;
+  GatheredLayer layer;
+  layer.conv = conv;
+  layer.pool = launch.pool;
   // A pooling comes after relu, a sum before it.
-  bool has_relu() const {
-    return launch_.pool == RingPool::none ? launch_.last.has_relu : launch_.conv_step.has_relu;
-  }
+  layer.has_relu = launch.pool == RingPool::none ? launch.last.has_relu : launch.conv_step.has_relu;
+  layer.in = extents_of(problem.program.values[input].shape);
+  layer.groups = groups_of(problem.model, launch.conv_step, conv);
+  layer.bias = bias_or_zeros(weights_of(problem.model, launch.conv_step).bias, conv.out_channels);
+  layer.input_place = orders.places_of(input, conv.in_channels);
+  layer.output_place = orders.places_of(launch.last.output, conv.out_channels);
+  layer.conv_input = launch.conv_input;
+  layer.fewest_ring_images = problem.options.family == "gathered" ? 1 : kFewestRingImages;
+  return layer;
+}
 
-  const LayerProblem& problem_;
-  const GatheredLaunch& launch_;
-  GatheredGroups groups_;
-  RingWork work_;
-  ResidentWork resident_;
-};
+bool has_too_many_columns(const GatheredLayer& layer) {
+  const std::int64_t few = kFewColumns * layer.groups.weight.rows();
+  return covered_share(layer.groups) > kMostCovered && layer.groups.weight.blocks() > few;
+}
 
 class GatheredFamily : public Family {
  public:
@@ -217,10 +123,14 @@ class GatheredFamily : public Family {
                       GpuContext& gpu) const {
     const std::string reason = gathered_missing_reason(problem.options);
     if (!reason.empty()) return reason;
-    if (!reads_gathered(problem, launch)) return "its values do not lie in nchw32c8n";
+    if (!reads_gathered(problem, launch)) return "its input and output do not lie in nchw32c8n";
     if (is_fused(launch) && !is_sparse_wanted(problem, launch)) return "runs sparse weights";
     if (is_fused(launch) && !has_one_order(problem, launch)) return "what it adds lies otherwise";
-    return Preparation(problem, launch, gpu).why_not();
+    const GatheredLayer layer = layer_of(problem, launch);
+    if (problem.options.family != name() && has_too_many_columns(layer)) {
+      return "too many columns are left";
+    }
+    return has_gathered_layers(layer, gpu) ? "" : "its input does not fit shared memory";
   }
 
   static bool reads_gathered(const LayerProblem& problem, const GatheredLaunch& launch) {
@@ -259,7 +169,8 @@ class GatheredFamily : public Family {
       kernel += "with " + launch.conv_step.name + " ";
       key = " | " + step_key(problem.model, problem.program, launch.conv_step);
     }
-    for (NamedLayer& layer : Preparation(problem, launch, gpu).layers()) {
+    const std::size_t most = is_fused(launch) ? kMostFusedTiles : kMostTiles;
+    for (NamedLayer& layer : gathered_layers(layer_of(problem, launch), gpu, most)) {
       found.push_back({.family = name(),
                        .kernel = kernel + layer.name,
                        .reads = reads,
@@ -281,6 +192,14 @@ class GatheredFamily : public Family {
 };
 
 }  // namespace
+
+GatheredValues session_values(const DeployedModel& model, const Program& program,
+                              const SessionOptions& options,
+                              const std::vector<StepFusions>& fusions) {
+  if (gathered_missing_reason(options).empty()) return gathered_values(program, model, fusions);
+  const std::vector<bool> none(program.values.size(), false);
+  return {none, none, {}};
+}
 
 std::string gathered_missing_reason(const SessionOptions& options) {
   const bool is_asked = options.family == "gathered";

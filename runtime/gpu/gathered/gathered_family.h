@@ -10,4 +10,9 @@ namespace winnow {
 // Why a session with these options has no gathered convolutions; empty if it may have some.
 std::string gathered_missing_reason(const SessionOptions& options);
 
+// The values of its gathered convolutions; none if it has no such.
+GatheredValues session_values(const DeployedModel& model, const Program& program,
+                              const SessionOptions& options,
+                              const std::vector<StepFusions>& fusions);
+
 }  // namespace winnow

@@ -22,13 +22,6 @@ std::size_t aligned_bytes(const ActivationFormat& format, const Extents& size) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-GatheredValues values_of(const DeployedModel& model, const Program& program,
-                         const SessionOptions& options, const std::vector<StepFusions>& fusions) {
-  if (gathered_missing_reason(options).empty()) return gathered_values(program, model, fusions);
-  const std::size_t count = program.values.size();
-  return {std::vector<bool>(count, false), std::vector<bool>(count, false), {}};
-}
-
 }  // namespace
 
 NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& program,
@@ -40,7 +33,7 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
       stacks_(linear_stacks(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
       stack_of_(program.steps.size(), nullptr),
       fusions_(step_fusions(program)),
-      gathered_(values_of(model, program, options, fusions_)),
+      gathered_(session_values(model, program, options, fusions_)),
       orders_(gathered_.orders),
       formats_(value_formats(program, model, options, stacks_, gathered_)),
       timed_(program.steps.size()) {
