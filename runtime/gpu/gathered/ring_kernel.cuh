@@ -82,7 +82,7 @@ class RingConsumer {
   __device__ void run(int first_tile, int tile_step) {
     begin_records();
     // What is added was written by a kernel that may still run.
-    if (a_.addend != nullptr) asm volatile("griddepcontrol.wait;" ::: "memory");
+    if (a_.addend != nullptr) wait_for_launch_before();
     std::uint32_t slot = 0;  // of the tile's first stage
 #pragma unroll 1
     for (int t = first_tile; t < a_.tiles; t += tile_step) {
