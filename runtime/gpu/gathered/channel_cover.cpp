@@ -14,13 +14,20 @@ constexpr std::size_t kWordBits = 64;
 
 using Bits = std::vector<std::uint64_t>;
 
+// One more than the last column that any unit keeps.
+std::size_t columns_of(const std::vector<KeptColumns>& units) {
+  std::size_t count = 0;
+  for (const KeptColumns& unit : units) {
+    if (!unit.empty()) count = std::max<std::size_t>(count, unit.back() + 1);
+  }
+  return count;
+}
+
 class Coverer {
  public:
   Coverer(const std::vector<KeptColumns>& units, int per_group)
       : units_(units), per_group_(static_cast<std::size_t>(per_group)) {
-    std::uint32_t most = 0;
-    for (const KeptColumns& unit : units) most = unit.empty() ? most : std::max(most, unit.back());
-    words_ = most / kWordBits + 1;
+    words_ = (columns_of(units) + kWordBits - 1) / kWordBits;
     for (const KeptColumns& unit : units) bits_.push_back(bits_of(unit));
     left_.resize(units.size());
     std::iota(left_.begin(), left_.end(), 0);
@@ -86,15 +93,14 @@ class Coverer {
 std::int64_t covered_columns(const std::vector<KeptColumns>& units,
                              const std::vector<std::int32_t>& order, int per_group) {
   const auto size = static_cast<std::size_t>(per_group);
+  std::vector<std::size_t> last(columns_of(units), order.size());  // by column: group that has it
   std::int64_t count = 0;
-  for (std::size_t first = 0; first < order.size(); first += size) {
-    KeptColumns all;
-    for (std::size_t i = first; i < std::min(first + size, order.size()); ++i) {
-      const KeptColumns& unit = units[static_cast<std::size_t>(order[i])];
-      all.insert(all.end(), unit.begin(), unit.end());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (const std::uint32_t column : units[static_cast<std::size_t>(order[i])]) {
+      if (last[column] == i / size) continue;
+      last[column] = i / size;
+      ++count;
     }
-    std::ranges::sort(all);
-    count += std::ranges::unique(all).begin() - all.begin();
   }
   return count;
 }

@@ -1,8 +1,7 @@
 #include "runtime/gpu/gathered/gathered_groups.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
+#include <span>
 
 #include "runtime/gpu/gathered/channel_cover.h"
 #include "runtime/gpu/gathered/gathered_sizes.h"
@@ -55,21 +54,46 @@ std::vector<KeptColumns> units_of(const std::vector<std::vector<Kept>>& kept, st
   return units;
 }
 
-void append_group(const std::vector<std::vector<Kept>>& kept, const std::int32_t* channels,
-                  BlockCsr& groups) {
-  std::map<std::uint32_t, std::array<float, kGroupChannels>> rows;  // by column
-  for (std::size_t row = 0; row < kGroupChannels; ++row) {
-    if (channels[row] < 0) continue;
-    for (const Kept& k : kept[static_cast<std::size_t>(channels[row])]) {
-      rows[k.column][row] = k.value;
+// Appends groups of 16 rows; remembers where each column of a group went.
+class Appender {
+ public:
+  Appender(const std::vector<std::vector<Kept>>& kept, BlockCsr& groups)
+      : kept_(kept), groups_(groups), block_of_(static_cast<std::size_t>(groups.cols), -1) {}
+
+  // Rows of channel -1 are empty.
+  void append(const std::int32_t* channels) {
+    const std::int64_t first = groups_.blocks();
+    for (std::size_t row = 0; row < kGroupChannels; ++row) {
+      for (const Kept& k : kept_of(channels[row])) {
+        if (block_of_[k.column] >= first) continue;
+        block_of_[k.column] = first;  // the right block follows when all columns are known
+        groups_.column.push_back(k.column);
+      }
     }
+    std::sort(groups_.column.begin() + first, groups_.column.end());
+    for (std::int64_t b = first; b < groups_.blocks(); ++b) {
+      block_of_[groups_.column[static_cast<std::size_t>(b)]] = b;
+    }
+    groups_.value.resize(groups_.column.size() * kGroupChannels, 0.0f);
+    for (std::size_t row = 0; row < kGroupChannels; ++row) {
+      for (const Kept& k : kept_of(channels[row])) {
+        const auto block = static_cast<std::size_t>(block_of_[k.column]);
+        groups_.value[block * kGroupChannels + row] = k.value;
+      }
+    }
+    groups_.begin.push_back(groups_.blocks());
   }
-  for (const auto& [column, values] : rows) {
-    groups.column.push_back(column);
-    groups.value.insert(groups.value.end(), values.begin(), values.end());
+
+ private:
+  std::span<const Kept> kept_of(std::int32_t channel) const {
+    if (channel < 0) return {};
+    return kept_[static_cast<std::size_t>(channel)];
   }
-  groups.begin.push_back(groups.blocks());
-}
+
+  const std::vector<std::vector<Kept>>& kept_;
+  BlockCsr& groups_;
+  std::vector<std::int64_t> block_of_;  // by column: of the last group that has it
+};
 
 }  // namespace
 
@@ -93,9 +117,8 @@ GatheredGroups gathered_groups(const BlockCsr& weight, const Conv& conv) {
   groups.cols = conv.in_channels * conv.kernel[0] * conv.kernel[1];
   groups.vector = kGroupChannels;
   groups.begin = {0};
-  for (std::size_t g = 0; g < rows; ++g) {
-    append_group(kept, result.place.data() + g * kGroupChannels, groups);
-  }
+  Appender appender(kept, groups);
+  for (std::size_t g = 0; g < rows; ++g) appender.append(result.place.data() + g * kGroupChannels);
   return result;
 }
 
