@@ -77,6 +77,7 @@ GatheredLayer layer_of(const LayerProblem& problem, const GatheredLaunch& launch
   layer.pool = launch.pool;
   // A pooling comes after relu, a sum before it.
   layer.has_relu = launch.pool == RingPool::none ? launch.last.has_relu : launch.conv_step.has_relu;
+  layer.adds = launch.last.inputs.size() > 1;
   layer.in = extents_of(problem.program.values[input].shape);
   layer.groups = groups_of(problem.model, launch.conv_step, conv);
   layer.bias = bias_or_zeros(weights_of(problem.model, launch.conv_step).bias, conv.out_channels);

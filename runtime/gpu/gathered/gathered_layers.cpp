@@ -61,6 +61,7 @@ std::vector<RingTile> ring_tiles(const GatheredLayer& layer, const GpuContext& g
   return best_ring_tiles(
       {.conv = layer.conv,
        .pool = layer.pool,
+       .adds = layer.adds,
        .in = layer.in,
        .groups = layer.groups.weight.rows(),
        .columns = columns_of(layer.groups),

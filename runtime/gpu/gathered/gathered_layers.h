@@ -15,6 +15,7 @@ struct GatheredLayer {
   Conv conv;
   RingPool pool = RingPool::none;
   bool has_relu = false;
+  bool adds = false;  // another value
   Extents in;
   GatheredGroups groups;
   std::vector<float> bias;                              // [K]

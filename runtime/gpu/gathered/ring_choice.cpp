@@ -58,6 +58,7 @@ double tile_clocks(const RingWork& work, const RingTile& tile) {
 
 bool may_run(const RingWork& work, const RingTile& tile) {
   if (work.pool != RingPool::none && !can_pool(tile)) return false;
+  if (work.adds && !can_add(tile.height * tile.width, tile.warps)) return false;
   return is_valid(tile, box_of(tile, work.conv), work.most_shared_bytes);
 }
 

@@ -12,6 +12,7 @@ namespace winnow {
 struct RingWork {
   Conv conv;
   RingPool pool = RingPool::none;
+  bool adds = false;  // another value
   Extents in;
   std::int64_t groups = 0;  // of 16 output channels
   double columns = 0;       // that a group keeps, on average

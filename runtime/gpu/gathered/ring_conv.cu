@@ -57,6 +57,8 @@ void check(const RingLayer& layer, const ActivationView& in, const ActivationVie
   require(addend->format == out.format && addend->size == out.size,
           "the addend is not as the output");
   require(layer.problem.pool == RingPool::none, "a sum is not pooled");
+  const RingTile& tile = layer.problem.tile;
+  require(can_add(tile.height * tile.width, tile.warps), "the tile's kernel adds nothing");
 }
 
 RingArguments arguments_for(const RingLayer& layer, const ActivationView& in,

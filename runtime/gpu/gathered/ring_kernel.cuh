@@ -30,6 +30,7 @@ struct CompiledForm {
   static constexpr bool kMovesRegisters = kWarps == 8;
   static constexpr int kThreads = kMovesRegisters ? 384 : (kWarps + 1) * 32;
   static constexpr bool kHasSlices = kWarps == kSlicedWarps;
+  static constexpr bool kCanAdd = can_add(kHeight * kWidth, kWarps);
   static_assert(kHeight % 2 == 0 || (kHeight == 1 && kWidth % 2 == 0));
   static_assert(kAhead <= kPairs);
 };
@@ -82,7 +83,7 @@ class RingConsumer {
   __device__ void run(int first_tile, int tile_step) {
     begin_records();
     // What is added was written by a kernel that may still run.
-    if (a_.addend != nullptr) wait_for_launch_before();
+    if (Form::kCanAdd && a_.addend != nullptr) wait_for_launch_before();
     std::uint32_t slot = 0;  // of the tile's first stage
 #pragma unroll 1
     for (int t = first_tile; t < a_.tiles; t += tile_step) {
@@ -242,7 +243,11 @@ class RingConsumer {
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum_[p][i / 4][i % 4] = bias_[i % 4 / 2];
     }
-    if (a_.addend == nullptr) return;
+    if constexpr (Form::kCanAdd) {
+      if (a_.addend != nullptr) add_to_sums(at);
+    }
+  }
+  __device__ void add_to_sums(const RingTileAt& at) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if (place_[half] < 0) continue;

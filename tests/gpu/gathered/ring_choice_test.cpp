@@ -89,6 +89,18 @@ TEST_CASE("kernels of one pixel get as many stages as fit, which fill their batc
   }
 }
 
+TEST_CASE("sums are not for kernels whose registers are all in use") {
+  RingWork work = work_of(square_conv(512, 512, 3, 1, 1), 128, 14, 0.1);
+  const auto has_eleven = [](const std::vector<RingTile>& tiles) {
+    return std::ranges::any_of(
+        tiles, [](const RingTile& tile) { return tile.warps == 11 && tile.width == 7; });
+  };
+  CHECK(has_eleven(all_ring_tiles(work)));
+  work.adds = true;
+  CHECK_FALSE(has_eleven(all_ring_tiles(work)));
+  CHECK(best_ring_tiles(work, 4).size() == 4);
+}
+
 TEST_CASE("every tile that is offered can run, and those with pooling have whole windows") {
   for (const ConvCase& c : conv_cases()) {
     RingWork work = work_of(c.conv, c.batch, c.width, 0.2);

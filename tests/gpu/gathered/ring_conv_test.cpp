@@ -60,6 +60,7 @@ void check_layer(const ConvCase& c, const Setting& s, RandomValues& random) {
   const DeviceTensor in(kIn, input), added(kOut, addend);
   const RingWork work{.conv = conv,
                       .pool = s.pool,
+                      .adds = s.is_sum,
                       .in = extents_of(input.shape),
                       .groups = groups.weight.rows(),
                       .columns = 30,
@@ -146,6 +147,13 @@ TEST_CASE("ring_conv refuses tensors that do not fit") {
   CHECK(refusal(in, nullptr, small) == ErrorCode::usage);
   CHECK(refusal(nhwc, nullptr, out) == ErrorCode::usage);
   CHECK(refusal(in, &small, out) == ErrorCode::usage);
+  const RingTile full{.warps = 11, .groups = 2};
+  const RingLayer without =
+      upload_ring_layer(pack_for_ring(groups, conv, full, plain_places(40), plain_places(32)),
+                        random.reals(32), {conv, full});
+  const ActivationView addend = other.view();
+  CHECK(error_of([&] { ring_conv(without, in.view(), &addend, out.view(), 4, nullptr); }) ==
+        ErrorCode::usage);
 }
 
 }  // namespace winnow

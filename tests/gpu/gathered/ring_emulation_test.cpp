@@ -80,6 +80,7 @@ void check_layer(const ConvCase& c, const Setting& s, std::size_t most, RandomVa
   const auto in_place = shuffled(conv.in_channels, 1), out_place = shuffled(conv.out_channels, 2);
   const RingWork work{.conv = conv,
                       .pool = s.pool,
+                      .adds = s.is_sum,
                       .in = in,
                       .groups = groups.weight.rows(),
                       .columns = 30,
