@@ -4,7 +4,7 @@
 // one launch (median over CUDA graphs of `launches` launches), spread, and error against fp64 on a
 // sample. Dense kernels see the same weights with their zeros. Independent masks run with bounds
 // for every row (direct) and with rows padded to equal length (direct_ell), balanced ones need
-// neither.
+// neither. With f16 all run on tensor cores too (gathered).
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -96,6 +96,7 @@ struct Arguments {
   GpuBenchOptions common{.batches = {1, 128}, .vectors = {1, 16}};
   std::vector<double> sparsities = {90, 95, 97, 99};
   std::vector<RandomMask> masks = {RandomMask::independent, RandomMask::balanced};
+  std::vector<std::string> families = {"direct", "direct_ell", "gathered"};
   std::string only;
   int sub_batch = 0;
   bool all_kernels = false;
@@ -166,8 +167,9 @@ void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arg
   for (const BenchMask& mask : masks_of(arguments)) {
     const DeployedModel model = model_of(bench, mask);
     const double pads = pads_per_block(std::get<CsrWeight>(model.weights.at("conv.weight")));
-    for (const std::string family : {"direct", "direct_ell"}) {
+    for (const std::string& family : arguments.families) {
       if (pads == 0 && family == "direct_ell") continue;  // the same kernel
+      if (session.precision != Precision::f16 && family == "gathered") continue;
       options.families = {family};
       print_fastest({bench, session, mask, pads, dense_ms}, bench_layer(model, session, options),
                     arguments.all_kernels);
@@ -203,6 +205,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(std::map<std::string, RandomMask>{
           {"independent", RandomMask::independent}, {"balanced", RandomMask::balanced}}));
+  app.add_option("--families", arguments.families, "Sparse kernel families beside the dense ones")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"direct", "direct_ell", "gathered"}))
+      ->capture_default_str();
   app.add_option("--layer", arguments.only, "Only layers whose name contains this");
   app.add_option("--sub-batch", arguments.sub_batch, "Images per thread; 0 times 1, 2, 4 and 8")
       ->capture_default_str();

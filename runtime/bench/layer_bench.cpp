@@ -7,6 +7,7 @@
 
 #include "runtime/base/median.h"
 #include "runtime/device/graph.h"
+#include "runtime/gpu/gathered/gathered_family.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
 #include "runtime/gpu/pointwise/convert.h"
@@ -71,8 +72,9 @@ class Oracle {
 // One layer's memory and measurements.
 class LayerBench {
  public:
-  LayerBench(const LayerProblem& problem, const LayerBenchOptions& options, GpuContext& gpu)
-      : problem_(problem), options_(options), gpu_(gpu), oracle_(problem) {
+  LayerBench(const LayerProblem& problem, const OrderTables& orders,
+             const LayerBenchOptions& options, GpuContext& gpu)
+      : problem_(problem), orders_(orders), options_(options), gpu_(gpu), oracle_(problem) {
     const ActivationFormat noise_format = row_major(Precision::f32);
     const Extents size = problem.input_size(0);
     noise_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(bytes_of(noise_format, size)));
@@ -89,10 +91,10 @@ class LayerBench {
   // False if a library refuses the kernel.
   bool measure(const Candidate& candidate, LayerBenchRow& row) {
     prepare(candidate);
-    const ActivationView out{output_.get(), problem_.output_formats[candidate.writes],
-                             problem_.output_size()};
-    const ActivationView in{input_.get(), problem_.input_formats[0][candidate.reads[0]],
-                            problem_.input_size(0)};
+    const ActivationView out = orders_.view(
+        output_.get(), problem_.output_formats[candidate.writes], problem_.output_size());
+    const ActivationView in = orders_.view(
+        input_.get(), problem_.input_formats[0][candidate.reads[0]], problem_.input_size(0));
     const auto launch = [&] {
       candidate.layer->launch(std::span(&in, 1), out, {workspace_.get(), workspace_.bytes()},
                               gpu_.stream());
@@ -127,7 +129,7 @@ class LayerBench {
     CUDA_CHECK(cudaMemsetAsync(input_.get(), 0, size_in, gpu_.stream()));
     CUDA_CHECK(cudaMemsetAsync(output_.get(), 0xff, size_out, gpu_.stream()));  // NaN
     convert({noise_.get(), row_major(Precision::f32), problem_.input_size(0)},
-            {input_.get(), in, problem_.input_size(0)}, gpu_.stream());
+            orders_.view(input_.get(), in, problem_.input_size(0)), gpu_.stream());
   }
 
   double error_of(const ActivationView& out) {
@@ -178,6 +180,7 @@ class LayerBench {
   }
 
   const LayerProblem& problem_;
+  const OrderTables& orders_;
   const LayerBenchOptions& options_;
   GpuContext& gpu_;
   Oracle oracle_;
@@ -196,11 +199,24 @@ std::vector<LayerBenchRow> bench_layer(const DeployedModel& model, const Session
   }
   GpuContext gpu(session.gpu);
   const Step& step = program.steps[0];
-  const auto formats = value_formats(program, model, session, {});
+  const std::vector<StepFusions> fusions = step_fusions(program);
   SessionOptions asked = session;
-  const LayerProblem problem{
-      model, program, step, asked, {formats[step.inputs[0]]}, formats[step.output]};
-  LayerBench bench(problem, options, gpu);
+  const bool has_gathered =
+      std::ranges::find(options.families, "gathered") != options.families.end();
+  if (has_gathered) asked.family = "gathered";
+  const GatheredValues gathered = session_values(model, program, asked, fusions);
+  const auto formats = value_formats(program, model, session, {}, gathered);
+  const OrderTables orders(gathered.orders);
+  const LayerProblem problem{model,
+                             program,
+                             step,
+                             asked,
+                             {formats[step.inputs[0]]},
+                             formats[step.output],
+                             nullptr,
+                             fusions[0],
+                             &gathered.orders};
+  LayerBench bench(problem, orders, options, gpu);
   std::vector<LayerBenchRow> rows;
   std::set<std::string> measured;  // one candidate per kernel: formats differ in halos only
   for (const std::string& name : options.families) {

@@ -61,7 +61,7 @@ std::vector<LayerError> layer_errors(const DeployedModel& model, Session& sessio
     Array expected = reference_output(model, step, values);
     LayerError error{plans[s]};
     int layers = 1;
-    for (const std::size_t read : step.inputs) layers += pending[read];
+    for (const std::size_t value : step.inputs) layers = std::max(layers, 1 + pending[value]);
     if (outputs[s].empty()) {
       error.layers = 0;
       pending[step.output] = layers;

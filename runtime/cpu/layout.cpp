@@ -38,6 +38,7 @@ Address address_of(const Layout& layout, const Extents& x, std::int64_t n, std::
       return {(n / lanes * x.c + c) * image_plane_stride(x.h, x.w) * lanes + n % lanes, lanes};
     case Order::nchwc:
       return {(n * divided_up(x.c, lanes) + c / lanes) * plane * lanes + c % lanes, lanes};
+    case Order::nchwcn:  // of the GPU only
     case Order::nhwc:
       return {n * plane * x.c + c, x.c};
   }
@@ -161,6 +162,7 @@ Planes planes_of(const Layout& layout, const Extents& x) {
       return {divided_up(x.n, lanes) * x.c, x.h, x.w, lanes, image_plane_stride(x.h, x.w) * lanes};
     case Order::nchwc:
       return {x.n * divided_up(x.c, lanes), x.h, x.w, lanes, plane * lanes};
+    case Order::nchwcn:  // of the GPU only
     case Order::nhwc:
       return {x.n, x.h, x.w, x.c, plane * x.c};
   }

@@ -37,6 +37,8 @@ std::string to_string(const Layout& layout) {
       return "chwn" + std::to_string(layout.block);
     case Order::nchwc:
       return "nchw" + std::to_string(layout.block) + "c";
+    case Order::nchwcn:
+      return "nchw" + std::to_string(kBlockedChannels) + "c" + std::to_string(layout.block) + "n";
   }
   fail(ErrorCode::internal, "unknown layout");
 }

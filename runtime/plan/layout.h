@@ -22,18 +22,22 @@ Extents extents_of(const Shape& shape);
 
 // Dimensions from the outermost to the innermost.
 enum class Order {
-  nchw,   // [N][C][H][W]
-  nhwc,   // [N][H][W][C]
-  chwn,   // [ceil(N / block)][C][H][W][block images]
-  nchwc,  // [N][ceil(C / block)][H][W][block channels]
+  nchw,    // [N][C][H][W]
+  nhwc,    // [N][H][W][C]
+  chwn,    // [ceil(N / block)][C][H][W][block images]
+  nchwc,   // [N][ceil(C / block)][H][W][block channels]
+  nchwcn,  // [ceil(N / block)][ceil(C / 32)][H][W][32 channels][block images]
 };
+
+inline constexpr std::int64_t kBlockedChannels = 32;  // of nchwcn
 
 struct Layout {
   Order order = Order::nchw;
-  std::int64_t block = 1;  // of chwn and nchwc; 1 for the others
+  std::int64_t block = 1;  // of chwn, nchwc and nchwcn; 1 for the others
   bool has_gaps = false;   // nchw on the CPU: zeros before, between and after the planes
 
-  static const Layout nchw, nhwc, chwn8, chwn32, gaps;  // NOLINT(readability-identifier-naming)
+  // NOLINTNEXTLINE(readability-identifier-naming)
+  static const Layout nchw, nhwc, chwn8, chwn32, gaps, nchw32c8n;
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
@@ -42,8 +46,9 @@ inline constexpr Layout Layout::nhwc{Order::nhwc, 1};
 inline constexpr Layout Layout::chwn8{Order::chwn, 8};
 inline constexpr Layout Layout::chwn32{Order::chwn, 32};
 inline constexpr Layout Layout::gaps{Order::nchw, 1, true};
+inline constexpr Layout Layout::nchw32c8n{Order::nchwcn, 8};
 
-// "nchw", "nchw-gaps", "nhwc", "chwn16", "nchw8c"
+// "nchw", "nchw-gaps", "nhwc", "chwn16", "nchw8c", "nchw32c8n"
 std::string to_string(const Layout& layout);
 
 }  // namespace winnow

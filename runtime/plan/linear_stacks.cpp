@@ -15,16 +15,6 @@ bool fits(const Program& program, const Step& step, std::int64_t most_features) 
          program.values[step.output].shape[1] <= most_features;
 }
 
-// How many read each value; the caller reads the output.
-std::vector<std::size_t> readers_of(const Program& program) {
-  std::vector<std::size_t> readers(program.values.size(), 0);
-  for (const Step& step : program.steps) {
-    for (const std::size_t input : step.inputs) ++readers[input];
-  }
-  ++readers[program.output];
-  return readers;
-}
-
 double density_of(const LinearStack& stack, const Program& program, const DeployedModel& model) {
   double kept = 0, all = 0;
   for (const std::size_t step : stack.steps) {
@@ -45,7 +35,7 @@ bool is_sparse_linear(const Program& program, const DeployedModel& model, const 
 
 std::vector<LinearStack> linear_stacks(const Program& program, const DeployedModel& model,
                                        std::int64_t most_features) {
-  const std::vector<std::size_t> readers = readers_of(program);
+  const std::vector<std::size_t> readers = reader_counts(program);
   std::vector<std::size_t> stack_of(program.values.size(), kNone);  // whose last value it is
   std::vector<LinearStack> stacks;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {

@@ -111,4 +111,20 @@ Program build_program(const Graph& graph, std::int64_t batch) {
   return Builder(graph, batch).build();
 }
 
+std::optional<Conv> as_conv(const Program& program, const Step& step) {
+  if (const auto* conv = std::get_if<Conv>(&step.op)) return *conv;
+  const auto* linear = std::get_if<Linear>(&step.op);
+  if (linear == nullptr || program.values[step.inputs[0]].shape.size() != 2) return std::nullopt;
+  return Conv{.in_channels = linear->in_features, .out_channels = linear->out_features};
+}
+
+std::vector<std::size_t> reader_counts(const Program& program) {
+  std::vector<std::size_t> readers(program.values.size(), 0);
+  for (const Step& step : program.steps) {
+    for (const std::size_t input : step.inputs) ++readers[input];
+  }
+  ++readers[program.output];
+  return readers;
+}
+
 }  // namespace winnow

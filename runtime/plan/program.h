@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,5 +47,12 @@ Program build_program(const DeployedModel& model, std::int64_t batch);
 
 // The same of a graph whose weights are not known yet. Throws Error{usage} as infer_shapes does.
 Program build_program(const Graph& graph, std::int64_t batch);
+
+// The step as a convolution: also a linear layer on [N, F] values, of single pixels. Nothing for
+// other steps.
+std::optional<Conv> as_conv(const Program& program, const Step& step);
+
+// By value: how many inputs of steps it is; the caller reads the output too.
+std::vector<std::size_t> reader_counts(const Program& program);
 
 }  // namespace winnow

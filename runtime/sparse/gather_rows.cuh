@@ -40,13 +40,14 @@ __device__ __forceinline__ void for_each_connection(const GatherView& w, std::ui
 }
 
 // Adds all connections of `output` to the sums of this lane's chunk of images. `x` is where the
-// lane's chunk of the row of input 0 begins; rows of kImages images follow each other.
+// lane's chunk of the row of input 0 begins; rows of kImages images follow each other. They are no
+// constants to this launch: it may have begun before the one that writes them has ended.
 template <int kImages, typename T>
 __device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t output, const T* x,
                                          float (&sum)[Chunk<T>::kImages]) {
   for_each_connection(w, output, [&](std::uint32_t input, float weight) {
     const T* row = x + std::size_t{input} * kImages;
-    Chunk<T>::add(__ldg(reinterpret_cast<const uint4*>(row)), weight, sum);
+    Chunk<T>::add(*reinterpret_cast<const uint4*>(row), weight, sum);
   });
 }
 

@@ -51,8 +51,8 @@ class Secretive : public Session {
   float factor_;
 };
 
-std::vector<LayerError> errors_of(const std::vector<bool>& hides, float factor) {
-  const DeployedModel model = linear_model();
+std::vector<LayerError> errors_of(const std::vector<bool>& hides, float factor,
+                                  const DeployedModel& model = linear_model()) {
   Secretive session(model, hides, factor);
   const std::vector<float> input = {1, -1, 2};
   std::size_t done = 0;
@@ -82,6 +82,18 @@ TEST_CASE("layers whose values are nowhere are compared with the one that comput
   CHECK(errors[0].is_within(0));
   CHECK(errors[2].is_within(0.011 / std::sqrt(3.0)));
   CHECK_FALSE(errors[2].is_within(0.009 / std::sqrt(3.0)));
+}
+
+TEST_CASE("a sum counts the layer of its second input if that value is nowhere") {
+  DeployedModel model = linear_model();
+  model.graph = graph_of({3}, {{"fc1", Linear{3, 2, false}, {}},
+                               {"fc2", Linear{2, 2, false}, {}},
+                               {"sum", Add{}, {"fc1", "fc2"}}});
+  model.weights.erase("fc3.weight");
+  const std::vector<LayerError> errors = errors_of({false, true, false}, 1.0f, model);
+  CHECK_FALSE(errors[1].is_compared());
+  CHECK(errors[2].layers == 2);
+  CHECK(errors[2].relative == 0);
 }
 
 TEST_CASE("a value that is not finite is not within any tolerance") {

@@ -39,11 +39,23 @@ void for_each_position(const Extents& size, Body body) {
 
 }  // namespace
 
+std::vector<std::int32_t> places_in_order(int order, std::int64_t channels) {
+  std::vector<std::int32_t> places;
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const std::int64_t place = order == 0 ? c : (2 * channels - 1 - c + order) % channels;
+    places.push_back(static_cast<std::int32_t>(place));
+  }
+  return places;
+}
+
 DeviceTensor::DeviceTensor(const ActivationFormat& format, const Shape& shape)
     : format_(format),
       shape_(shape),
       size_(extents_of(shape)),
       strides_(strides_of(format, size_)),
+      places_(format.order == 0 ? std::vector<std::int32_t>()
+                                : places_in_order(format.order, size_.c)),
+      device_places_(upload(places_)),
       data_(static_cast<std::size_t>(bytes_of(format, size_))) {
   copy_to_device(data_.get(), std::vector<unsigned char>(data_.bytes(), kPoison).data(),
                  data_.bytes());
@@ -69,8 +81,11 @@ DeviceTensor::DeviceTensor(const ActivationFormat& format, const reference::Arra
 std::size_t DeviceTensor::byte_offset(std::int64_t n, std::int64_t c, std::int64_t y,
                                       std::int64_t x) const {
   const std::int64_t packed = packed_images(format_.layout);
+  const std::int64_t block = blocked_channels(format_.layout);
+  if (!places_.empty()) c = places_[static_cast<std::size_t>(c)];
   const std::int64_t element = strides_.origin + n / packed * strides_.image + n % packed +
-                               c * strides_.channel + y * strides_.row + x * strides_.column;
+                               c / block * strides_.channel_block + c % block * strides_.channel +
+                               y * strides_.row + x * strides_.column;
   return static_cast<std::size_t>(element * size_of(format_.precision));
 }
 

@@ -9,6 +9,10 @@
 
 namespace winnow {
 
+// Where the channels of a tensor lie in this order: turned around and shifted, by themselves in
+// order 0.
+std::vector<std::int32_t> places_in_order(int order, std::int64_t channels);
+
 // What lies in a tensor's memory before a kernel writes it: a NaN in both precisions.
 inline constexpr unsigned char kPoison = 0xff;
 
@@ -21,7 +25,9 @@ class DeviceTensor {
   // image may depend on them.
   DeviceTensor(const ActivationFormat& format, const reference::Array& values);
 
-  ActivationView view() const { return {data_.get(), format_, size_}; }
+  ActivationView view() const {
+    return {data_.get(), format_, size_, format_.order == 0 ? nullptr : device_places_.get()};
+  }
 
   // Row-major.
   std::vector<float> values() const;
@@ -37,6 +43,8 @@ class DeviceTensor {
   Shape shape_;
   Extents size_;
   ActivationStrides strides_;
+  std::vector<std::int32_t> places_;  // of channels; empty in order 0
+  DeviceBuffer<std::int32_t> device_places_;
   DeviceBuffer<unsigned char> data_;
 };
 

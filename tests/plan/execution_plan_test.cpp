@@ -61,5 +61,18 @@ TEST_CASE("formats of one memory and steps without a kernel need no operation") 
   CHECK(plan.buffers[memory].last_operation == 1);
 }
 
+TEST_CASE("what a deferred value is computed from lives until the step that computes it") {
+  // input -> a, deferred -> b, which works on something else before c adds both
+  Program program = diamond();
+  program.steps[1].inputs = {0};
+  const std::vector<ChosenStep> steps = {{{1}, 2, false}, {{1}, 1}, {{1, 2}, 1}};
+  const std::vector<Conversion> conversions = {{0, 0, 1, 0}, {3, 1, 0, 3}};
+  const ExecutionPlan plan = make_execution_plan(program, steps, conversions, never);
+  REQUIRE(plan.operations.size() == 4);  // conversion, b, c with a, conversion
+  const std::size_t source = plan.operations[0].out;
+  CHECK(memory_of(plan, plan.operations[2].in[1]) == source);
+  CHECK(plan.buffers[source].last_operation == 2);
+}
+
 }  // namespace
 }  // namespace winnow

@@ -134,11 +134,16 @@ void direct_conv(const DirectLayer& layer, const DirectWeights& weights, const A
   arguments.positions = static_cast<std::uint32_t>(checked_31_bits(positions, "output positions"));
   const std::int64_t tiles = (positions + layer.tile.positions - 1) / layer.tile.positions;
   const std::int64_t row_segments = weights.rows * (weights.vector / weights.thread_channels);
-  const auto blocks =
-      static_cast<std::uint32_t>(checked_31_bits(tiles * row_segments, "thread blocks"));
+  const auto blocks = static_cast<std::uint32_t>(
+      checked_31_bits(tiles * row_segments * layer.tile.shares, "thread blocks"));
+  arguments.shares = layer.tile.shares;
+  if (layer.tile.shares > 1 && !has_clusters()) {
+    fail(ErrorCode::device, "direct_conv: the GPU has no clusters of thread blocks");
+  }
   const DirectLaunch launch{.grid = dim3(blocks),
                             .block = dim3(static_cast<unsigned>(layer.tile.positions),
                                           static_cast<unsigned>(layer.tile.slices)),
+                            .cluster = layer.tile.shares,
                             .stream = stream};
   const bool is_packed = in.format.layout == Layout::chwn8;
   if (in.format.precision == Precision::f32) {

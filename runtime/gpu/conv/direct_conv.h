@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/device/buffer.h"
+#include "runtime/device/host_device.h"
 #include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/layer/direct_rows.h"
 #include "runtime/model/graph.h"
@@ -16,17 +17,20 @@ namespace winnow {
 
 // How the work of a layer is cut. A thread keeps `channels` x `sub_batch` partial sums in
 // registers; a thread block covers `positions` output positions, counted over the images' planes
-// without gaps, and `slices` threads share the nonzeros of each position.
+// without gaps, and `slices` threads share the nonzeros of each position. So do `shares` thread
+// blocks, a cluster (compute capability 9.0), which add up their sums in shared memory.
 struct DirectTile {
   int channels = 1;     // output channels per thread: 1, 8 or 16; divides the weight's vector
   int sub_batch = 1;    // images per thread: 1, 2, 4 or 8 (paper 003: subBatchSize)
   int positions = 128;  // threads of one slice; positions * slices <= 256, a multiple of 32
   int slices = 1;       // 1, 2, 4 or 8; more than 1 only where channels * sub_batch <= 32
+  int shares = 1;       // likewise
 
   friend bool operator==(const DirectTile&, const DirectTile&) = default;
 };
 
-std::string to_string(const DirectTile& tile);  // "channels=16 sub_batch=4 positions=128 slices=1"
+// "channels=16 sub_batch=4 positions=128 slices=1", and " shares=8" where there are several.
+std::string to_string(const DirectTile& tile);
 
 // Whether the kernel exists for this tile, layout and weight vector.
 bool is_valid(const DirectTile& tile, const Layout& layout, int vector);
@@ -40,8 +44,20 @@ struct DirectWork {
   int vector = 1;
   Layout layout = Layout::nchw;
   int sms = 1;
+  bool has_clusters = false;
 };
 std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch);
+
+// Which of a row's blocks the thread block `rank` of a cluster of `shares` sums up: a run of
+// multiples of kDirectUnroll, as `blocks` is one. Maybe none.
+struct DirectShare {
+  int first = 0, blocks = 0;
+};
+WINNOW_HOST_DEVICE constexpr DirectShare direct_share(int blocks, int shares, int rank) {
+  const int each = (blocks / kDirectUnroll + shares - 1) / shares * kDirectUnroll;
+  const int first = rank * each < blocks ? rank * each : blocks;
+  return {first, each < blocks - first ? each : blocks - first};
+}
 
 // A layer's weights in device memory, for one input format and one number of channels per thread.
 struct DirectWeights {
@@ -66,8 +82,9 @@ DirectWeights upload_direct_weights(const DirectRows& rows, std::span<const floa
 //   out  [N, K, OH, OW] in the same layout and element type, any halo (left as it is)
 //
 // fp16 is storage: products and sums are fp32, over the blocks of a row in their order (per slice,
-// then slice by slice): equal inputs, weights and tile give equal bits.
-// Throws Error{usage} if sizes, formats or tile do not fit, Error{device} if the launch is refused.
+// then slice by slice, share by share): equal inputs, weights and tile give equal bits.
+// Throws Error{usage} if sizes, formats or tile do not fit, Error{device} if the launch is refused
+// or the GPU has no clusters and the tile asks for one.
 struct DirectLayer {
   Conv conv;
   bool has_relu = false;

@@ -8,7 +8,9 @@
 
 #include <cuda_pipeline.h>
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/cluster.cuh"
+#include "runtime/device/overlap.cuh"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/conv/direct_conv.h"
 #include "runtime/gpu/layer/indexing.cuh"
 
@@ -38,6 +40,7 @@ struct DirectArguments {
   std::uint32_t images = 0, positions = 0;  // positions: of all sub-batches together
   std::int32_t channels = 0, channels_per_group = 0, vector = 0;
   std::int32_t row_length = 0;  // of every row, which needs no bounds then; 0: see `bounds`
+  std::int32_t shares = 1;      // thread blocks of a cluster
   bool has_relu = false;
 };
 
@@ -53,7 +56,7 @@ struct DirectImages<T, kSubBatch, false> {
 
   __device__ __forceinline__ void load(std::int32_t offset, float (&x)[kSubBatch]) const {
 #pragma unroll
-    for (int b = 0; b < kSubBatch; ++b) x[b] = widen(__ldg(base[b] + offset));
+    for (int b = 0; b < kSubBatch; ++b) x[b] = widen(base[b][offset]);
   }
 };
 
@@ -65,7 +68,7 @@ struct DirectImages<float, kSubBatch, true> {
     const auto* lanes = reinterpret_cast<const float4*>(base + offset);
 #pragma unroll
     for (int i = 0; i < kSubBatch / 4; ++i) {
-      const float4 four = __ldg(lanes + i);
+      const float4 four = lanes[i];
       x[4 * i] = four.x, x[4 * i + 1] = four.y, x[4 * i + 2] = four.z, x[4 * i + 3] = four.w;
     }
   }
@@ -83,7 +86,7 @@ struct DirectImages<__half, 8, true> {
   const __half* base;
 
   __device__ __forceinline__ void load(std::int32_t offset, float (&x)[8]) const {
-    const uint4 lanes = __ldg(reinterpret_cast<const uint4*>(base + offset));
+    const uint4 lanes = *reinterpret_cast<const uint4*>(base + offset);
     widen_two(lanes.x, x[0], x[1]);
     widen_two(lanes.y, x[2], x[3]);
     widen_two(lanes.z, x[4], x[5]);
@@ -96,7 +99,7 @@ struct DirectImages<__half, 4, true> {
   const __half* base;
 
   __device__ __forceinline__ void load(std::int32_t offset, float (&x)[4]) const {
-    const uint2 lanes = __ldg(reinterpret_cast<const uint2*>(base + offset));
+    const uint2 lanes = *reinterpret_cast<const uint2*>(base + offset);
     widen_two(lanes.x, x[0], x[1]);
     widen_two(lanes.y, x[2], x[3]);
   }
@@ -212,6 +215,7 @@ __device__ __forceinline__ void direct_sum_chunks(const DirectImages<T, kSubBatc
                             shared_offsets + buffer * kChunk);
   };
   stage(0);
+  wait_for_launch_before();
   for (int first = 0; first < blocks; first += kChunk) {
     const int count = min(kChunk, blocks - first);
     const int buffer = first / kChunk % 2;
@@ -258,7 +262,26 @@ __device__ __forceinline__ void direct_store(const DirectArguments& a, T* corner
   }
 }
 
-// Adds up the slices' partial sums, slice 0 first. `shared` [slices][kSums][positions].
+// Adds up sum `i` of this thread's position: of all shares, of each all slices, the first ones
+// first. `shared` [slices][kSums][positions] in each thread block.
+template <int kSums>
+__device__ __forceinline__ float direct_add_slices(const DirectArguments& a, const float* shared,
+                                                   int i) {
+  const int slices = static_cast<int>(blockDim.y);
+  float sum = 0.0f;
+  for (int share = 0; share < a.shares; ++share) {
+    for (int slice = 0; slice < slices; ++slice) {
+      const float* at = shared + (slice * kSums + i) * blockDim.x + threadIdx.x;
+      sum +=
+          a.shares == 1
+              ? *at
+              : load_in_cluster(address_in(shared_address(at), static_cast<std::uint32_t>(share)));
+    }
+  }
+  return sum;
+}
+
+// Each thread block of a cluster finishes some of the channels.
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
 __device__ __forceinline__ void direct_reduce_and_store(
     const DirectArguments& a, T* corner, const DirectPlace& place, int channel0, float* shared,
@@ -269,19 +292,21 @@ __device__ __forceinline__ void direct_reduce_and_store(
   for (int i = 0; i < kSums; ++i) {
     shared[(threadIdx.y * kSums + i) * positions + threadIdx.x] = sums[i];
   }
-  __syncthreads();
-  for (int v = threadIdx.y; v < kChannels; v += blockDim.y) {
+  a.shares > 1 ? meet_in_cluster() : __syncthreads();
+  const int rank = static_cast<int>(blockIdx.x) & (a.shares - 1);
+  for (int v = threadIdx.y + rank * blockDim.y; v < kChannels; v += blockDim.y * a.shares) {
     if (!place.is_inside || channel0 + v >= a.channels) continue;
     float results[kSubBatch];
 #pragma unroll
     for (int b = 0; b < kSubBatch; ++b) {
-      float sum = 0.0f;
-      for (int slice = 0; slice < static_cast<int>(blockDim.y); ++slice) {
-        sum += shared[(slice * kSums + v * kSubBatch + b) * positions + threadIdx.x];
-      }
+      const float sum = direct_add_slices<kSums>(a, shared, v * kSubBatch + b);
       results[b] = direct_finish(a, sum, channel0 + v);
     }
     direct_store<T, kSubBatch, kPacked>(a, corner, place, channel0 + v, results);
+  }
+  if (a.shares > 1) {  // others may still read sums of this thread block
+    __syncwarp();
+    meet_in_cluster();
   }
 }
 
@@ -294,7 +319,8 @@ template <typename T, int kChannels, int kSubBatch, bool kPacked>
 __global__ void __launch_bounds__(kDirectMaxThreads, direct_thread_blocks(kChannels* kSubBatch))
     direct_kernel(const DirectArguments a) {
   extern __shared__ __align__(16) float direct_shared[];
-  std::uint32_t tile = blockIdx.x;
+  begin_next_launch();
+  std::uint32_t tile = blockIdx.x / static_cast<std::uint32_t>(a.shares);
   std::uint32_t row = a.row_segments.split(tile);
   const int segment = static_cast<int>(a.segments.split(row));
   int begin = static_cast<int>(row) * a.row_length, blocks = a.row_length;
@@ -313,7 +339,10 @@ __global__ void __launch_bounds__(kDirectMaxThreads, direct_thread_blocks(kChann
   float sums[kChannels * kSubBatch] = {};
   const float* values =
       a.values + std::int64_t{begin} * a.vector + std::int64_t{segment} * blocks * kChannels;
-  direct_sum_chunks<T, kChannels, kSubBatch, kPacked>(images, values, a.offsets + begin, blocks,
+  const int rank = static_cast<int>(blockIdx.x) & (a.shares - 1);
+  const DirectShare share = direct_share(blocks, a.shares, rank);
+  direct_sum_chunks<T, kChannels, kSubBatch, kPacked>(images, values + share.first * kChannels,
+                                                      a.offsets + begin + share.first, share.blocks,
                                                       direct_shared, sums);
 
   T* corner = static_cast<T*>(a.output) + std::int64_t{place.y} * a.out_row +
@@ -324,7 +353,7 @@ __global__ void __launch_bounds__(kDirectMaxThreads, direct_thread_blocks(kChann
     corner += place.first_image * a.out_image;
   }
   if constexpr (kChannels * kSubBatch <= 32) {
-    if (blockDim.y > 1) {
+    if (blockDim.y > 1 || a.shares > 1) {
       direct_reduce_and_store<T, kChannels, kSubBatch, kPacked>(a, corner, place, channel0,
                                                                 direct_shared, sums);
       return;
@@ -347,6 +376,7 @@ __global__ void __launch_bounds__(kDirectMaxThreads, direct_thread_blocks(kChann
 
 struct DirectLaunch {
   dim3 grid, block;
+  int cluster = 1;
   cudaStream_t stream = nullptr;
 };
 
@@ -354,11 +384,13 @@ template <typename T, int kChannels, int kSubBatch, bool kPacked>
 void launch_direct_kernel(const DirectArguments& arguments, const DirectLaunch& launch) {
   const std::size_t staged = kDirectStagedFloats<kChannels>;
   const std::size_t reduced =
-      launch.block.y > 1 ? std::size_t{launch.block.x} * launch.block.y * kChannels * kSubBatch : 0;
+      launch.block.y > 1 || launch.cluster > 1
+          ? std::size_t{launch.block.x} * launch.block.y * kChannels * kSubBatch
+          : 0;
   const std::size_t bytes = (staged > reduced ? staged : reduced) * sizeof(float);
-  direct_kernel<T, kChannels, kSubBatch, kPacked>
-      <<<launch.grid, launch.block, bytes, launch.stream>>>(arguments);
-  CUDA_CHECK(cudaGetLastError());
+  launch_overlapping(direct_kernel<T, kChannels, kSubBatch, kPacked>,
+                     {launch.grid, launch.block, bytes, launch.cluster}, true, launch.stream,
+                     arguments);
 }
 
 template <typename T, int kChannels>

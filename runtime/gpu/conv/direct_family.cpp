@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "runtime/base/error.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/conv/direct_conv.h"
 #include "runtime/gpu/conv/padded_rows.h"
 #include "runtime/gpu/layer/family_list.h"
@@ -26,15 +27,6 @@ class DirectLayerPrepared : public PreparedLayer {
   DirectLayer layer_;
   std::shared_ptr<const DirectWeights> weights_;
 };
-
-// The step as a convolution, if it can be seen as one.
-std::optional<Conv> as_conv(const LayerProblem& problem) {
-  if (const auto* conv = std::get_if<Conv>(&problem.step.op)) return *conv;
-  const auto* linear = std::get_if<Linear>(&problem.step.op);
-  const Shape& input = problem.program.values[problem.step.inputs[0]].shape;
-  if (linear == nullptr || input.size() != 2) return std::nullopt;
-  return Conv{.in_channels = linear->in_features, .out_channels = linear->out_features};
-}
 
 DirectRows rows_of(const LayerProblem& problem, const Conv& conv, Pads pads) {
   const StepWeights weights = problem.weights();
@@ -79,7 +71,8 @@ class Preparation {
                           .rows = rows_.rows,
                           .vector = rows_.vector,
                           .layout = format.layout,
-                          .sms = sms_};
+                          .sms = sms_,
+                          .has_clusters = has_clusters()};
     std::map<int, std::shared_ptr<const DirectWeights>> weights;  // by channels per thread
     for (const DirectTile& tile : direct_tiles(work, problem_.options.sub_batch)) {
       auto& uploaded = weights[tile.channels];
@@ -123,7 +116,7 @@ class DirectFamily : public Family {
   bool is_sparse() const override { return true; }
 
   std::string why_not(const LayerProblem& problem, GpuContext&) const override {
-    const std::optional<Conv> conv = as_conv(problem);
+    const std::optional<Conv> conv = as_conv(problem.program, problem.step);
     if (!conv.has_value()) {
       return "runs conv layers, and linear layers on [N, features], only";
     }
@@ -135,7 +128,7 @@ class DirectFamily : public Family {
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
-    const std::optional<Conv> conv = as_conv(problem);
+    const std::optional<Conv> conv = as_conv(problem.program, problem.step);
     if (!conv.has_value()) return {};
     return Preparation(problem, *conv, pads_, gpu.sms()).candidates();
   }

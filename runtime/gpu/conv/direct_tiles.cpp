@@ -30,12 +30,22 @@ std::int64_t thread_blocks(const DirectWork& work, const DirectTile& tile) {
   return divided_up(positions, tile.positions) * work.rows * (work.vector / tile.channels);
 }
 
+// The fewest thread blocks for a row's nonzeros that give every SM one, or as many as there can be.
+int shares_to_fill(const DirectWork& work, const DirectTile& tile) {
+  int shares = 1;
+  while (work.has_clusters && shares < 8 && thread_blocks(work, tile) * shares < work.sms) {
+    shares *= 2;
+  }
+  return shares;
+}
+
 }  // namespace
 
 std::string to_string(const DirectTile& tile) {
   return "channels=" + std::to_string(tile.channels) +
          " sub_batch=" + std::to_string(tile.sub_batch) +
-         " positions=" + std::to_string(tile.positions) + " slices=" + std::to_string(tile.slices);
+         " positions=" + std::to_string(tile.positions) + " slices=" + std::to_string(tile.slices) +
+         (tile.shares > 1 ? " shares=" + std::to_string(tile.shares) : "");
 }
 
 bool is_valid(const DirectTile& tile, const Layout& layout, int vector) {
@@ -45,6 +55,9 @@ bool is_valid(const DirectTile& tile, const Layout& layout, int vector) {
   if (!is_one_of(tile.sub_batch, {1, 2, 4, 8}) || sums > kMaxSums) return false;
   if (layout == Layout::chwn8 && tile.sub_batch < 4) return false;
   if (!is_one_of(tile.slices, {1, 2, 4, 8}) || (tile.slices > 1 && sums > kMaxSlicedSums)) {
+    return false;
+  }
+  if (!is_one_of(tile.shares, {1, 2, 4, 8}) || (tile.shares > 1 && sums > kMaxSlicedSums)) {
     return false;
   }
   return tile.positions >= 32 && tile.positions % 32 == 0 &&
@@ -73,7 +86,10 @@ std::vector<DirectTile> direct_tiles(const DirectWork& work, int sub_batch) {
     add(tile);
     for (const int slices : {4, 8}) {
       const int fewer = channels * images <= kMaxSlicedSums ? channels : channels == 16 ? 8 : 1;
-      add({.channels = fewer, .sub_batch = images, .positions = 32, .slices = slices});
+      DirectTile split{.channels = fewer, .sub_batch = images, .positions = 32, .slices = slices};
+      add(split);
+      split.shares = shares_to_fill(work, split);
+      add(split);
     }
   }
   return tiles;

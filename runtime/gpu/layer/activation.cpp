@@ -27,6 +27,7 @@ std::string to_string(const ActivationFormat& format) {
     text += " halo " + std::to_string(format.halo_h) + "x" + std::to_string(format.halo_w);
   }
   if (format.channel_padding > 0) text += " padded " + std::to_string(format.channel_padding);
+  if (format.order != 0) text += " placed";
   return text + " " + to_string(format.precision);
 }
 
@@ -35,15 +36,17 @@ ActivationStrides strides_of(const ActivationFormat& format, const Extents& size
   const std::int64_t columns = size.w + 2 * format.halo_w;
   const std::int64_t packed = packed_images(format.layout);
   const std::int64_t groups = (size.n + packed - 1) / packed;
-  const std::int64_t channels = size.c + format.channel_padding;
+  const std::int64_t block = blocked_channels(format.layout);
+  const std::int64_t channels = (size.c + format.channel_padding + block - 1) / block * block;
 
   ActivationStrides strides;
   if (format.layout == Layout::nhwc) {
-    strides.channel = 1;
+    strides.channel = strides.channel_block = 1;
     strides.column = channels;
   } else {
-    strides.column = packed;
-    strides.channel = rows * columns * packed;
+    strides.column = block * packed;
+    strides.channel_block = rows * columns * strides.column;
+    strides.channel = block > 1 ? packed : strides.channel_block;
   }
   strides.row = columns * strides.column;
   strides.image = element_count({rows, columns, channels, packed});

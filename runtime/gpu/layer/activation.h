@@ -13,7 +13,13 @@ namespace winnow {
 
 // Images that lie side by side.
 constexpr int packed_images(const Layout& layout) {
-  return layout.order == Order::chwn ? static_cast<int>(layout.block) : 1;
+  const bool is_packed = layout.order == Order::chwn || layout.order == Order::nchwcn;
+  return is_packed ? static_cast<int>(layout.block) : 1;
+}
+
+// Channels that lie in one block.
+constexpr int blocked_channels(const Layout& layout) {
+  return layout.order == Order::nchwcn ? static_cast<int>(kBlockedChannels) : 1;
 }
 
 inline constexpr int kPackedImages = packed_images(Layout::chwn8);  // 16 bytes of half floats
@@ -23,15 +29,18 @@ inline constexpr int kPackedImages = packed_images(Layout::chwn8);  // 16 bytes 
 // frame is zeroed once, when the memory is made. NHWC has none; it may have `channel_padding` zero
 // channels after the last one instead, because tensor cores want channels in multiples of 8.
 //
-// Lanes of chwn8 and chwn32 beyond the last image hold anything. A deferred value takes no memory:
-// a later step computes it on its way (linear_stack.h).
+// Lanes of chwn8, chwn32 and nchw32c8n beyond the last image hold anything, and so do channels of
+// nchw32c8n beyond the last one. Channels of nchw32c8n may lie in another order than their own, one
+// of those that a session has (channel_orders.h). A deferred value takes no memory: a later step
+// computes it on its way (linear_stack.h, fusions.h).
 struct ActivationFormat {
-  Layout layout = Layout::nchw;  // or nhwc, chwn8, chwn32
+  Layout layout = Layout::nchw;  // or nhwc, chwn8, chwn32, nchw32c8n
   Precision precision = Precision::f32;
   int halo_h = 0;
   int halo_w = 0;
   int channel_padding = 0;
   bool is_deferred = false;
+  int order = 0;  // of channels; 0: their own
 
   friend bool operator==(const ActivationFormat&, const ActivationFormat&) = default;
 };
@@ -41,7 +50,7 @@ constexpr ActivationFormat row_major(Precision precision) {
   return {.layout = Layout::nchw, .precision = precision};
 }
 
-// Of values within a stack of linear layers that one launch computes.
+// Of values that a later step computes on its way.
 inline constexpr ActivationFormat kDeferred = {.is_deferred = true};
 
 // Whether dense convolutions may run on tensor cores, which want channels in multiples of 8.
@@ -53,7 +62,8 @@ inline bool has_padded_channels(const SessionOptions& options) {
 std::size_t format_index(const std::vector<ActivationFormat>& formats,
                          const ActivationFormat& wanted);
 
-// "nchw f16", "nchw halo 1x1 f32", "chwn8 halo 1x1 f16", "nhwc padded 5 f16"
+// "nchw f16", "nchw halo 1x1 f32", "chwn8 halo 1x1 f16", "nhwc padded 5 f16", "nchw32c8n placed
+// f16"
 std::string to_string(const ActivationFormat& format);
 std::string to_string(Precision precision);
 
@@ -64,8 +74,9 @@ std::int64_t size_of(Precision precision);
 
 // Distances in elements. Requires a format with memory.
 struct ActivationStrides {
-  std::int64_t image = 0;  // between images, or groups of 8 or 32
-  std::int64_t channel = 0;
+  std::int64_t image = 0;          // between images, or groups of 8 or 32
+  std::int64_t channel = 0;        // between channels of a block
+  std::int64_t channel_block = 0;  // between blocks of channels
   std::int64_t row = 0;
   std::int64_t column = 0;
   std::int64_t origin = 0;  // of position (0, 0) of the first plane from the first element
@@ -83,7 +94,15 @@ struct ActivationView {
   void* data = nullptr;  // first byte, of the halo if there is one
   ActivationFormat format;
   Extents size;
+  const std::int32_t* places = nullptr;  // in device memory, where channel c lies; null: order 0
 };
+
+// The same bytes with channels numbered as they lie.
+inline ActivationView as_placed(ActivationView view) {
+  view.format.order = 0;
+  view.places = nullptr;
+  return view;
+}
 
 // Whether it is [images, features] in this layout, without a halo or padding.
 bool is_matrix(const ActivationView& view, const Layout& layout, std::int64_t features);

@@ -16,6 +16,8 @@
 
 #include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/vendor/gpu_context.h"
+#include "runtime/plan/channel_orders.h"
+#include "runtime/plan/fusions.h"
 #include "runtime/plan/linear_stacks.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/session.h"
@@ -35,7 +37,7 @@ class PreparedLayer {
   virtual ~PreparedLayer() = default;
 
   // Enqueues the step; never allocates or synchronises. `workspace` has workspace_bytes(). For a
-  // deferred input `in` has the value that the stack begins with.
+  // deferred input `in` has the value that it is computed from.
   virtual void launch(std::span<const ActivationView> in, const ActivationView& out,
                       const Workspace& workspace, cudaStream_t stream) const = 0;
   virtual std::size_t workspace_bytes() const { return 0; }
@@ -55,6 +57,8 @@ struct LayerProblem {
   std::vector<std::vector<ActivationFormat>> input_formats;  // per input, what may be asked for
   std::vector<ActivationFormat> output_formats;              // what may be written
   const LinearStack* stack = nullptr;                        // that the step is in
+  StepFusions fusions;                                       // of the step
+  const ChannelOrders* orders = nullptr;                     // of all values
 
   Extents input_size(std::size_t i) const;
   Extents output_size() const;

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "runtime/base/error.h"
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlap.cuh"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/linear/linear_epilogue.cuh"
 #include "runtime/sparse/gather_rows.cuh"
 
@@ -27,12 +28,14 @@ struct GatherArguments {
 // these stay in the L2 cache.
 template <typename T>
 __global__ void __launch_bounds__(kThreads) linear_gather_kernel(const GatherArguments a) {
+  begin_next_launch();
   constexpr int kImages = Chunk<T>::kImages;
   constexpr std::uint32_t kLanes = kTileImages / kImages;
   const std::uint32_t image = threadIdx.x % kLanes * kImages;
   const std::uint32_t output = blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes;
   if (output >= a.weights.outputs) return;
   const float bias = __ldg(a.weights.bias + output);
+  wait_for_launch_before();
   for (std::uint32_t tile = blockIdx.y; tile < a.tiles; tile += gridDim.y) {
     const T* x = static_cast<const T*>(a.x) + std::size_t{tile} * a.weights.inputs * kTileImages;
     T* y = static_cast<T*>(a.y) + (std::size_t{tile} * a.weights.outputs + output) * kTileImages;
@@ -50,8 +53,7 @@ void launch(const GatherArguments& arguments, cudaStream_t stream) {
   constexpr std::uint32_t kOutputs = kThreads / (kTileImages / Chunk<T>::kImages);
   const dim3 grid((arguments.weights.outputs + kOutputs - 1) / kOutputs,
                   std::min(arguments.tiles, 65535u));
-  linear_gather_kernel<T><<<grid, kThreads, 0, stream>>>(arguments);
-  CUDA_CHECK(cudaGetLastError());
+  launch_overlapping(linear_gather_kernel<T>, {grid, kThreads}, true, stream, arguments);
 }
 
 void check(const ActivationView& view, std::uint32_t features, const char* name) {

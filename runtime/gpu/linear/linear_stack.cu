@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "runtime/base/error.h"
-#include "runtime/device/cuda_check.h"
 #include "runtime/device/half_cast.cuh"
+#include "runtime/device/overlap.cuh"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/linear/linear_epilogue.cuh"
 #include "runtime/gpu/linear/thread_block_cluster.cuh"
 #include "runtime/sparse/resident_layers.cuh"
@@ -54,7 +55,7 @@ __device__ __forceinline__ void load_rows(const StackArguments& a, const From* f
       for (std::uint32_t v = 0; v < kImages; ++v) {
         const std::uint32_t image = tile * R + j * kImages + v;
         const bool exists = row < a.x.features && image < a.images;
-        value[v] = exists ? widen(__ldg(from + std::size_t{image} * a.x.features + row)) : 0.0f;
+        value[v] = exists ? widen(from[std::size_t{image} * a.x.features + row]) : 0.0f;
       }
       *reinterpret_cast<uint4*>(x + row * ResidentRow<T, R>::kBytes + j * 16) =
           Chunk<T>::pack(value);
@@ -110,11 +111,13 @@ __global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ ClusterBarrier barriers[2];
   Threads threads(barriers);
+  begin_next_launch();
   const std::uint32_t tiles_at_once = gridDim.x / threads.blocks();
   const std::uint32_t buffer = a.rows * ResidentRow<T, R>::kBytes;
   for (std::uint32_t tile = blockIdx.x / threads.blocks(); tile * R < a.images;
        tile += tiles_at_once) {
     ResidentStream<T, R, Threads::kUnroll> stream(a.weights, 0, threads.warp());
+    wait_for_launch_before();
     load_rows<T, R>(a, tile, memory);
     __syncthreads();
     ResidentBuffers buffers{memory, memory + buffer};
@@ -196,26 +199,17 @@ Kernel kernel_for(const LinearStackForm& form) {
 
 void launch(Kernel kernel, const StackArguments& arguments, const LinearStackForm& form,
             std::size_t shared, int sms, cudaStream_t stream) {
-  CUDA_CHECK(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(shared)));
+  allow_shared_memory(kernel, shared);
   if (form.blocks > sms) {
     fail(ErrorCode::usage, "linear stack: ", to_string(form), " on ", sms, " SMs");
   }
   const std::int64_t tiles_at_once = std::min<std::int64_t>(
       (arguments.images + form.rows.images - 1) / form.rows.images, sms / form.blocks);
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = static_cast<unsigned>(form.blocks);
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(tiles_at_once * form.blocks));
-  config.blockDim = dim3(kResidentThreads);
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = form.blocks > 1 ? 1 : 0;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments));
+  const LaunchSize size{.blocks = static_cast<unsigned>(tiles_at_once * form.blocks),
+                        .threads = kResidentThreads,
+                        .shared_bytes = shared,
+                        .cluster = form.blocks};
+  launch_overlapping(kernel, size, true, stream, arguments);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/indexing.cuh"
 
 namespace winnow {
@@ -32,6 +32,7 @@ struct LinearArguments {
 template <typename T, typename Column, int kSubBatch>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     sparse_linear_kernel(const LinearArguments<T, Column> a) {
+  begin_next_launch();
   const std::int64_t row = std::int64_t{blockIdx.x} * kWarpsPerBlock + threadIdx.x / kWarp;
   if (row >= a.rows) return;
   const int lane = threadIdx.x % kWarp;
@@ -39,6 +40,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   const int step = kWarp / a.vector;
   const std::int32_t end = __ldg(a.begin + row + 1);
   const std::int64_t k = row * a.vector + channel;
+  wait_for_launch_before();
 
   for (std::int64_t n0 = std::int64_t{blockIdx.y} * kSubBatch; n0 < a.images;
        n0 += std::int64_t{gridDim.y} * kSubBatch) {
@@ -49,7 +51,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
 #pragma unroll
       for (int b = 0; b < kSubBatch; ++b) {
         const std::int64_t n = n0 + b < a.images ? n0 + b : a.images - 1;
-        sums[b] += w * widen(__ldg(x + n * a.in));
+        sums[b] += w * widen(x[n * a.in]);
       }
     }
 #pragma unroll
@@ -76,21 +78,20 @@ void launch(const LinearArguments<T, Column>& a, int sub_batch, cudaStream_t str
   constexpr int kThreads = kWarp * kWarpsPerBlock;
   switch (sub_batch) {
     case 1:
-      sparse_linear_kernel<T, Column, 1><<<grid, kThreads, 0, stream>>>(a);
+      launch_overlapping(sparse_linear_kernel<T, Column, 1>, {grid, kThreads}, true, stream, a);
       break;
     case 2:
-      sparse_linear_kernel<T, Column, 2><<<grid, kThreads, 0, stream>>>(a);
+      launch_overlapping(sparse_linear_kernel<T, Column, 2>, {grid, kThreads}, true, stream, a);
       break;
     case 4:
-      sparse_linear_kernel<T, Column, 4><<<grid, kThreads, 0, stream>>>(a);
+      launch_overlapping(sparse_linear_kernel<T, Column, 4>, {grid, kThreads}, true, stream, a);
       break;
     case 8:
-      sparse_linear_kernel<T, Column, 8><<<grid, kThreads, 0, stream>>>(a);
+      launch_overlapping(sparse_linear_kernel<T, Column, 8>, {grid, kThreads}, true, stream, a);
       break;
     default:
       fail(ErrorCode::usage, "sparse_linear: sub_batch ", sub_batch, " is not 1, 2, 4 or 8");
   }
-  CUDA_CHECK(cudaGetLastError());
 }
 
 template <typename T, typename Column>

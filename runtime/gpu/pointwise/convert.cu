@@ -1,125 +1,126 @@
-// Between channel-last and the other layouts a block turns a tile of 32 channels x 32 positions
-// around in shared memory, so that both sides are read and written in runs. Between nchw and chwn8
-// or chwn32 a thread moves one position of up to 8 images: the eight lanes are one vector on one
-// side and eight coalesced streams on the other.
 #include "runtime/gpu/pointwise/convert.h"
 
-#include "runtime/device/cuda_check.h"
-#include "runtime/gpu/layer/indexing.cuh"
+#include <algorithm>
+
+#include "runtime/device/overlapping_launch.h"
+#include "runtime/gpu/pointwise/convert_kernels.cuh"
 
 namespace winnow {
 namespace {
 
-constexpr int kTile = 32;
-constexpr int kTileRows = 8;  // threads of a tile in y
+constexpr std::uint32_t kMostBlocksZ = 65535;
 
-// ---------------------------------------------------------------------------------- device
+std::uint32_t octets(std::int64_t count) {
+  return static_cast<std::uint32_t>((count + kOctet - 1) / kOctet);
+}
 
-struct TileArguments {
-  FastDivisor width;
-  std::uint32_t images, channels, positions;
-  bool reads_channels_last;
+// What neighbours in memory are.
+enum class Innermost { positions, channels, images };
+
+Innermost innermost(Order order) {
+  if (order == Order::nchw) return Innermost::positions;
+  return order == Order::nhwc ? Innermost::channels : Innermost::images;
+}
+
+struct Move {
+  const ChannelSlice& from;
+  const ChannelSlice& to;
+  Extents size;
+  bool is_aligned = false;  // on both sides
+  cudaStream_t stream = nullptr;
+
+  Order order_in() const { return from.view.format.layout.order; }
+  Order order_out() const { return to.view.format.layout.order; }
+
+  template <typename In>
+  DeviceView<const In> source() const {
+    return device_view<const In>(from.view, from.first);
+  }
+  template <typename Out>
+  DeviceView<Out> target() const {
+    return device_view<Out>(to.view, to.first);
+  }
 };
 
+PositionTiles tiles_of(const Move& move, std::uint32_t across) {
+  const auto positions = static_cast<std::uint32_t>(move.size.h * move.size.w);
+  // Few positions would leave most threads of a block without one.
+  while (across < kConvertThreads && kConvertThreads / across > positions) across *= 2;
+  while (across > 1 && across / 2 >= octets(move.size.c)) across /= 2;
+  const std::uint32_t tile = kConvertThreads / across;
+  return {.width = FastDivisor(move.size.w),
+          .positions = positions,
+          .tiles = (positions + tile - 1) / tile,
+          .images = static_cast<std::uint32_t>(move.size.n),
+          .channels = static_cast<std::uint32_t>(move.size.c),
+          .across = across};
+}
+
+dim3 grid_of(const PositionTiles& tiles, std::uint32_t count_z) {
+  const std::uint32_t across = (octets(tiles.channels) + tiles.across - 1) / tiles.across;
+  return dim3(tiles.tiles * across, 1, std::min(count_z, kMostBlocksZ));
+}
+
 template <typename In, typename Out>
-__global__ void __launch_bounds__(kTile* kTileRows)
-    transpose_kernel(DeviceView<const In> from, DeviceView<Out> to, TileArguments sizes) {
-  __shared__ float tile[kTile][kTile + 1];  // [channel][position], padded against bank conflicts
-  const std::uint32_t channel0 = blockIdx.y * kTile;
-  const std::uint32_t position0 = blockIdx.x * kTile;
-  const auto channel_at = [&](bool is_fast, std::uint32_t slow) {
-    return is_fast ? threadIdx.x : slow;
-  };
-  const auto offset_of = [&](const auto& view, std::uint32_t n, std::uint32_t c, std::uint32_t p) {
-    const std::uint32_t x = sizes.width.split(p);
-    return view.offset(n, c, p, x);
-  };
-  for (std::uint32_t n = blockIdx.z; n < sizes.images; n += gridDim.z) {
-    for (std::uint32_t slow = threadIdx.y; slow < kTile; slow += kTileRows) {
-      const std::uint32_t c = channel_at(sizes.reads_channels_last, slow);
-      const std::uint32_t p = channel_at(!sizes.reads_channels_last, slow);
-      if (channel0 + c < sizes.channels && position0 + p < sizes.positions) {
-        tile[c][p] = widen(from.origin[offset_of(from, n, channel0 + c, position0 + p)]);
-      }
-    }
-    __syncthreads();
-    for (std::uint32_t slow = threadIdx.y; slow < kTile; slow += kTileRows) {
-      const std::uint32_t c = channel_at(!sizes.reads_channels_last, slow);
-      const std::uint32_t p = channel_at(sizes.reads_channels_last, slow);
-      if (channel0 + c < sizes.channels && position0 + p < sizes.positions) {
-        to.origin[offset_of(to, n, channel0 + c, position0 + p)] = narrow<Out>(tile[c][p]);
-      }
-    }
-    __syncthreads();
+void copy_elements(const Move& move) {
+  const Unraveler order(move.to.view.format.layout, move.size);
+  launch_overlapping(copy_kernel<In, Out>, {element_grid(order), kElementThreads}, true,
+                     move.stream, move.source<In>(), move.target<Out>(), order);
+}
+
+template <typename In, typename Out>
+void copy_octets(const Move& move) {
+  const OctetGrid grid(move.to.view.format.layout, move.size);
+  launch_overlapping(copy_octets_kernel<In, Out>, {element_grid(grid.order), kElementThreads}, true,
+                     move.stream, move.source<In>(), move.target<Out>(), grid, move.is_aligned);
+}
+
+template <typename In, typename Out>
+void convert_images(const Move& move) {
+  const bool reads_planes = move.order_in() == Order::nchw;
+  const OctetGrid grid(Layout::chwn8, move.size);  // positions beside each other, as in planes
+  const auto kernel = reads_planes ? planes_and_images_kernel<In, Out, true>
+                                   : planes_and_images_kernel<In, Out, false>;
+  launch_overlapping(kernel, {element_grid(grid.order), kElementThreads}, true, move.stream,
+                     move.source<In>(), move.target<Out>(), grid, move.is_aligned);
+}
+
+// Two octets of channels beside each other fill a sector of 32 bytes of half floats.
+constexpr std::uint32_t kPlaneOctets = 2;
+
+template <typename In, typename Out>
+void convert_channels(const Move& move) {
+  const PositionTiles tiles = tiles_of(move, kPlaneOctets);
+  const auto kernel = move.order_in() == Order::nchw ? planes_and_channels_kernel<In, Out, true>
+                                                     : planes_and_channels_kernel<In, Out, false>;
+  launch_overlapping(kernel, {grid_of(tiles, tiles.images), kConvertThreads}, true, move.stream,
+                     move.source<In>(), move.target<Out>(), tiles, move.is_aligned);
+}
+
+// Four octets of channels and eight positions: runs of 64 bytes of nhwc, of 128 bytes of chwn8.
+constexpr std::uint32_t kTurnOctets = 4;
+
+template <typename In, typename Out>
+void turn_octets(const Move& move) {
+  const PositionTiles tiles = tiles_of(move, kTurnOctets);
+  const auto kernel = move.order_in() == Order::nhwc ? turn_octets_kernel<In, Out, true>
+                                                     : turn_octets_kernel<In, Out, false>;
+  launch_overlapping(kernel, {grid_of(tiles, octets(tiles.images)), kConvertThreads}, true,
+                     move.stream, move.source<In>(), move.target<Out>(), tiles, move.is_aligned);
+}
+
+template <typename In, typename Out>
+void launch(const Move& move) {
+  const Innermost in = innermost(move.order_in()), out = innermost(move.order_out());
+  if (in == out) {
+    in == Innermost::positions ? copy_elements<In, Out>(move) : copy_octets<In, Out>(move);
+  } else if (in != Innermost::positions && out != Innermost::positions) {
+    turn_octets<In, Out>(move);
+  } else if (in == Innermost::channels || out == Innermost::channels) {
+    convert_channels<In, Out>(move);
+  } else {
+    convert_images<In, Out>(move);
   }
-}
-
-template <typename In, typename Out>
-__global__ void __launch_bounds__(kElementThreads)
-    copy_kernel(DeviceView<const In> from, DeviceView<Out> to, Unraveler order) {
-  for_each_element(order, [&](const Coordinates& at) {
-    to.origin[to.offset(at.n, at.c, at.y, at.x)] =
-        narrow<Out>(widen(from.origin[from.offset(at.n, at.c, at.y, at.x)]));
-  });
-}
-
-// `order` counts groups of 8 images as if they were single images of nchw.
-template <typename In, typename Out>
-__global__ void __launch_bounds__(kElementThreads)
-    repack_kernel(DeviceView<const In> from, DeviceView<Out> to, Unraveler order,
-                  std::uint32_t images) {
-  for_each_element(order, [&](const Coordinates& at) {
-    const std::uint32_t first = at.n * kPackedImages;
-    float lanes[kPackedImages];
-#pragma unroll
-    for (int lane = 0; lane < kPackedImages; ++lane) {
-      const std::uint32_t n = first + lane;
-      lanes[lane] = n < images ? widen(from.origin[from.offset(n, at.c, at.y, at.x)]) : 0.0f;
-    }
-#pragma unroll
-    for (int lane = 0; lane < kPackedImages; ++lane) {
-      const std::uint32_t n = first + lane;
-      if (n < images) to.origin[to.offset(n, at.c, at.y, at.x)] = narrow<Out>(lanes[lane]);
-    }
-  });
-}
-
-// ------------------------------------------------------------------------------------ host
-
-template <typename In, typename Out>
-void launch_transpose(const ChannelSlice& from, const ChannelSlice& to, const Extents& size,
-                      cudaStream_t stream) {
-  const TileArguments sizes{.width = FastDivisor(size.w),
-                            .images = static_cast<std::uint32_t>(size.n),
-                            .channels = static_cast<std::uint32_t>(size.c),
-                            .positions = static_cast<std::uint32_t>(size.h * size.w),
-                            .reads_channels_last = from.view.format.layout == Layout::nhwc};
-  const dim3 grid((sizes.positions + kTile - 1) / kTile, (sizes.channels + kTile - 1) / kTile,
-                  sizes.images < 65535u ? sizes.images : 65535u);
-  transpose_kernel<In, Out><<<grid, dim3(kTile, kTileRows), 0, stream>>>(
-      device_view<const In>(from.view, from.first), device_view<Out>(to.view, to.first), sizes);
-}
-
-template <typename In, typename Out>
-void launch_copy(const ChannelSlice& from, const ChannelSlice& to, const Extents& size,
-                 cudaStream_t stream) {
-  const auto source = device_view<const In>(from.view, from.first);
-  const auto target = device_view<Out>(to.view, to.first);
-  if (from.view.format.layout == to.view.format.layout) {
-    const Unraveler order(to.view.format.layout, size);
-    copy_kernel<In, Out>
-        <<<element_grid(order), kElementThreads, 0, stream>>>(source, target, order);
-    return;
-  }
-  Extents groups = size;
-  groups.n = (size.n + kPackedImages - 1) / kPackedImages;
-  const Unraveler order(Layout::nchw, groups);
-  repack_kernel<In, Out><<<element_grid(order), kElementThreads, 0, stream>>>(
-      source, target, order, static_cast<std::uint32_t>(size.n));
-}
-
-bool has_elements(const Extents& size) {
-  return size.n > 0 && size.c > 0 && size.h > 0 && size.w > 0;
 }
 
 }  // namespace
@@ -130,20 +131,15 @@ void convert_slice(const ChannelSlice& from, const ChannelSlice& to, cudaStream_
   Extents target = to.view.size;
   target.c = to.count;
   if (size != target) fail(ErrorCode::usage, "convert: the two tensors differ in size");
-  if (!has_elements(size)) return;
+  if (size.count() == 0) return;
 
-  const bool turns =
-      (from.view.format.layout == Layout::nhwc) != (to.view.format.layout == Layout::nhwc);
+  const Move move{
+      from, to, size,
+      has_aligned_octets(from.view, from.first) && has_aligned_octets(to.view, to.first), stream};
   with_element(from.view.format.precision, [&](auto in) {
-    with_element(to.view.format.precision, [&](auto out) {
-      if (turns) {
-        launch_transpose<decltype(in), decltype(out)>(from, to, size, stream);
-      } else {
-        launch_copy<decltype(in), decltype(out)>(from, to, size, stream);
-      }
-    });
+    with_element(to.view.format.precision,
+                 [&](auto out) { launch<decltype(in), decltype(out)>(move); });
   });
-  CUDA_CHECK(cudaGetLastError());
 }
 
 void convert(const ActivationView& from, const ActivationView& to, cudaStream_t stream) {

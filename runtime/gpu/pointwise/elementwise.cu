@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/device/cuda_check.h"
-#include "runtime/gpu/layer/indexing.cuh"
+#include "runtime/device/overlapping_launch.h"
+#include "runtime/gpu/layer/octet_grid.cuh"
 
 namespace winnow {
 namespace {
@@ -34,17 +34,56 @@ __global__ void __launch_bounds__(kElementThreads)
   });
 }
 
+// Eight elements at a time, of layouts whose octets are of the same dimension.
+template <typename T>
+__global__ void __launch_bounds__(kElementThreads)
+    add_octets_kernel(const AddInputs<T> in, DeviceView<T> out, bool has_relu, OctetGrid grid,
+                      bool is_aligned) {
+  for_each_octet(grid, [&](const Coordinates& at, int count) {
+    Octet sum{};
+#pragma unroll
+    for (int i = 0; i < kAddInputs; ++i) {
+      if (i >= in.count) continue;
+      const DeviceView<const T>& view = in.views[i];
+      const Octet term =
+          load_octet(view.origin + view.offset(at.n, at.c, at.y, at.x), count, is_aligned);
+#pragma unroll
+      for (int lane = 0; lane < kOctet; ++lane) sum.lane[lane] += term.lane[lane];
+    }
+#pragma unroll
+    for (int lane = 0; lane < kOctet; ++lane) {
+      if (has_relu && sum.lane[lane] < 0.0f) sum.lane[lane] = 0.0f;  // NaN stays
+    }
+    store_octet(out.origin + out.offset(at.n, at.c, at.y, at.x), sum, count, is_aligned);
+  });
+}
+
 // ------------------------------------------------------------------------------------ host
+
+bool have_octets(std::span<const ActivationView> in, const ActivationView& out) {
+  const Layout& layout = out.format.layout;
+  return has_octets(layout) && std::ranges::all_of(in, [&](const ActivationView& view) {
+           return view.format.layout.order == layout.order;
+         });
+}
 
 template <typename T>
 void launch_add(std::span<const ActivationView> in, bool has_relu, const ActivationView& out,
                 cudaStream_t stream) {
   AddInputs<T> inputs;
   for (const ActivationView& view : in) inputs.views[inputs.count++] = device_view<const T>(view);
+  if (have_octets(in, out)) {
+    const OctetGrid grid(out.format.layout, out.size);
+    const bool is_aligned =
+        has_aligned_octets(out) &&
+        std::ranges::all_of(in, [](const auto& view) { return has_aligned_octets(view); });
+    launch_overlapping(add_octets_kernel<T>, {element_grid(grid.order), kElementThreads}, true,
+                       stream, inputs, device_view<T>(out), has_relu, grid, is_aligned);
+    return;
+  }
   const Unraveler order(out.format.layout, out.size);
-  add_kernel<T><<<element_grid(order), kElementThreads, 0, stream>>>(inputs, device_view<T>(out),
-                                                                     has_relu, order);
-  CUDA_CHECK(cudaGetLastError());
+  launch_overlapping(add_kernel<T>, {element_grid(order), kElementThreads}, true, stream, inputs,
+                     device_view<T>(out), has_relu, order);
 }
 
 }  // namespace
@@ -61,16 +100,23 @@ void add(std::span<const ActivationView> in, bool has_relu, const ActivationView
   if (element_count({size.n, size.c, size.h, size.w}) == 0) return;
 
   std::vector<ActivationView> terms(in.begin(), in.end());
+  ActivationView target = out;
+  const bool have_one_order = std::ranges::all_of(
+      in, [&](const ActivationView& view) { return view.format.order == out.format.order; });
+  if (have_one_order) {  // then channels are added where they lie
+    std::ranges::transform(terms, terms.begin(), as_placed);
+    target = as_placed(out);
+  }
   while (true) {
     const std::size_t count = std::min<std::size_t>(terms.size(), kAddInputs);
     const bool is_last = count == terms.size();
     with_element(out.format.precision, [&](auto element) {
-      launch_add<decltype(element)>(std::span(terms).first(count), has_relu && is_last, out,
+      launch_add<decltype(element)>(std::span(terms).first(count), has_relu && is_last, target,
                                     stream);
     });
     if (is_last) return;
     terms.erase(terms.begin() + 1, terms.begin() + static_cast<std::ptrdiff_t>(count));
-    terms.front() = out;
+    terms.front() = target;
   }
 }
 

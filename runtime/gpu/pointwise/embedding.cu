@@ -1,6 +1,6 @@
 #include "runtime/gpu/pointwise/embedding.h"
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/indexing.cuh"
 
 namespace winnow {
@@ -33,10 +33,9 @@ void embedding(const EmbeddingTable& table, const float* tokens, const Activatio
   const Unraveler order(out.format.layout, out.size);
   with_element(out.format.precision, [&](auto element) {
     using T = decltype(element);
-    embedding_kernel<T><<<element_grid(order), kElementThreads, 0, stream>>>(
-        table, tokens, device_view<T>(out), order);
+    launch_overlapping(embedding_kernel<T>, {element_grid(order), kElementThreads}, true, stream,
+                       table, tokens, device_view<T>(out), order);
   });
-  CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace winnow

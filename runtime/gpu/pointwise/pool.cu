@@ -1,11 +1,12 @@
-// Window pooling: one thread per output. Global pooling: one warp per plane where a plane is a run
-// of memory (nchw), else one thread per channel and image, so that neighbours read neighbours.
+// Window pooling: one thread per output, or per eight outputs where the layout has octets. Global
+// pooling: one warp per plane where a plane is a run of memory (nchw), else one thread per channel
+// and image, so that neighbours read neighbours.
 #include "runtime/gpu/pointwise/pool.h"
 
 #include <cmath>
 
-#include "runtime/device/cuda_check.h"
-#include "runtime/gpu/layer/indexing.cuh"
+#include "runtime/device/overlapping_launch.h"
+#include "runtime/gpu/layer/octet_grid.cuh"
 
 namespace winnow {
 namespace {
@@ -26,16 +27,23 @@ __device__ __forceinline__ float merge(bool is_max, float a, float b) {
   return a + b;
 }
 
+// The window of an output begins within the plane or in its padding.
+struct WindowBounds {
+  int y, y_end, x, x_end;
+};
+__device__ __forceinline__ WindowBounds bounds(const PoolWindow& w, const Coordinates& at) {
+  const int y = static_cast<int>(at.y) * w.stride_h - w.pad_h;
+  const int x = static_cast<int>(at.x) * w.stride_w - w.pad_w;
+  return {max(y, 0), min(y + w.kernel_h, w.height), max(x, 0), min(x + w.kernel_w, w.width)};
+}
+
 template <typename T>
 __device__ float pool_window(const DeviceView<const T>& in, const PoolWindow& w,
                              const Coordinates& at) {
-  const int y0 = static_cast<int>(at.y) * w.stride_h - w.pad_h;
-  const int x0 = static_cast<int>(at.x) * w.stride_w - w.pad_w;
-  const int y_end = min(y0 + w.kernel_h, w.height);
-  const int x_end = min(x0 + w.kernel_w, w.width);
+  const WindowBounds b = bounds(w, at);
   float result = w.is_max ? -INFINITY : 0.0f;
-  for (int y = max(y0, 0); y < y_end; ++y) {
-    for (int x = max(x0, 0); x < x_end; ++x) {
+  for (int y = b.y; y < b.y_end; ++y) {
+    for (int x = b.x; x < b.x_end; ++x) {
       result = merge(w.is_max, result, widen(in.origin[in.offset(at.n, at.c, y, x)]));
     }
   }
@@ -51,10 +59,63 @@ __global__ void __launch_bounds__(kElementThreads)
   });
 }
 
+__device__ __forceinline__ void merge(bool is_max, Octet& sum, const Octet& other) {
+#pragma unroll
+  for (int i = 0; i < kOctet; ++i) sum.lane[i] = merge(is_max, sum.lane[i], other.lane[i]);
+}
+
+__device__ __forceinline__ Octet filled(float value) {
+  Octet octet;
+#pragma unroll
+  for (int i = 0; i < kOctet; ++i) octet.lane[i] = value;
+  return octet;
+}
+
+// kSide > 0: the window is kSide x kSide, so that its loads are in flight together.
+template <typename T, int kSide>
+__device__ Octet pool_octet(const DeviceView<const T>& in, const PoolWindow& w,
+                            const Coordinates& at, int count, bool is_aligned) {
+  const WindowBounds b = bounds(w, at);
+  Octet result = filled(w.is_max ? -INFINITY : 0.0f);
+  const auto load = [&](int y, int x) {
+    return load_octet(in.origin + in.offset(at.n, at.c, y, x), count, is_aligned);
+  };
+  if constexpr (kSide > 0) {
+    const int y0 = static_cast<int>(at.y) * w.stride_h - w.pad_h;
+    const int x0 = static_cast<int>(at.x) * w.stride_w - w.pad_w;
+#pragma unroll
+    for (int i = 0; i < kSide * kSide; ++i) {
+      const int y = y0 + i / kSide, x = x0 + i % kSide;
+      if (y >= b.y && y < b.y_end && x >= b.x && x < b.x_end) merge(w.is_max, result, load(y, x));
+    }
+  } else {
+    for (int y = b.y; y < b.y_end; ++y) {
+      for (int x = b.x; x < b.x_end; ++x) merge(w.is_max, result, load(y, x));
+    }
+  }
+  const float area = static_cast<float>(std::int64_t{w.kernel_h} * w.kernel_w);
+#pragma unroll
+  for (int i = 0; i < kOctet; ++i)
+    result.lane[i] = w.is_max ? result.lane[i] : result.lane[i] / area;
+  return result;
+}
+
+template <typename T, int kSide>
+__global__ void __launch_bounds__(kElementThreads)
+    pool_octets_kernel(DeviceView<const T> in, DeviceView<T> out, PoolWindow window, OctetGrid grid,
+                       bool is_aligned) {
+  for_each_octet(grid, [&](const Coordinates& at, int count) {
+    const Octet octet = pool_octet<T, kSide>(in, window, at, count, is_aligned);
+    store_octet(out.origin + out.offset(at.n, at.c, at.y, at.x), octet, count, is_aligned);
+  });
+}
+
 // Global pooling reuses PoolWindow: height and width of the plane, is_max.
 template <typename T>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     plane_kernel(DeviceView<const T> in, DeviceView<T> out, PoolWindow plane, Unraveler order) {
+  begin_next_launch();
+  wait_for_launch_before();
   const std::uint32_t c = blockIdx.x * kWarpsPerBlock + threadIdx.x / kWarp;
   if (c >= order.per_group) return;
   const int lane = threadIdx.x % kWarp;
@@ -101,6 +162,32 @@ void require_equal(const char* who, const ActivationView& out, const Extents& ex
   }
 }
 
+template <typename T>
+void launch_pool(ActivationView in, ActivationView out, const PoolWindow& window,
+                 cudaStream_t stream) {
+  if (in.format.order == out.format.order) {  // then each channel is pooled where it lies
+    in = as_placed(in);
+    out = as_placed(out);
+  }
+  const auto source = device_view<const T>(in);
+  const auto target = device_view<T>(out);
+  const bool has_both =
+      has_octets(in.format.layout) && in.format.layout.order == out.format.layout.order;
+  if (!has_both) {
+    const Unraveler order(out.format.layout, out.size);
+    launch_overlapping(pool_kernel<T>, {element_grid(order), kElementThreads}, true, stream, source,
+                       target, window, order);
+    return;
+  }
+  const OctetGrid grid(out.format.layout, out.size);
+  const bool is_square = window.kernel_h == window.kernel_w;
+  auto kernel = pool_octets_kernel<T, 0>;
+  if (is_square && window.kernel_h == 2) kernel = pool_octets_kernel<T, 2>;
+  if (is_square && window.kernel_h == 3) kernel = pool_octets_kernel<T, 3>;
+  launch_overlapping(kernel, {element_grid(grid.order), kElementThreads}, true, stream, source,
+                     target, window, grid, has_aligned_octets(in) && has_aligned_octets(out));
+}
+
 }  // namespace
 
 void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
@@ -121,13 +208,8 @@ void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
                           .height = static_cast<int>(in.size.h),
                           .width = static_cast<int>(in.size.w),
                           .is_max = op.kind == PoolKind::max};
-  const Unraveler order(out.format.layout, out.size);
-  with_element(in.format.precision, [&](auto element) {
-    using T = decltype(element);
-    pool_kernel<T><<<element_grid(order), kElementThreads, 0, stream>>>(
-        device_view<const T>(in), device_view<T>(out), window, order);
-  });
-  CUDA_CHECK(cudaGetLastError());
+  with_element(in.format.precision,
+               [&](auto element) { launch_pool<decltype(element)>(in, out, window, stream); });
 }
 
 void global_pool(const GlobalPool& op, const ActivationView& in, const ActivationView& out,
@@ -150,13 +232,13 @@ void global_pool(const GlobalPool& op, const ActivationView& in, const Activatio
     if (is_plane_a_run) {
       dim3 grid = element_grid(order);
       grid.x = (order.per_group + kWarpsPerBlock - 1) / kWarpsPerBlock;
-      plane_kernel<T><<<grid, kWarp * kWarpsPerBlock, 0, stream>>>(source, target, plane, order);
+      launch_overlapping(plane_kernel<T>, {grid, kWarp * kWarpsPerBlock}, true, stream, source,
+                         target, plane, order);
     } else {
-      channel_kernel<T>
-          <<<element_grid(order), kElementThreads, 0, stream>>>(source, target, plane, order);
+      launch_overlapping(channel_kernel<T>, {element_grid(order), kElementThreads}, true, stream,
+                         source, target, plane, order);
     }
   });
-  CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace winnow

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/indexing.cuh"
 
 namespace winnow {
@@ -27,6 +27,8 @@ __device__ __forceinline__ float across_warp(float value, Merge merge) {
 template <typename T>
 __global__ void __launch_bounds__(kWarp* kRowsPerBlock)
     softmax_kernel(const T* in, T* out, std::int64_t rows, std::int64_t width) {
+  begin_next_launch();
+  wait_for_launch_before();
   const int lane = threadIdx.x % kWarp;
   const std::int64_t first = std::int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / kWarp;
   for (std::int64_t row = first; row < rows; row += std::int64_t{gridDim.x} * kRowsPerBlock) {
@@ -55,10 +57,10 @@ void softmax(const void* in, void* out, Precision precision, const Rows& rows,
       std::min(kMaxBlocks, (rows.count + kRowsPerBlock - 1) / kRowsPerBlock);
   with_element(precision, [&](auto element) {
     using T = decltype(element);
-    softmax_kernel<T><<<static_cast<unsigned>(blocks), kWarp * kRowsPerBlock, 0, stream>>>(
-        static_cast<const T*>(in), static_cast<T*>(out), rows.count, rows.width);
+    launch_overlapping(softmax_kernel<T>, {static_cast<unsigned>(blocks), kWarp * kRowsPerBlock},
+                       true, stream, static_cast<const T*>(in), static_cast<T*>(out), rows.count,
+                       rows.width);
   });
-  CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace winnow

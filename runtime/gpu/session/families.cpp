@@ -13,6 +13,7 @@ const std::vector<const Family*>& families() {
       &dense_family(),          // cuDNN and cuBLASLt
       &direct_family(),         // the paper's direct sparse convolution,
       &direct_ell_family(),     // on rows padded to one length
+      &gathered_family(),       // sparse convolution on tensor cores
       &linear_family(),         // sparse linear layers of few images,
       &linear_gather_family(),  // of many,
       &linear_stack_family(),   // and several in one launch

@@ -68,7 +68,7 @@ NetworkPlan NetworkPlanner::plan(Allowed allowed) const {
     }
   }
   Choice choice = choose_kernels(problem);
-  NetworkPlan plan{formats_, {}, std::move(choice.conversions)};
+  NetworkPlan plan{formats_, {}, std::move(choice.conversions), orders_};
   for (std::size_t i = 0; i < timed_.size(); ++i) {
     plan.steps.push_back(timed_[i][choice.option[i]].candidate);
   }

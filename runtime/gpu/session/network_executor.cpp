@@ -93,7 +93,7 @@ void NetworkExecutor::place_arena(const std::vector<std::size_t>& buffers, cudaS
 
 ActivationView NetworkExecutor::view(std::size_t buffer) const {
   if (format_of(buffer) == kDeferred) return view(execution_.buffers[buffer].alias_of);
-  return {data_[buffer], format_of(buffer), size_of(buffer)};
+  return plan_.orders.view(data_[buffer], format_of(buffer), size_of(buffer));
 }
 
 const float* NetworkExecutor::output() const {

@@ -9,7 +9,7 @@ namespace {
 
 // Fewer images leave most lanes of chwn8 or chwn32 empty.
 constexpr std::int64_t kFewestPackedImages = 4;
-constexpr std::int64_t kFewestGatheredImages = 16;
+constexpr std::int64_t kFewestLinearImages = 16;
 
 struct Halo {
   int h = 0;
@@ -43,7 +43,7 @@ void add_linear_formats(const Program& program, const DeployedModel& model,
                         const SessionOptions& options,
                         std::vector<std::vector<ActivationFormat>>& formats) {
   const ActivationFormat packed{.layout = Layout::chwn32, .precision = options.precision};
-  if (program.batch < kFewestGatheredImages || !may_run(options, "linear_gather")) return;
+  if (program.batch < kFewestLinearImages || !may_run(options, "linear_gather")) return;
   for (const Step& step : program.steps) {
     if (!is_sparse_linear(program, model, step)) continue;
     add_new(formats[step.inputs[0]], packed);
@@ -62,12 +62,21 @@ void add_deferred(const Program& program, const SessionOptions& options,
   }
 }
 
+void add_gathered(const GatheredValues& gathered,
+                  std::vector<std::vector<ActivationFormat>>& formats) {
+  for (std::size_t v = 0; v < formats.size(); ++v) {
+    if (gathered.may_lie[v]) add_new(formats[v], gathered_format(gathered, v));
+    if (gathered.may_defer[v]) add_new(formats[v], kDeferred);
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
-                                                         const std::vector<LinearStack>& stacks) {
+                                                         const std::vector<LinearStack>& stacks,
+                                                         const GatheredValues& gathered) {
   const bool has_direct = may_run(options, "direct") || may_run(options, "direct_ell");
   const std::vector<Halo> halo = halos(program);
   std::vector<std::vector<ActivationFormat>> formats(program.values.size());
@@ -93,6 +102,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
   }
   add_linear_formats(program, model, options, formats);
   add_deferred(program, options, stacks, formats);
+  add_gathered(gathered, formats);
   return formats;
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/gpu/gathered/gathered_family.h"
 #include "runtime/gpu/linear/linear_stack.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
@@ -28,16 +29,6 @@ std::size_t aligned_bytes(const ActivationFormat& format, const Extents& size) {
   return aligned(static_cast<std::size_t>(bytes_of(format, size)));
 }
 
-// What a step reads for input i in this format, without the address: of a deferred value that which
-// the stack begins with.
-ActivationView input_view(const LayerProblem& problem, std::size_t i,
-                          const ActivationFormat& format) {
-  if (format != kDeferred) return {nullptr, format, problem.input_size(i)};
-  const Step& first = problem.program.steps[problem.stack->steps.front()];
-  return {nullptr, row_major(problem.options.precision),
-          extents_of(problem.program.values[first.inputs[0]].shape)};
-}
-
 }  // namespace
 
 NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& program,
@@ -48,7 +39,10 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
       gpu_(gpu),
       stacks_(linear_stacks(program, model, most_stack_features(gpu.shared_bytes_per_block()))),
       stack_of_(program.steps.size(), nullptr),
-      formats_(value_formats(program, model, options, stacks_)),
+      fusions_(step_fusions(program)),
+      gathered_(session_values(model, program, options, fusions_)),
+      orders_(gathered_.orders),
+      formats_(value_formats(program, model, options, stacks_, gathered_)),
       timed_(program.steps.size()),
       rejected_(program.steps.size()) {
   for (const LinearStack& stack : stacks_) {
@@ -73,10 +67,30 @@ bool NetworkPlanner::is_weighted(std::size_t index) const {
 
 LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
   const Step& step = program_.steps[index];
-  LayerProblem problem{model_,          program_, step, options_, {}, formats_[step.output],
-                       stack_of_[index]};
+  LayerProblem problem{model_,
+                       program_,
+                       step,
+                       options_,
+                       {},
+                       formats_[step.output],
+                       stack_of_[index],
+                       fusions_[index],
+                       &gathered_.orders};
   for (const std::size_t input : step.inputs) problem.input_formats.push_back(formats_[input]);
   return problem;
+}
+
+// What a step reads for input i in this format, without the address: of a deferred value that which
+// it is computed from.
+ActivationView NetworkPlanner::input_view(const LayerProblem& problem, std::size_t i,
+                                          const ActivationFormat& format) const {
+  if (format != kDeferred) return orders_.view(nullptr, format, problem.input_size(i));
+  const std::size_t computed = problem.fusions.computed[i];
+  const std::size_t first = computed != kNoStep ? computed : problem.stack->steps.front();
+  const std::size_t source = program_.steps[first].inputs[0];
+  const Extents size = extents_of(program_.values[source].shape);
+  if (computed == kNoStep) return {nullptr, row_major(options_.precision), size};
+  return orders_.view(nullptr, gathered_format(gathered_, source), size);
 }
 
 // With `known_family`, of that alone, and none where it does not run the step.
@@ -162,7 +176,7 @@ NetworkPlanner::Trial NetworkPlanner::make_trial(const LayerProblem& problem,
     view.data = next;
     next += aligned_bytes(view.format, view.size);
   }
-  trial.out = {next, out_format, problem.output_size()};
+  trial.out = orders_.view(next, out_format, problem.output_size());
   trial.workspace = {next + trial.out_bytes, workspace_bytes};
   trial.row_major = trial.inputs + used;
   return trial;
@@ -278,8 +292,8 @@ Timing NetworkPlanner::measure_conversion(const ActivationFormat& source,
   std::byte* data = scratch(in_bytes + aligned_bytes(target, size));
   fill_noise(data, static_cast<std::int64_t>(in_bytes) / size_of(source.precision),
              source.precision, kNoiseSeed, gpu_.stream());
-  const ActivationView in{data, source, size};
-  const ActivationView out{data + in_bytes, target, size};
+  const ActivationView in = orders_.view(data, source, size);
+  const ActivationView out = orders_.view(data + in_bytes, target, size);
   return time_kernel([&](cudaStream_t stream) { convert(in, out, stream); }, kImpossible,
                      gpu_.stream());
 }

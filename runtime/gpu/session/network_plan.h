@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "runtime/device/buffer.h"
+#include "runtime/gpu/gathered/gathered_values.h"
 #include "runtime/gpu/layer/family.h"
+#include "runtime/gpu/session/order_tables.h"
 #include "runtime/plan/choice.h"
 #include "runtime/plan/layer_check.h"
 #include "runtime/plan/timing_table.h"
@@ -20,14 +22,17 @@ struct NetworkPlan {
   std::vector<std::vector<ActivationFormat>> formats;  // by value; candidates index into them
   std::vector<Candidate> steps;                        // the chosen one of each
   std::vector<Conversion> conversions;                 // in execution order
+  OrderTables orders;                                  // that formats name
 };
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,
-// as format 0. `stacks` are the stacks of linear layers that one launch may compute.
+// as format 0. `stacks` are the stacks of linear layers that one launch may compute, `gathered` the
+// values of gathered convolutions; none where the session has no such kernels.
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
-                                                         const std::vector<LinearStack>& stacks);
+                                                         const std::vector<LinearStack>& stacks,
+                                                         const GatheredValues& gathered);
 
 // Which families may run conv and linear layers.
 enum class Allowed {
@@ -92,6 +97,8 @@ class NetworkPlanner {
   Timing measure_conversion(const ActivationFormat& source, const ActivationFormat& target,
                             const Extents& size);
   LayerProblem problem_of(std::size_t index) const;
+  ActivationView input_view(const LayerProblem& problem, std::size_t i,
+                            const ActivationFormat& format) const;
   std::vector<Candidate> candidates_of(const LayerProblem& problem, const std::string& family);
   std::string choice_key() const;
   std::string identity(std::size_t index, const Candidate& candidate) const;
@@ -112,6 +119,9 @@ class NetworkPlanner {
   const std::vector<ChosenKernel>* known_ = nullptr;  // by step: what the cache knows to be chosen
   std::vector<LinearStack> stacks_;
   std::vector<const LinearStack*> stack_of_;  // by step
+  std::vector<StepFusions> fusions_;          // by step
+  GatheredValues gathered_;
+  OrderTables orders_;
   std::vector<std::vector<ActivationFormat>> formats_;
   std::vector<std::vector<Timed>> timed_;               // by step
   std::vector<std::vector<CandidateTiming>> rejected_;  // by step

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/device/overlapping_launch.h"
+#include "tests/gpu/conv_cases.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/random_values.h"
@@ -10,70 +12,16 @@
 namespace winnow {
 namespace {
 
-struct Case {
-  std::int64_t batch;
-  std::int64_t height, width;
-  Conv conv;
-};
-
-// Ragged on purpose: sizes beside powers of two, kernels larger than the plane, strides that leave
-// rows over, dilations, groups.
-std::vector<Case> cases() {
-  const auto square = [](std::int64_t k, std::int64_t s, std::int64_t p, std::int64_t d) {
-    return Conv{.kernel = {k, k}, .stride = {s, s}, .padding = {p, p}, .dilation = {d, d}};
-  };
-  const auto with = [](Conv conv, std::int64_t in, std::int64_t out, std::int64_t groups) {
-    conv.in_channels = in;
-    conv.out_channels = out;
-    conv.groups = groups;
-    return conv;
-  };
-  return {
-      {1, 1, 1, with(square(1, 1, 0, 1), 5, 7, 1)},
-      {2, 2, 2, with(square(3, 1, 1, 1), 16, 33, 1)},
-      {3, 7, 5, with(square(3, 2, 1, 1), 6, 16, 2)},
-      {7, 14, 14, with(square(3, 1, 1, 1), 8, 32, 1)},
-      {8, 9, 11, with(square(5, 2, 2, 1), 3, 20, 1)},
-      {33, 4, 4, with(square(3, 1, 1, 1), 12, 48, 3)},
-      {128, 2, 3, with(square(2, 1, 1, 1), 4, 16, 1)},
-      {2, 17, 33, with(square(3, 1, 2, 2), 4, 8, 1)},
-      {3, 6, 6, with(square(3, 1, 1, 1), 9, 9, 9)},
-      {5, 8, 8, with(square(1, 2, 0, 1), 16, 24, 1)},
-      {4,
-       1,
-       33,
-       {.rank = 1, .in_channels = 10, .out_channels = 19, .kernel = {1, 3}, .padding = {0, 1}}},
-      {9,
-       1,
-       16,
-       {.rank = 1,
-        .in_channels = 6,
-        .out_channels = 16,
-        .kernel = {1, 2},
-        .stride = {1, 2},
-        .dilation = {1, 3}}},
-  };
-}
-
-reference::Array expected_output(const Case& c, const reference::Array& input,
-                                 const CsrWeight& weight, const std::vector<float>& bias,
-                                 bool has_relu) {
-  Conv conv = c.conv;
-  conv.rank = 2;  // 1D convolutions run as one row
-  reference::Array output = reference::conv(conv, input, to_dense(weight), bias);
-  return has_relu ? reference::relu(output) : output;
-}
-
 // Every tile of one layer against the reference.
-void check_layer(const Case& c, int vector, double density, Pads pads, const ActivationFormat& base,
-                 RandomValues& random) {
+void check_layer(const ConvCase& c, int vector, double density, Pads pads,
+                 const ActivationFormat& base, RandomValues& random) {
   const Conv& conv = c.conv;
   const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
   const CsrWeight weight = random.weight(conv.out_channels, cols, vector, density);
   const std::vector<float> bias = random.reals(static_cast<std::size_t>(conv.out_channels));
   const reference::Array input = random.array({c.batch, conv.in_channels, c.height, c.width});
   const bool has_relu = random.below(2) == 0;
-  const reference::Array expected = expected_output(c, input, weight, bias, has_relu);
+  const reference::Array expected = expected_conv(conv, input, to_dense(weight), bias, has_relu);
 
   ActivationFormat in_format = base;
   in_format.halo_h = static_cast<int>(conv.padding[0] + static_cast<std::int64_t>(random.below(2)));
@@ -90,7 +38,9 @@ void check_layer(const Case& c, int vector, double density, Pads pads, const Act
                         .layout = base.layout,
                         .sms = 4};
   for (const int sub_batch : {1, 2, 4, 8}) {
-    for (const DirectTile& tile : direct_tiles(work, sub_batch)) {
+    for (DirectTile tile : direct_tiles(work, sub_batch)) {
+      tile.shares = has_clusters() ? 1 << random.below(4) : 1;
+      if (!is_valid(tile, base.layout, rows.vector)) tile.shares = 1;
       const DirectWeights uploaded =
           upload_direct_weights(rows, bias, conv, strides, tile.channels);
       const DeviceTensor out(out_format, expected.shape);
@@ -111,15 +61,15 @@ void check_layer(const Case& c, int vector, double density, Pads pads, const Act
 
 void check_all(const ActivationFormat& format, std::uint64_t seed) {
   RandomValues random(seed);
-  for (const Case& c : cases()) {
+  for (const ConvCase& c : conv_cases()) {
     for (const int vector : {1, 8, 16, 32}) {
       check_layer(c, vector, 0.3, Pads::drop, format, random);
       check_layer(c, vector, 0.3, Pads::keep, format, random);
     }
   }
   for (const double density : {0.0, 0.02, 1.0}) {
-    check_layer(cases()[1], 1, density, Pads::drop, format, random);
-    check_layer(cases()[3], 16, density, Pads::drop, format, random);
+    check_layer(conv_cases()[1], 1, density, Pads::drop, format, random);
+    check_layer(conv_cases()[3], 16, density, Pads::drop, format, random);
   }
 }
 
@@ -149,7 +99,7 @@ TEST_CASE("direct_conv walks rows of several chunks") {
   if (lacks_gpu()) return;
   RandomValues random(5);
   // 150 x 9 = 1350 columns: three chunks of 512 blocks, eleven of 128, twenty-two of 64.
-  const Case deep{
+  const ConvCase deep{
       2, 5, 5, {.in_channels = 150, .out_channels = 16, .kernel = {3, 3}, .padding = {1, 1}}};
   for (const int vector : {1, 8, 16}) {
     check_layer(deep, vector, 1.0, Pads::drop, {.precision = Precision::f32}, random);
@@ -166,7 +116,11 @@ TEST_CASE("direct_conv gives equal bits for equal inputs") {
   const reference::Array input = random.array({8, 32, 6, 6});
   const ActivationFormat in_format{.halo_h = 1, .halo_w = 1};
   const DeviceTensor in(in_format, input);
-  const DirectTile tile{.channels = 1, .sub_batch = 2, .positions = 32, .slices = 8};
+  const DirectTile tile{.channels = 1,
+                        .sub_batch = 2,
+                        .positions = 32,
+                        .slices = 8,
+                        .shares = has_clusters() ? 8 : 1};
   const DirectWeights uploaded =
       upload_direct_weights(direct_rows(block_csr(weight), 1), std::vector<float>(16, 0.0f), conv,
                             strides_of(in_format, extents_of(input.shape)), 1);

@@ -49,6 +49,48 @@ TEST_CASE("direct_tiles splits the nonzeros where a layer alone would not fill t
   CHECK_FALSE(has_split(large));
 }
 
+TEST_CASE("direct_tiles gives every SM a share of few rows where there are clusters") {
+  DirectWork work{
+      .out = {1, 512, 2, 2}, .rows = 32, .vector = 16, .sms = 132, .has_clusters = true};
+  const auto most_shares = [&] {
+    int most = 0;
+    for (const DirectTile& tile : direct_tiles(work, 0)) most = std::max(most, tile.shares);
+    return most;
+  };
+  CHECK(most_shares() == 8);  // 32 rows: 256 thread blocks; 128 are too few
+  work.rows = 80;
+  CHECK(most_shares() == 2);
+  work.rows = 200;
+  CHECK(most_shares() == 1);
+  work.rows = 32;
+  work.has_clusters = false;
+  CHECK(most_shares() == 1);
+}
+
+TEST_CASE("shares of a row have all of its blocks once") {
+  for (const int blocks : {0, 4, 8, 12, 36, 1352}) {
+    for (const int shares : {1, 2, 4, 8}) {
+      CAPTURE(blocks);
+      CAPTURE(shares);
+      int next = 0;
+      for (int rank = 0; rank < shares; ++rank) {
+        const DirectShare share = direct_share(blocks, shares, rank);
+        CHECK(share.first == next);
+        CHECK(share.blocks >= 0);
+        CHECK(share.blocks % kDirectUnroll == 0);
+        next += share.blocks;
+      }
+      CHECK(next == blocks);
+    }
+  }
+}
+
+TEST_CASE("a tile's name tells its shares where there are several") {
+  CHECK(to_string(DirectTile{}) == "channels=1 sub_batch=1 positions=128 slices=1");
+  CHECK(to_string(DirectTile{.positions = 32, .slices = 8, .shares = 4}) ==
+        "channels=1 sub_batch=1 positions=32 slices=8 shares=4");
+}
+
 TEST_CASE("is_valid refuses tiles without a kernel") {
   CHECK(is_valid({.channels = 16, .sub_batch = 4}, Layout::nchw, 32));
   CHECK_FALSE(is_valid({.channels = 16, .sub_batch = 8}, Layout::nchw, 32));  // 128 sums
@@ -57,6 +99,9 @@ TEST_CASE("is_valid refuses tiles without a kernel") {
   CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 3}, Layout::nchw, 1));
   CHECK_FALSE(is_valid({.channels = 1, .sub_batch = 1}, Layout::nhwc, 1));
   CHECK_FALSE(is_valid({.channels = 8, .sub_batch = 8, .slices = 2}, Layout::nchw, 8));
+  CHECK_FALSE(is_valid({.channels = 8, .sub_batch = 8, .shares = 2}, Layout::nchw, 8));
+  CHECK_FALSE(is_valid({.positions = 32, .shares = 3}, Layout::nchw, 1));
+  CHECK_FALSE(is_valid({.positions = 32, .shares = 16}, Layout::nchw, 1));
   CHECK_FALSE(is_valid({.positions = 48}, Layout::nchw, 1));
   CHECK_FALSE(is_valid({.positions = 256, .slices = 2}, Layout::nchw, 1));
 }

@@ -17,8 +17,8 @@
 namespace winnow {
 namespace {
 
-const std::vector<Shape> kShapes = {{1, 1, 1, 1}, {2, 3, 5, 7},  {7, 33, 2, 2},
-                                    {8, 5, 9, 4}, {33, 8, 3, 3}, {3, 40, 6, 11}};
+const std::vector<Shape> kShapes = {{1, 1, 1, 1},  {2, 3, 5, 7},   {7, 33, 2, 2}, {8, 5, 9, 4},
+                                    {33, 8, 3, 3}, {3, 40, 6, 11}, {9, 64, 3, 2}};
 
 std::vector<ActivationFormat> all_formats(Precision precision) {
   return {{.layout = Layout::nchw, .precision = precision},
@@ -27,6 +27,9 @@ std::vector<ActivationFormat> all_formats(Precision precision) {
           {.layout = Layout::nhwc, .precision = precision, .channel_padding = 5},
           {.layout = Layout::chwn8, .precision = precision},
           {.layout = Layout::chwn32, .precision = precision},
+          {.layout = Layout::nchw32c8n, .precision = precision},
+          {.layout = Layout::nchw32c8n, .precision = precision, .order = 1},
+          {.layout = Layout::nchw32c8n, .precision = precision, .order = 2},
           {.layout = Layout::chwn8, .precision = precision, .halo_h = 2, .halo_w = 1}};
 }
 
@@ -120,10 +123,14 @@ TEST_CASE("pool equals the reference in every layout") {
           const DeviceTensor in(formats[i], input);
           const DeviceTensor out(formats[(i + 1) % formats.size()], expected.shape);
           pool(op, in.view(), out.view(), nullptr);
+          const DeviceTensor alike(formats[i], expected.shape);
+          pool(op, in.view(), alike.view(), nullptr);
           CAPTURE(to_string(formats[i]));
           CAPTURE(to_string(shape));
           CHECK(relative_error(out.values(), expected.values) <= tolerance(precision));
+          CHECK(relative_error(alike.values(), expected.values) <= tolerance(precision));
           CHECK(out.is_frame_untouched());
+          CHECK(alike.is_frame_untouched());
         }
       }
     }
@@ -205,7 +212,8 @@ TEST_CASE("add sums any number of inputs") {
         std::vector<DeviceTensor> tensors;
         std::vector<ActivationView> views;
         std::vector<const reference::Array*> pointers;
-        for (std::size_t i = 0; i < count; ++i) inputs.push_back(random.array({9, 3, 4, 5}));
+        const Shape shape = {9, count == 2 ? 33 : 3, 4, 5};
+        for (std::size_t i = 0; i < count; ++i) inputs.push_back(random.array(shape));
         for (const reference::Array& input : inputs) {
           pointers.push_back(&input);
           tensors.emplace_back(format, input);
@@ -214,7 +222,7 @@ TEST_CASE("add sums any number of inputs") {
         const bool has_relu = count % 2 == 0;
         reference::Array expected = count == 1 ? inputs[0] : reference::add(pointers);
         if (has_relu) expected = reference::relu(expected);
-        const DeviceTensor out(format, {9, 3, 4, 5});
+        const DeviceTensor out(format, shape);
         add(views, has_relu, out.view(), nullptr);
         CAPTURE(count);
         CAPTURE(to_string(format));
@@ -222,6 +230,28 @@ TEST_CASE("add sums any number of inputs") {
         CHECK(relative_error(out.values(), expected.values) <= 3 * tolerance(precision));
         CHECK(out.is_frame_untouched());
       }
+    }
+  }
+}
+
+TEST_CASE("add sums inputs whose channels lie in other orders") {
+  if (lacks_gpu()) return;
+  RandomValues random(28);
+  const reference::Array a = random.array({9, 40, 4, 5}), b = random.array({9, 40, 4, 5});
+  const reference::Array* both[] = {&a, &b};
+  const std::vector<float> expected = reference::add(both).values;
+  ActivationFormat format{.layout = Layout::nchw32c8n, .precision = Precision::f16};
+  for (const int first : {0, 1}) {
+    for (const int second : {0, 1, 2}) {
+      format.order = first;
+      const DeviceTensor in(format, a);
+      format.order = second;
+      const DeviceTensor other(format, b), out(format, {9, 40, 4, 5});
+      const ActivationView views[] = {in.view(), other.view()};
+      add(views, false, out.view(), nullptr);
+      CAPTURE(first);
+      CAPTURE(second);
+      CHECK(relative_error(out.values(), expected) <= tolerance(Precision::f16));
     }
   }
 }

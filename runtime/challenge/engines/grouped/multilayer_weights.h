@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/challenge/engines/gpu/host_device.h"
 #include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 #include "runtime/device/buffer.h"
+#include "runtime/device/host_device.h"
 
 namespace winnow::challenge {
 

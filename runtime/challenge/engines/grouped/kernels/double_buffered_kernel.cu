@@ -1,13 +1,14 @@
 // Two buffers: while a panel is computed from one, the rows of the next come to the other.
 #include "runtime/challenge/engines/grouped/kernels/double_buffered_kernel.h"
 
-#include "runtime/challenge/engines/gpu/overlapping_launch.h"
 #include "runtime/challenge/engines/grouped/kernels/group_inputs.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_math.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_output.cuh"
 #include "runtime/challenge/engines/grouped/kernels/shared_rows.cuh"
 #include "runtime/device/async_copy.cuh"
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/overlap.cuh"
+#include "runtime/device/overlapping_launch.h"
 
 namespace winnow::challenge {
 namespace {
@@ -63,6 +64,7 @@ __global__ void __launch_bounds__(kGroupThreads, 2) double_buffered_kernel(const
   numbers[1][threadIdx.x] = number_in(first_rows);
   numbers[0][threadIdx.x] = number_in(next_rows);
   __syncthreads();
+  begin_next_launch();
   wait_for_launch_before();
 
   const std::uint32_t images = *a.count;
@@ -152,7 +154,7 @@ void launch_double_buffered_layer(const GroupLaunch& launch, int sms, cudaStream
   const Kernel kernel =
       launch.out_form == GroupForm::split ? kernel_for<true>(launch) : kernel_for<false>(launch);
   const LaunchSize size{.threads = kGroupThreads, .shared_bytes = shared_bytes(launch)};
-  launch_filling(kernel, launch, size, sms, true, stream);
+  launch_filling(kernel, size, sms, true, stream, launch);
 }
 
 }  // namespace winnow::challenge

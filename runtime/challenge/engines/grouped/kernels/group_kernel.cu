@@ -3,12 +3,13 @@
 #include "runtime/challenge/engines/grouped/kernels/group_kernel.h"
 
 #include "runtime/base/error.h"
-#include "runtime/challenge/engines/gpu/overlapping_launch.h"
 #include "runtime/challenge/engines/grouped/kernels/double_buffered_kernel.h"
 #include "runtime/challenge/engines/grouped/kernels/group_inputs.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_math.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_output.cuh"
 #include "runtime/challenge/engines/grouped/kernels/prefetch_kernel.h"
+#include "runtime/device/overlap.cuh"
+#include "runtime/device/overlapping_launch.h"
 
 namespace winnow::challenge {
 namespace {
@@ -75,7 +76,10 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm) group_kernel(cons
     return rows_of(a.weights, first_step(a.weights, group));
   };
   StepRows rows = rows_at(group_of(blockIdx.x % strips * a.order.strip_panels));
-  if (kIn != GroupForm::bits) wait_for_launch_before();
+  if (kIn != GroupForm::bits) {
+    begin_next_launch();
+    wait_for_launch_before();
+  }
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
   Output output;
@@ -148,8 +152,9 @@ Kernel kernel_for(const GroupLaunch& launch) {
 void launch_group_layer(const GroupLaunch& launch, int sms, cudaStream_t stream) {
   if (can_double_buffer(launch)) return launch_double_buffered_layer(launch, sms, stream);
   if (can_prefetch(launch)) return launch_prefetch_layer(launch, sms, stream);
-  const LaunchSize size{.blocks = sms * kBlocksPerSm, .threads = kGroupThreads};
-  launch_overlapping(kernel_for(launch), launch, size, launch.in_form != GroupForm::bits, stream);
+  const LaunchSize size{.blocks = static_cast<unsigned>(sms * kBlocksPerSm),
+                        .threads = kGroupThreads};
+  launch_overlapping(kernel_for(launch), size, launch.in_form != GroupForm::bits, stream, launch);
 }
 
 }  // namespace winnow::challenge

@@ -201,13 +201,4 @@ __device__ __forceinline__ uint4 half_chunk(const float (&sum)[8][4], int i) {
                     clamped_halves(sum[4][i], sum[5][i]), clamped_halves(sum[6][i], sum[7][i]));
 }
 
-// Waits until the launch before has ended, so that what it wrote is there, and allows the next
-// launch to begin, as far as its own call of this function (overlapping_launch.h).
-__device__ __forceinline__ void wait_for_launch_before() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
-
 }  // namespace winnow::challenge

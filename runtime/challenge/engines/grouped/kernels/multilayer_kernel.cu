@@ -1,12 +1,12 @@
 // The kernel itself, whose pieces are the .cuh files beside it, and its launch.
 #include "runtime/challenge/engines/grouped/kernels/multilayer_kernel.h"
 
-#include "runtime/challenge/engines/gpu/overlapping_launch.h"
 #include "runtime/challenge/engines/grouped/kernels/multilayer_layers.cuh"
 #include "runtime/challenge/engines/grouped/kernels/multilayer_ring.cuh"
 #include "runtime/challenge/engines/grouped/kernels/multilayer_tiles.cuh"
 #include "runtime/device/attribute.h"
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 
 namespace winnow::challenge {
 namespace {

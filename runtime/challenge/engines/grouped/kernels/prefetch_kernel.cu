@@ -3,12 +3,13 @@
 // which reads the chunks c and c + 4 of the rows q = 0 to 3, meets all banks once.
 #include "runtime/challenge/engines/grouped/kernels/prefetch_kernel.h"
 
-#include "runtime/challenge/engines/gpu/overlapping_launch.h"
 #include "runtime/challenge/engines/grouped/kernels/group_inputs.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_math.cuh"
 #include "runtime/challenge/engines/grouped/kernels/group_output.cuh"
 #include "runtime/device/async_copy.cuh"
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/overlap.cuh"
+#include "runtime/device/overlapping_launch.h"
 
 namespace winnow::challenge {
 namespace {
@@ -80,6 +81,7 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocksPerSm)
     return min(work % panels * kGroupWarps + warp, w.groups - 1);
   };
   StepRows rows = rows_to_copy(w, group_of(blockIdx.x));
+  begin_next_launch();
   wait_for_launch_before();
   const std::uint32_t images = *a.count;
   const std::uint32_t tiles = (images + kGroupImages - 1) / kGroupImages;
@@ -123,11 +125,11 @@ template <int kBlocksPerSm>
 void launch_blocks(const GroupLaunch& launch, int sms, cudaStream_t stream) {
   void (*kernel)(GroupLaunch) = launch.weights.weight_terms == 2 ? prefetch_kernel<2, kBlocksPerSm>
                                                                  : prefetch_kernel<1, kBlocksPerSm>;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(kSharedBytes)));
-  const LaunchSize size{
-      .blocks = sms * kBlocksPerSm, .threads = kGroupThreads, .shared_bytes = kSharedBytes};
-  launch_overlapping(kernel, launch, size, true, stream);
+  allow_shared_memory(kernel, kSharedBytes);
+  const LaunchSize size{.blocks = static_cast<unsigned>(sms * kBlocksPerSm),
+                        .threads = kGroupThreads,
+                        .shared_bytes = kSharedBytes};
+  launch_overlapping(kernel, size, true, stream, launch);
 }
 
 }  // namespace

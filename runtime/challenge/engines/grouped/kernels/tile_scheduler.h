@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "runtime/challenge/engines/gpu/host_device.h"
 #include "runtime/challenge/engines/grouped/layout/group_panels.h"
+#include "runtime/device/host_device.h"
 
 namespace winnow::challenge {
 

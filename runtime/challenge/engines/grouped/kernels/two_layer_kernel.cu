@@ -1,12 +1,12 @@
 #include "runtime/challenge/engines/grouped/kernels/two_layer_kernel.h"
 
-#include "runtime/challenge/engines/gpu/overlapping_launch.h"
 #include "runtime/challenge/engines/grouped/kernels/group_output.cuh"
 #include "runtime/challenge/engines/grouped/kernels/shared_rows.cuh"
 #include "runtime/challenge/engines/grouped/kernels/two_layer_prefetch.cuh"
 #include "runtime/challenge/engines/grouped/kernels/two_layer_sums.cuh"
 #include "runtime/device/async_copy.cuh"
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/overlapping_launch.h"
 
 namespace winnow::challenge {
 namespace {
@@ -135,7 +135,7 @@ void launch_two_layers(const TwoLayerLaunch& launch, int sms, cudaStream_t strea
                                                                    : kernel_for<false>(launch);
   const LaunchSize size{.threads = kGroupThreads,
                         .shared_bytes = shared_bytes(launch.second.weights)};
-  launch_filling(kernel, launch, size, sms, false, stream);
+  launch_filling(kernel, size, sms, false, stream, launch);
 }
 
 }  // namespace winnow::challenge

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/challenge/engines/gpu/host_device.h"
 #include "runtime/challenge/engines/grouped/layout/input_groups.h"
 #include "runtime/challenge/network.h"
+#include "runtime/device/host_device.h"
 
 namespace winnow::challenge {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/challenge/engines/gpu/host_device.h"
+#include "runtime/device/host_device.h"
 
 namespace winnow::challenge {
 

@@ -1,0 +1,100 @@
+#include "runtime/gpu/gathered/gathered_values.h"
+
+#include <algorithm>
+#include <deque>
+#include <variant>
+
+#include "runtime/gpu/gathered/channel_places.h"
+#include "runtime/gpu/gathered/gathered_sizes.h"
+#include "runtime/plan/linear_stacks.h"
+
+namespace winnow {
+namespace {
+
+bool is_sparse_conv(const DeployedModel& model, const Step& step) {
+  return std::holds_alternative<Conv>(step.op) && weights_of(model, step).sparse() != nullptr;
+}
+
+// Whether the step that reads the value may compute it.
+bool may_be_computed(const Program& program, const StepFusions& fusions) {
+  if (fusions.into == kNoStep) return false;
+  const Op& reader = program.steps[fusions.into].op;
+  return std::holds_alternative<Add>(reader) || as_epilogue(reader).has_value();
+}
+
+std::vector<bool> lying_values(const Program& program, const DeployedModel& model,
+                               const ChannelClasses& classes) {
+  std::vector<bool> of_class(classes.channels.size(), false);
+  std::vector<bool> values(program.values.size(), false);
+  for (const Step& step : program.steps) {
+    if (std::holds_alternative<Conv>(step.op)) {
+      of_class[classes.class_of[step.inputs[0]]] = of_class[classes.class_of[step.output]] = true;
+    } else if (is_sparse_linear(program, model, step)) {
+      values[step.inputs[0]] = values[step.output] = true;
+    }
+  }
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const bool has_positions = program.values[v].shape.size() > 2;
+    if (has_positions && of_class[classes.class_of[v]]) values[v] = true;
+  }
+  return values;
+}
+
+ChannelOrders balanced_orders(const Program& program, const DeployedModel& model,
+                              const ChannelClasses& classes) {
+  std::deque<GatheredGroups> groups;  // that readers point to
+  std::vector<std::vector<PlaceReader>> readers(classes.channels.size());
+  for (const Step& step : program.steps) {
+    if (!is_sparse_conv(model, step)) continue;
+    const auto& conv = std::get<Conv>(step.op);
+    groups.push_back(groups_of(model, step, conv));
+    const std::size_t input = step.inputs[0];
+    readers[classes.class_of[input]].push_back({&groups.back(), &conv, classes.first[input]});
+  }
+  std::vector<std::vector<std::int32_t>> places;
+  for (std::size_t c = 0; c < readers.size(); ++c) {
+    const std::int64_t channels = classes.channels[c];
+    places.push_back(readers[c].empty() ? plain_places(channels)
+                                        : balanced_places(channels, readers[c]));
+  }
+  return channel_orders(program, classes, places);
+}
+
+}  // namespace
+
+GatheredValues gathered_values(const Program& program, const DeployedModel& model,
+                               const std::vector<StepFusions>& fusions) {
+  GatheredValues values;
+  values.may_lie.assign(program.values.size(), false);
+  values.may_defer.assign(program.values.size(), false);
+  values.orders.of_value.assign(program.values.size(), 0);
+  const bool has_sparse = std::ranges::any_of(program.steps, [&](const Step& step) {
+    return is_sparse_conv(model, step) || is_sparse_linear(program, model, step);
+  });
+  if (!has_sparse) return values;
+  const ChannelClasses classes = channel_classes(program);
+  values.may_lie = lying_values(program, model, classes);
+  values.orders = balanced_orders(program, model, classes);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    if (may_be_computed(program, fusions[i])) values.may_defer[program.steps[i].output] = true;
+  }
+  return values;
+}
+
+GatheredGroups groups_of(const DeployedModel& model, const Step& step, const Conv& conv) {
+  const StepWeights weights = weights_of(model, step);
+  if (weights.sparse() != nullptr) return gathered_groups(block_csr(*weights.sparse()), conv);
+  return gathered_groups(block_csr(dense_floats(weights.weight), conv.out_channels, kGroupChannels),
+                         conv);
+}
+
+std::optional<RingPool> as_epilogue(const Op& op) {
+  const auto* pool = std::get_if<Pool>(&op);
+  const Pair two = {2, 2}, zero = {0, 0};
+  if (pool == nullptr || pool->kernel != two || pool->stride != two || pool->padding != zero) {
+    return std::nullopt;
+  }
+  return pool->kind == PoolKind::max ? RingPool::max : RingPool::average;
+}
+
+}  // namespace winnow

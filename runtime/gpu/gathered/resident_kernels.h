@@ -1,0 +1,14 @@
+// The compiled kernels of the gathered convolution with a resident input.
+#pragma once
+
+#include "runtime/gpu/gathered/resident_arguments.h"
+
+namespace winnow {
+
+using ResidentConvKernel = void (*)(ResidentArguments);
+
+// The kernel for this form, which is_map or not; null if there is none.
+ResidentConvKernel resident_strip_kernel(const ResidentConvForm& form);
+ResidentConvKernel resident_map_kernel(const ResidentConvForm& form);
+
+}  // namespace winnow

@@ -1,0 +1,64 @@
+// Where the gathered convolution with a ring of stages reads and writes: for its kernel, and for
+// tests on the host.
+#pragma once
+
+#include "runtime/device/host_device.h"
+#include "runtime/gpu/gathered/gathered_sizes.h"
+#include "runtime/gpu/gathered/ring_arguments.h"
+
+namespace winnow {
+
+// First output pixel and block of eight images of a tile.
+struct RingTileAt {
+  int x, y, images;
+};
+WINNOW_HOST_DEVICE inline RingTileAt tile_at(const RingArguments& a, int tile, int width) {
+  return {tile % a.tiles_x * width, tile / a.tiles_x % a.tiles_y * a.tile_height,
+          tile / (a.tiles_x * a.tiles_y)};
+}
+
+// First input pixel of the tile's box, and which box of the tensor map it is.
+struct RingBoxAt {
+  int x, y, map;
+};
+WINNOW_HOST_DEVICE inline RingBoxAt box_at(const RingArguments& a, const RingTileAt& at,
+                                           int block) {
+  return {at.x * a.stride_x - a.padding_x, at.y * a.stride_y - a.padding_y,
+          at.images * a.input_blocks + block};
+}
+
+// Pixels come in pairs, whose input rows one ldmatrix loads: of the upper and the lower half of a
+// slice or, where it is one row, of its left and right half.
+struct RingPixel {
+  int y, x;
+};
+WINNOW_HOST_DEVICE constexpr RingPixel pixel_of(int height, int width, int pair, bool is_second) {
+  if (height % 2 == 0) {
+    return {pair / width + (is_second ? height / 2 : 0), pair % width};
+  }
+  return {0, pair + (is_second ? width / 2 : 0)};
+}
+
+// The pair of a pixel.
+WINNOW_HOST_DEVICE constexpr int pair_of(int height, int width, const RingPixel& pixel) {
+  if (height % 2 == 0) return pixel.y % (height / 2) * width + pixel.x;
+  return pixel.x % (width / 2);
+}
+WINNOW_HOST_DEVICE constexpr bool is_second(int height, int width, const RingPixel& pixel) {
+  return height % 2 == 0 ? pixel.y >= height / 2 : pixel.x >= width / 2;
+}
+
+// Bytes in a stage from a slice's first pair of pixels to this one.
+WINNOW_HOST_DEVICE inline std::uint32_t pair_offset(const RingArguments& a, int height, int width,
+                                                    int pair) {
+  const RingPixel pixel = pixel_of(height, width, pair, false);
+  return pixel.y * a.row_step + pixel.x * a.column_step;
+}
+
+// Elements to the first image of the channel at `place` in the output's first pixel.
+WINNOW_HOST_DEVICE inline std::int64_t channel_offset(const RingMap& map, int images, int place) {
+  return images * map.image + place / kStageChannels * map.block +
+         place % kStageChannels * kGatheredImages;
+}
+
+}  // namespace winnow

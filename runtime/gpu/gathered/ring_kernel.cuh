@@ -1,0 +1,389 @@
+// The gathered convolution with a ring of stages (ring_tile.h, ring_weights.h).
+//
+// Each consumer warp multiplies the records of its group with input rows that lie in shared memory:
+// ldmatrix gathers 16 rows, one for each column of a batch, at two pixels, mma multiplies them with
+// the 16 x 16 weights of the batch. One more warp copies stages: full[s] tells the consumers that
+// stage s has arrived, empty[s] tells that warp that all of them have let go of it. Registers hold
+// the weights of kDepth batches, loaded ahead.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_fp16.h>
+
+#include "runtime/device/overlap.cuh"
+#include "runtime/gpu/gathered/barrier.cuh"
+#include "runtime/gpu/gathered/fragments.cuh"
+#include "runtime/gpu/gathered/ring_index.h"
+#include "runtime/gpu/gathered/ring_tile.h"
+
+namespace winnow {
+
+// A form (ring_tile.h) with what follows from it.
+template <std::size_t kIndex>
+struct CompiledForm {
+  static constexpr RingForm kForm = kRingForms[kIndex];
+  static constexpr int kHeight = kForm.height, kWidth = kForm.width, kWarps = kForm.warps;
+  static constexpr int kDepth = kForm.depth, kAhead = kForm.ahead, kPitch = kForm.pitch;
+  static constexpr int kPairs = kHeight * kWidth / 2;
+  static constexpr bool kCanPool = kHeight % 2 == 0 && kWidth % 2 == 0;
+  // Eight warps get registers that three idle warps beside the copying one give up.
+  static constexpr bool kMovesRegisters = kWarps == 8;
+  static constexpr int kThreads = kMovesRegisters ? 384 : (kWarps + 1) * 32;
+  static constexpr bool kHasSlices = kWarps == kSlicedWarps;
+  static constexpr bool kCanAdd = can_add(kHeight * kWidth, kWarps);
+  static_assert(kHeight % 2 == 0 || (kHeight == 1 && kWidth % 2 == 0));
+  static_assert(kAhead <= kPairs);
+};
+
+template <class Form>
+class RingProducer {
+ public:
+  __device__ RingProducer(const CUtensorMap& map, const RingArguments& a, std::uint32_t shared)
+      : map_(map), a_(a), shared_(shared) {}
+
+  // All stages of all tiles of this thread block, by one thread.
+  __device__ void run(int part, int first_tile, int tile_step) {
+    const int begin = __ldg(a_.stage_begin + part), end = __ldg(a_.stage_begin + part + 1);
+    std::uint32_t copied = 0;
+    for (int t = first_tile; t < a_.tiles; t += tile_step) {
+      const RingTileAt at = tile_at(a_, t, Form::kWidth);
+#pragma unroll 1
+      for (int s = begin; s < end; ++s, ++copied) copy(at, __ldg(a_.stage_block + s), copied);
+    }
+  }
+
+ private:
+  __device__ void copy(const RingTileAt& at, int block, std::uint32_t copied) {
+    const std::uint32_t slot = copied & a_.stage_mask;
+    const std::uint32_t full = shared_ + a_.ring_bytes + slot * 8;
+    const std::uint32_t empty = full + (a_.stage_mask + 1) * 8;
+    if (copied > a_.stage_mask) wait_for(empty, (copied >> a_.stage_bits) - 1 & 1);
+    arrive_and_expect(full, block < 0 ? 0 : a_.stage_bytes);
+    if (block < 0) return;
+    const RingBoxAt box = box_at(a_, at, block);
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_ + slot * a_.stage_bytes),
+        "l"(&map_), "r"(0), "r"(box.x), "r"(box.y), "r"(box.map), "r"(full)
+        : "memory");
+  }
+
+  const CUtensorMap& map_;
+  const RingArguments& a_;
+  std::uint32_t shared_;
+};
+
+template <class Form>
+class RingConsumer {
+ public:
+  __device__ RingConsumer(const RingArguments& a, std::uint32_t shared, int group, int slice,
+                          int stages)
+      : a_(a), shared_(shared), group_(group), slice_(slice), stages_(stages), lane_(lane_id()) {}
+
+  __device__ void run(int first_tile, int tile_step) {
+    begin_records();
+    // What is added was written by a kernel that may still run.
+    if (Form::kCanAdd && a_.addend != nullptr) wait_for_launch_before();
+    std::uint32_t slot = 0;  // of the tile's first stage
+#pragma unroll 1
+    for (int t = first_tile; t < a_.tiles; t += tile_step) {
+      RingTileAt at = tile_at(a_, t, Form::kWidth);
+      if constexpr (Form::kHasSlices) at.y += slice_ * Form::kHeight;
+      begin_sums(at);
+      const std::uint32_t slice = Form::kHasSlices ? slice_ * a_.slice_step : 0;
+      compute(shared_ + slot * a_.stage_bytes + slice);
+      if constexpr (Form::kCanPool) {
+        a_.pool == RingPool::none ? store(at) : store_pooled(at);
+      } else {
+        store(at);
+      }
+      slot = slot + stages_ & a_.stage_mask;
+    }
+  }
+
+ private:
+  static constexpr int kDepth = Form::kDepth, kPairs = Form::kPairs, kAhead = Form::kAhead;
+
+  // Kept in registers: the compiler would compute it anew everywhere.
+  __device__ static int lane_id() {
+    int lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+  }
+
+  __device__ void begin_records() {
+    const int batches = __ldg(a_.batches + group_);
+    batches_ = batches;
+    begin_ = static_cast<std::uint32_t>(group_ * a_.capacity * 544 + lane_ * 16);
+    end_ = begin_ + static_cast<std::uint32_t>(batches * 544);
+    code_offset_ = 512 + lane_ % 16 * 2 - lane_ * 16;
+    next_ = begin_;
+#pragma unroll
+    for (int j = 0; j < kDepth; ++j) fetch(j);
+    code_ = load_code(end_ - 544);
+    const int row = lane_ / 4;
+    bias_[0] = __ldg(a_.bias + group_ * 16 + row);
+    bias_[1] = __ldg(a_.bias + group_ * 16 + row + 8);
+    place_[0] = __ldg(a_.place + group_ * 16 + row);
+    place_[1] = __ldg(a_.place + group_ * 16 + row + 8);
+  }
+
+  __device__ std::uint32_t load_code(std::uint32_t record) const {
+    return __ldg(reinterpret_cast<const std::uint16_t*>(a_.records + (record + code_offset_)));
+  }
+  __device__ void fetch(int j) {
+    weights_[j] = __ldg(reinterpret_cast<const uint4*>(a_.records + next_));
+    codes_[j] = load_code(next_);
+    next_ += 544;
+    next_ = next_ == end_ ? begin_ : next_;
+  }
+
+  // Waits for as many stages as bits are set.
+  __device__ void wait_for_stages(std::uint32_t bits) {
+#pragma unroll 1
+    for (bits &= 0xffff; bits != 0; bits &= bits - 1, ++arrived_) {
+      wait_for(full_barrier(arrived_ & a_.stage_mask), arrived_ >> a_.stage_bits & 1);
+    }
+  }
+  __device__ void release_stages(std::uint32_t bits) {
+#pragma unroll 1
+    for (bits &= 0xffff; bits != 0; bits &= bits - 1, ++released_) {
+      if (lane_ == 0) arrive(full_barrier(released_ & a_.stage_mask) + (a_.stage_mask + 1) * 8);
+    }
+  }
+  __device__ std::uint32_t full_barrier(std::uint32_t slot) const {
+    return shared_ + a_.ring_bytes + slot * 8;
+  }
+
+  // From a slice's first pair of pixels to pair p.
+  __device__ std::uint32_t offset_of_pair(int p) const {
+    if constexpr (Form::kPitch > 0) {
+      const RingPixel pixel = pixel_of(Form::kHeight, Form::kWidth, p, false);
+      return (pixel.y * Form::kPitch + pixel.x) * 512;
+    } else {
+      return pair_offset(a_, Form::kHeight, Form::kWidth, p);
+    }
+  }
+
+  __device__ void compute(std::uint32_t tile) {
+    base_ = tile + lane_ / 16 * a_.pair_step;
+    address_ = base_ + (code_ & 0x3fff) * 16;
+    wait_for_stages(__ballot_sync(~0u, code_ & 0x4000));
+#pragma unroll
+    for (int p = 0; p < kAhead; ++p) load_matrices(rows_[p], address_ + offset_of_pair(p));
+
+    int left = batches_, turned = 0;
+#pragma unroll 1
+    do {
+#pragma unroll
+      for (int j = 0; j < kDepth; ++j) {
+        --left;
+        multiply_batch(j, left > 0);
+        if (left == 0) {
+          turned = (j + 1) % kDepth;
+          break;
+        }
+      }
+    } while (left > 0);
+    turn_registers(turned);
+  }
+
+  // The rows of the next batch are loaded while the last products of this one run.
+  __device__ void multiply_batch(int j, bool has_next) {
+    const std::uint32_t next_code = codes_[j], next = base_ + (next_code & 0x3fff) * 16;
+    const std::uint32_t waits = __ballot_sync(~0u, has_next && (next_code & 0x4000) != 0);
+    const std::uint32_t releases = __ballot_sync(~0u, code_ & 0x8000);
+#pragma unroll
+    for (int p = 0; p < kPairs; ++p) {
+      if (p == kPairs - kAhead) wait_for_stages(waits);
+      const int q = (p + kAhead) % kPairs;
+      load_matrices(rows_[q], (p + kAhead < kPairs ? address_ : next) + offset_of_pair(q));
+      multiply(sum_[p][0], weights_[j], rows_[p].word[0], rows_[p].word[1]);
+      multiply(sum_[p][1], weights_[j], rows_[p].word[2], rows_[p].word[3]);
+    }
+    release_stages(releases);
+    fetch(j);
+    address_ = next;
+    code_ = next_code;
+  }
+
+  // The registers take turns batch by batch; what a tile's end leaves out of turn is put right
+  // here, since every move would wait for its load.
+  __device__ void turn_registers(int turned) {
+#pragma unroll 1
+    for (; turned > 0; --turned) {
+      const uint4 weights = weights_[0];
+      const std::uint32_t code = codes_[0];
+#pragma unroll
+      for (int j = 0; j + 1 < kDepth; ++j) {
+        weights_[j] = weights_[j + 1];
+        codes_[j] = codes_[j + 1];
+      }
+      weights_[kDepth - 1] = weights;
+      codes_[kDepth - 1] = code;
+    }
+  }
+
+  __device__ bool is_inside(const RingTileAt& at, const RingPixel& pixel) const {
+    return at.y + pixel.y < a_.map.height && at.x + pixel.x < a_.map.width;
+  }
+  // Elements to this lane's two images of the channel at `place`, in the first pixel of `at`.
+  __device__ std::int64_t first_offset(const RingTileAt& at, int place) const {
+    return channel_offset(a_.map, at.images, place) + std::int64_t{at.y} * a_.map.row +
+           at.x * a_.map.column + lane_ % 4 * 2;
+  }
+  __device__ int pixel_offset(const RingPixel& pixel) const {
+    return pixel.y * a_.map.row + pixel.x * a_.map.column;
+  }
+
+  // Biases, and what the output is added to.
+  __device__ void begin_sums(const RingTileAt& at) {
+#pragma unroll
+    for (int p = 0; p < kPairs; ++p) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum_[p][i / 4][i % 4] = bias_[i % 4 / 2];
+    }
+    if constexpr (Form::kCanAdd) {
+      if (a_.addend != nullptr) add_to_sums(at);
+    }
+  }
+  __device__ void add_to_sums(const RingTileAt& at) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (place_[half] < 0) continue;
+      const auto* from = static_cast<const __half*>(a_.addend) + first_offset(at, place_[half]);
+      for_each_pixel(at, [&](const RingPixel& pixel, float(&sum)[4]) {
+        const float2 images = load_images(from + pixel_offset(pixel));
+        sum[2 * half] += images.x;
+        sum[2 * half + 1] += images.y;
+      });
+    }
+  }
+
+  // Calls `body(pixel, its sums)` for those of the slice that are inside of the output.
+  template <class Body>
+  __device__ __forceinline__ void for_each_pixel(const RingTileAt& at, Body body) {
+    const bool is_whole = at.x + Form::kWidth <= a_.map.width;
+#pragma unroll
+    for (int y = 0; y < Form::kHeight; ++y) {
+      if (at.y + y >= a_.map.height) continue;
+#pragma unroll
+      for (int x = 0; x < Form::kWidth; ++x) {
+        const RingPixel pixel = {y, x};
+        const int pair = pair_of(Form::kHeight, Form::kWidth, pixel);
+        const int second = is_second(Form::kHeight, Form::kWidth, pixel) ? 1 : 0;
+        if (is_whole || at.x + x < a_.map.width) body(pixel, sum_[pair][second]);
+      }
+    }
+  }
+
+  // A warp writes 128 bytes of eight channels at a time, where they lie beside each other.
+  __device__ void store(const RingTileAt& at) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (place_[half] < 0) continue;
+      __half* const to = static_cast<__half*>(a_.out) + first_offset(at, place_[half]);
+      for_each_pixel(at, [&](const RingPixel& pixel, const float(&sum)[4]) {
+        store_images(to + pixel_offset(pixel), at_least(sum[2 * half], a_.least),
+                     at_least(sum[2 * half + 1], a_.least));
+      });
+    }
+  }
+
+  // Maxima or averages of 2 x 2 pixels, all of which the thread has.
+  __device__ void store_pooled(const RingTileAt& at) const {
+    const RingTileAt pooled = {at.x / 2, at.y / 2, at.images};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      if (place_[half] < 0) continue;
+      __half* const to = static_cast<__half*>(a_.out) + first_offset(pooled, place_[half]);
+#pragma unroll
+      for (int i = 0; i < kPairs / 2; ++i) {
+        const RingPixel window = {i / (Form::kWidth / 2), i % (Form::kWidth / 2)};
+        if (is_inside(pooled, window)) {
+          store_images(to + pixel_offset(window), pooled_value(window, 2 * half),
+                       pooled_value(window, 2 * half + 1));
+        }
+      }
+    }
+  }
+  __device__ float pooled_value(const RingPixel& window, int k) const {
+    float values[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const RingPixel pixel = {2 * window.y + i / 2, 2 * window.x + i % 2};
+      const int pair = pair_of(Form::kHeight, Form::kWidth, pixel);
+      const int second = is_second(Form::kHeight, Form::kWidth, pixel) ? 1 : 0;
+      values[i] = at_least(sum_[pair][second][k], a_.least);
+    }
+    if (a_.pool == RingPool::average) return (values[0] + values[1] + values[2] + values[3]) / 4;
+    return at_least(at_least(values[0], values[1]), at_least(values[2], values[3]));
+  }
+
+  const RingArguments& a_;
+  std::uint32_t shared_;
+  int group_, slice_, stages_, lane_, batches_ = 0;
+  std::uint32_t begin_ = 0, end_ = 0, next_ = 0, code_offset_ = 0;
+  std::uint32_t code_ = 0, base_ = 0, address_ = 0, arrived_ = 0, released_ = 0;
+  float bias_[2];
+  int place_[2];
+  uint4 weights_[kDepth];
+  std::uint32_t codes_[kDepth];
+  Fragment rows_[kPairs];
+  float sum_[kPairs][2][4];
+};
+
+// Registers of a thread, in groups of four warps; only for compute capability 9.0 exactly.
+template <class Form>
+__device__ __forceinline__ void give_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if constexpr (Form::kMovesRegisters) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+#endif
+}
+template <class Form>
+__device__ __forceinline__ void take_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if constexpr (Form::kMovesRegisters) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+#endif
+}
+
+template <class Form>
+__global__ void __launch_bounds__(Form::kThreads, 1)
+    ring_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ RingArguments a) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(1024) unsigned char stages[];
+  const std::uint32_t shared = shared_address(stages);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int part = static_cast<int>(blockIdx.x) % a.parts;  // of the output channels
+  const int first_tile = static_cast<int>(blockIdx.x) / a.parts;
+  const int tile_step = static_cast<int>(gridDim.x) / a.parts;
+  const int groups = min(a.part_groups, a.groups - part * a.part_groups);
+  const int consumers = groups * a.slices;
+  begin_next_launch();
+  if (threadIdx.x == Form::kWarps * 32) {
+    const std::uint32_t full = shared + a.ring_bytes;
+    const std::uint32_t ring = a.stage_mask + 1;
+    for (std::uint32_t s = 0; s < ring; ++s) {
+      init_barrier(full + s * 8, 1);
+      init_barrier(full + (ring + s) * 8, consumers);
+    }
+    fence_barriers();
+  }
+  __syncthreads();
+  if (warp >= Form::kWarps) {
+    give_registers<Form>();
+    if (threadIdx.x != Form::kWarps * 32) return;
+    wait_for_launch_before();  // consumers follow it by way of full[s]
+    RingProducer<Form>(map, a, shared).run(part, first_tile, tile_step);
+  } else {
+    take_registers<Form>();
+    if (warp >= consumers) return;
+    const int stages_of_tile = __ldg(a.stage_begin + part + 1) - __ldg(a.stage_begin + part);
+    RingConsumer<Form>(a, shared, part * a.part_groups + warp / a.slices, warp % a.slices,
+                       stages_of_tile)
+        .run(first_tile, tile_step);
+  }
+#endif
+}
+
+}  // namespace winnow

@@ -1,0 +1,110 @@
+#include "runtime/gpu/gathered/ring_launch.h"
+
+#include <bit>
+#include <limits>
+
+namespace winnow {
+namespace {
+
+constexpr int kPixelElements = kStageChannels * kGatheredImages;
+constexpr int kPixelBytes = kStageChannels * kRowBytes;
+
+int ceil_div(std::int64_t a, std::int64_t b) {
+  return static_cast<int>((a + b - 1) / b);
+}
+
+bool reads_single_pixels(const Conv& conv) {
+  const Pair one = {1, 1}, zero = {0, 0};
+  return conv.kernel == one && conv.stride == one && conv.padding == zero;
+}
+
+RingMap map_of(const RingProblem& problem, const Extents& size) {
+  RingMap map;
+  map.height = static_cast<int>(size.h);
+  map.width = static_cast<int>(size.w);
+  map.images = ceil_div(size.n, kGatheredImages);
+  map.blocks = ceil_div(size.c, kStageChannels);
+  map.column = kPixelElements;
+  map.block = size.h * size.w * kPixelElements;
+  map.image = map.blocks * map.block;
+  const bool is_plain = problem.pool == RingPool::none && reads_single_pixels(problem.conv);
+  if (is_plain && size.h * size.w == 1) {
+    map.width = map.images;
+    map.images = 1;
+    map.column = map.blocks * kPixelElements;
+  } else if (is_plain && problem.tile.rows() == 1) {
+    map.width *= map.height;
+    map.height = 1;
+  }
+  map.row = map.width * map.column;
+  return map;
+}
+
+}  // namespace
+
+Extents conv_output(const Conv& conv, const Extents& in) {
+  const auto outputs = [&](std::int64_t size, std::size_t axis) {
+    const std::int64_t reach = conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
+    return (size + 2 * conv.padding[axis] - reach) / conv.stride[axis] + 1;
+  };
+  return {in.n, conv.out_channels, outputs(in.h, 0), outputs(in.w, 1)};
+}
+
+Extents ring_output(const RingProblem& problem, const Extents& in) {
+  Extents out = conv_output(problem.conv, in);
+  if (problem.pool != RingPool::none) out.h /= 2, out.w /= 2;
+  return out;
+}
+
+bool can_pool(const RingTile& tile) {
+  return tile.height % 2 == 0 && tile.width % 2 == 0;
+}
+
+RingMap input_map(const RingProblem& problem, const Extents& in) {
+  return map_of(problem, in);
+}
+
+RingGrid ring_grid(const RingProblem& problem, const Extents& in) {
+  const RingMap out = map_of(problem, ring_output(problem, in));
+  const int side = problem.pool == RingPool::none ? 1 : 2;
+  return {ceil_div(out.width * side, problem.tile.width),
+          ceil_div(out.height * side, problem.tile.rows()), out.images};
+}
+
+RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weights,
+                             const Extents& in) {
+  const Conv& conv = problem.conv;
+  const RingTile& tile = problem.tile;
+  const RingBox box = box_of(tile, conv);
+  const RingGrid grid = ring_grid(problem, in);
+  RingArguments a;
+  a.groups = static_cast<int>(weights.groups);
+  a.parts = static_cast<int>(weights.stage_begin.size()) - 1;
+  a.part_groups = tile.groups;
+  a.slices = tile.slices;
+  a.capacity = static_cast<int>(weights.capacity);
+  a.input_blocks = ceil_div(in.c, kStageChannels);
+  a.map = map_of(problem, ring_output(problem, in));
+  a.pool = problem.pool;
+  a.tile_height = tile.rows();
+  a.tiles_x = grid.tiles_x;
+  a.tiles_y = grid.tiles_y;
+  a.tiles = grid.tiles();
+  a.stride_y = static_cast<int>(conv.stride[0]);
+  a.stride_x = static_cast<int>(conv.stride[1]);
+  a.padding_y = static_cast<int>(conv.padding[0]);
+  a.padding_x = static_cast<int>(conv.padding[1]);
+  a.stage_bytes = static_cast<std::uint32_t>(box.rows() * kRowBytes);
+  a.ring_bytes = a.stage_bytes * static_cast<std::uint32_t>(tile.stages);
+  a.stage_mask = static_cast<std::uint32_t>(tile.stages - 1);
+  a.stage_bits = static_cast<std::uint32_t>(std::countr_zero(a.stage_mask + 1));
+  a.row_step = static_cast<std::uint32_t>(a.stride_y / box.step_y * box.width * kPixelBytes);
+  a.column_step = static_cast<std::uint32_t>(a.stride_x / box.step_x * kPixelBytes);
+  a.pair_step = tile.height % 2 == 0 ? static_cast<std::uint32_t>(tile.height / 2) * a.row_step
+                                     : static_cast<std::uint32_t>(tile.width / 2) * a.column_step;
+  a.slice_step = static_cast<std::uint32_t>(tile.height) * a.row_step;
+  a.least = problem.has_relu ? 0.0f : -std::numeric_limits<float>::infinity();
+  return a;
+}
+
+}  // namespace winnow

@@ -1,0 +1,41 @@
+// A convolution in the terms of the gathered kernel with a ring of stages. Pure host code.
+#pragma once
+
+#include "runtime/gpu/gathered/ring_arguments.h"
+#include "runtime/gpu/gathered/ring_tile.h"
+#include "runtime/gpu/gathered/ring_weights.h"
+#include "runtime/plan/layout.h"
+
+namespace winnow {
+
+struct RingProblem {
+  Conv conv;
+  RingTile tile;
+  bool has_relu = false;
+  RingPool pool = RingPool::none;
+};
+
+// Sizes of the convolution's output, and of what is written.
+Extents conv_output(const Conv& conv, const Extents& in);
+Extents ring_output(const RingProblem& problem, const Extents& in);
+
+// Whether a slice has whole windows of 2 x 2 outputs.
+bool can_pool(const RingTile& tile);
+
+// How tiles walk over the input. A convolution of single pixels may see all pixels as one row where
+// its tile is a row, and the images as pixels where a map is one pixel.
+RingMap input_map(const RingProblem& problem, const Extents& in);
+
+// Tiles of the whole output.
+struct RingGrid {
+  int tiles_x = 0, tiles_y = 0, images = 0;
+
+  int tiles() const { return tiles_x * tiles_y * images; }
+};
+RingGrid ring_grid(const RingProblem& problem, const Extents& in);
+
+// All but the pointers.
+RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weights,
+                             const Extents& in);
+
+}  // namespace winnow

@@ -1,0 +1,22 @@
+# cmake -D SOURCE=<source tree> -P hopper_architectures_test.cmake
+cmake_minimum_required(VERSION 3.25)
+include(${SOURCE}/.ci/cmake/HopperArchitectures.cmake)
+
+function(check expected)
+  winnow_hopper_architectures(found ${ARGN})
+  if(NOT "${found}" STREQUAL "${expected}")
+    message(SEND_ERROR "of '${ARGN}' came '${found}', expected '${expected}'")
+  endif()
+endfunction()
+
+check("80-real;90a-real;90-virtual" 80-real 90)
+check("90a-real" 90-real)
+check("90-virtual" 90-virtual)
+check("90a-real;90-virtual" 90-real 90-virtual)
+check("90a" 90a)
+check("80;86-real;100-real;120" 80 86-real 100-real 120)
+check("native" native)
+set(CMAKE_CUDA_ARCHITECTURES_NATIVE 90-real)
+check("90a-real" native)
+check("80-real;90a-real;90-virtual" all-major)
+check("80-real;90a-real;90-virtual" all)
