@@ -279,7 +279,7 @@ class ResidentConsumer {
     const float(&sum)[4] = sum_of(q, i);
     float2 value = make_float2(sum[2 * half] + bias_[half], sum[2 * half + 1] + bias_[half]);
     if (a_.addend != nullptr) {
-      const float2 added = __half22float2(*reinterpret_cast<const __half2*>(a_.addend + element));
+      const float2 added = load_images(a_.addend + element);
       value.x += added.x;
       value.y += added.y;
     }
