@@ -17,6 +17,7 @@
 namespace winnow {
 
 inline constexpr int kDirectMaxThreads = 256;
+inline constexpr int kDirectMaxShares = 8;
 
 // Blocks per chunk: two buffers of values and offsets stay under 10 KB.
 template <int kChannels>
@@ -262,26 +263,48 @@ __device__ __forceinline__ void direct_store(const DirectArguments& a, T* corner
   }
 }
 
-// Adds up sum `i` of this thread's position: of all shares, of each all slices, the first ones
-// first. `shared` [slices][kSums][positions] in each thread block.
+// Adds up sum `i` of this thread's position over all slices, the first one first.
+// `shared` [slices][kSums][positions].
 template <int kSums>
-__device__ __forceinline__ float direct_add_slices(const DirectArguments& a, const float* shared,
-                                                   int i) {
+__device__ __forceinline__ float direct_add_slices(const float* shared, int i) {
   const int slices = static_cast<int>(blockDim.y);
   float sum = 0.0f;
-  for (int share = 0; share < a.shares; ++share) {
-    for (int slice = 0; slice < slices; ++slice) {
-      const float* at = shared + (slice * kSums + i) * blockDim.x + threadIdx.x;
-      sum +=
-          a.shares == 1
-              ? *at
-              : load_in_cluster(address_in(shared_address(at), static_cast<std::uint32_t>(share)));
-    }
+  for (int slice = 0; slice < slices; ++slice) {
+    sum += shared[(slice * kSums + i) * blockDim.x + threadIdx.x];
   }
   return sum;
 }
 
-// Each thread block of a cluster finishes some of the channels.
+// The same over all thread blocks of the cluster, whose slice 0 has the sum of their slices. All
+// loads are under way together.
+__device__ __forceinline__ float direct_add_shares(const DirectArguments& a, const float* shared,
+                                                   int i) {
+  const std::uint32_t at = shared_address(shared + i * blockDim.x + threadIdx.x);
+  float part[kDirectMaxShares];
+#pragma unroll
+  for (int share = 0; share < kDirectMaxShares; ++share) {
+    const auto rank = static_cast<std::uint32_t>(share);
+    part[share] = share < a.shares ? load_in_cluster(address_in(at, rank)) : 0.0f;
+  }
+  float sum = 0.0f;
+#pragma unroll
+  for (int share = 0; share < kDirectMaxShares; ++share) sum += part[share];
+  return sum;
+}
+
+// Puts the sums of all slices into slice 0; a sum is read and written by one thread alone.
+template <int kChannels, int kSubBatch>
+__device__ __forceinline__ void direct_join_slices(float* shared) {
+  constexpr int kSums = kChannels * kSubBatch;
+  for (int v = threadIdx.y; v < kChannels; v += blockDim.y) {
+    for (int i = v * kSubBatch; i < (v + 1) * kSubBatch; ++i) {
+      shared[i * blockDim.x + threadIdx.x] = direct_add_slices<kSums>(shared, i);
+    }
+  }
+}
+
+// Adds up the partial sums of slices and of thread blocks that share a row, and stores them. Each
+// thread block of a cluster finishes some of the channels.
 template <typename T, int kChannels, int kSubBatch, bool kPacked>
 __device__ __forceinline__ void direct_reduce_and_store(
     const DirectArguments& a, T* corner, const DirectPlace& place, int channel0, float* shared,
@@ -292,19 +315,27 @@ __device__ __forceinline__ void direct_reduce_and_store(
   for (int i = 0; i < kSums; ++i) {
     shared[(threadIdx.y * kSums + i) * positions + threadIdx.x] = sums[i];
   }
-  a.shares > 1 ? meet_in_cluster() : __syncthreads();
+  __syncthreads();
+  const bool is_shared = a.shares > 1;
+  if (is_shared) {
+    direct_join_slices<kChannels, kSubBatch>(shared);
+    __syncwarp();
+    meet_in_cluster();
+  }
   const int rank = static_cast<int>(blockIdx.x) & (a.shares - 1);
   for (int v = threadIdx.y + rank * blockDim.y; v < kChannels; v += blockDim.y * a.shares) {
     if (!place.is_inside || channel0 + v >= a.channels) continue;
     float results[kSubBatch];
 #pragma unroll
     for (int b = 0; b < kSubBatch; ++b) {
-      const float sum = direct_add_slices<kSums>(a, shared, v * kSubBatch + b);
+      const int i = v * kSubBatch + b;
+      const float sum =
+          is_shared ? direct_add_shares(a, shared, i) : direct_add_slices<kSums>(shared, i);
       results[b] = direct_finish(a, sum, channel0 + v);
     }
     direct_store<T, kSubBatch, kPacked>(a, corner, place, channel0 + v, results);
   }
-  if (a.shares > 1) {  // others may still read sums of this thread block
+  if (is_shared) {  // others may still read sums of this thread block
     __syncwarp();
     meet_in_cluster();
   }

@@ -105,38 +105,47 @@ class ResidentConsumer {
       batch.address[0] = shared_ + row_of_set(code, 0) * kRowBytes;
       batch.address[1] = shared_ + row_of_set(code, 1) * kRowBytes;
 #pragma unroll
-      for (int x = 0; x < kWidth; ++x) batch.skips[x] = __any_sync(~0u, skips_column(code, x));
+      for (int x = 0; x < kWidth; ++x) {
+        if (may_skip(x)) batch.skips[x] = __any_sync(~0u, skips_column(code, x));
+      }
     } else {
       batch.address[0] = base_ + code * kRowBytes;
     }
     return batch;
   }
 
-  // The pairs of a half are chosen so that both are of use where a side of the map is left out.
-  __device__ static constexpr int half_of(int p) {
-    if (!kForm.is_map) return p >= kPairs / 2 ? 1 : 0;
-    return kWidth == 4 ? (p % 4 == 0 || p % 4 == 3 ? 1 : 0) : p % 2;
+  // The pairs of a half are chosen so that both are of use where a side of the map is left out: by
+  // their columns of pixels, x.
+  __device__ static constexpr int half_of(int x) {
+    if (!kForm.is_map) return x >= kWidth / 2 ? 1 : 0;
+    return kWidth == 4 ? (x == 0 || x == 3 ? 1 : 0) : x;
   }
-  __device__ static bool skips(const Batch& batch, int p) {
-    return kForm.is_map && batch.skips[kForm.is_map ? p % kWidth : 0];
+  __device__ static constexpr bool may_skip(int x) {
+    return may_skip_column(form(), x);
   }
 
   template <int kHalf>
   __device__ void load(const Batch& batch) {
 #pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-      if (half_of(p) != kHalf || skips(batch, p)) continue;
-      const std::uint32_t step = pair_row(form(), a_.g, p) * kRowBytes;
-      load_matrices(rows_[p], batch.address[kForm.is_map ? p / kWidth : 0] + step);
+    for (int x = 0; x < kWidth; ++x) {
+      if (half_of(x) != kHalf || (may_skip(x) && batch.skips[x % 4])) continue;
+#pragma unroll
+      for (int p = x; p < kPairs; p += kWidth) {
+        const std::uint32_t step = pair_row(form(), a_.g, p) * kRowBytes;
+        load_matrices(rows_[p], batch.address[kForm.is_map ? p / kWidth : 0] + step);
+      }
     }
   }
   template <int kHalf>
   __device__ void multiply_half(const Batch& batch, const uint4& weights) {
 #pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-      if (half_of(p) != kHalf || skips(batch, p)) continue;
-      multiply(sum_[p][0], weights, rows_[p].word[0], rows_[p].word[1]);
-      multiply(sum_[p][1], weights, rows_[p].word[2], rows_[p].word[3]);
+    for (int x = 0; x < kWidth; ++x) {
+      if (half_of(x) != kHalf || (may_skip(x) && batch.skips[x % 4])) continue;
+#pragma unroll
+      for (int p = x; p < kPairs; p += kWidth) {
+        multiply(sum_[p][0], weights, rows_[p].word[0], rows_[p].word[1]);
+        multiply(sum_[p][1], weights, rows_[p].word[2], rows_[p].word[3]);
+      }
     }
   }
 
@@ -279,7 +288,7 @@ class ResidentConsumer {
     const float(&sum)[4] = sum_of(q, i);
     float2 value = make_float2(sum[2 * half] + bias_[half], sum[2 * half + 1] + bias_[half]);
     if (a_.addend != nullptr) {
-      const float2 added = __half22float2(*reinterpret_cast<const __half2*>(a_.addend + element));
+      const float2 added = load_images(a_.addend + element);
       value.x += added.x;
       value.y += added.y;
     }

@@ -216,6 +216,9 @@ WINNOW_HOST_DEVICE constexpr std::uint32_t map_code(int first_set, int second_se
 WINNOW_HOST_DEVICE constexpr int row_of_set(std::uint32_t code, int set) {
   return static_cast<int>(code >> (16 * set) & 0x3fff);
 }
+WINNOW_HOST_DEVICE constexpr bool may_skip_column(const ResidentConvForm& form, int x) {
+  return form.is_map && (form.stride == 0 || x == 0 || x == form.pair_width() - 1);
+}
 WINNOW_HOST_DEVICE constexpr bool skips_column(std::uint32_t code, int x) {
   return (code >> (x < 2 ? 14 + x : 28 + x) & 1) != 0;
 }

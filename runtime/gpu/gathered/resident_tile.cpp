@@ -73,16 +73,33 @@ bool is_power_of_two(int value) {
   return value > 0 && std::has_single_bit(static_cast<unsigned>(value));
 }
 
+// Whether all taps of a kernel read within the map for all columns of pixels but the outermost.
+bool reads_inside(const ResidentConvForm& form, const Conv& conv, const Extents& in,
+                  const Extents& out) {
+  const std::int64_t first = conv.stride[1] - conv.padding[1];  // of column 1
+  const std::int64_t last =
+      (form.width - 2) * conv.stride[1] - conv.padding[1] + reach(conv, 1) - 1;
+  return form.width <= 2 || (out.w >= form.width - 1 && first >= 0 && last < in.w);
+}
+
+bool fits_stride(const ResidentConvForm& form, const Conv& conv, const Extents& in,
+                 const Extents& out) {
+  if (conv.stride[1] != form.stride) return false;
+  return !form.is_map || reads_inside(form, conv, in, out);
+}
+
 // Whether the same form is there for this stride alone, which is faster.
-bool has_form_for_stride(ResidentConvForm form, std::int64_t stride) {
-  form.stride = static_cast<int>(stride);
-  return std::ranges::find(kResidentForms, form) != std::end(kResidentForms);
+bool has_form_for_stride(ResidentConvForm form, const Conv& conv, const Extents& in,
+                         const Extents& out) {
+  form.stride = static_cast<int>(conv.stride[1]);
+  const bool exists = std::ranges::find(kResidentForms, form) != std::end(kResidentForms);
+  return exists && fits_stride(form, conv, in, out);
 }
 
 bool fits_form(const ResidentTile& tile, const Conv& conv, const Extents& in, const Extents& out) {
   const ResidentConvForm& form = tile.form;
-  if (form.stride != 0 && conv.stride[1] != form.stride) return false;
-  if (form.stride == 0 && has_form_for_stride(form, conv.stride[1])) return false;
+  if (form.stride != 0 && !fits_stride(form, conv, in, out)) return false;
+  if (form.stride == 0 && has_form_for_stride(form, conv, in, out)) return false;
   if (form.is_map) return out.h <= form.height && out.w <= form.width && in.h > 0 && in.w > 0;
   return form.height == 1 || out.h > 1;
 }

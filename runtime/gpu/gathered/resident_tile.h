@@ -28,7 +28,9 @@ struct ResidentConvForm {
   int images = 1;  // blocks of eight images of a warp
   int warps = 8;   // at most
   int depth = 8;   // batches whose weights are in registers
-  int stride = 1;  // horizontal; 0: any
+  // Horizontal; 0: any. Maps of a form with a stride leave out their first and last columns of
+  // pixels alone.
+  int stride = 1;
 
   WINNOW_HOST_DEVICE constexpr int pixels() const { return height * width * images; }
   // Two pixels whose input rows one instruction reads.

@@ -200,7 +200,8 @@ class Emulation {
             has_pixel(g_, output_pixel(form_, at, warp.part, pass, pixel), g_.height, g_.width);
         for (int k = 0; k < kBatchColumns; ++k) {
           const std::uint32_t code = batch.map[second * kBatchColumns + k];
-          if (form_.is_map && skips_column(code, p % form_.pair_width())) continue;
+          const int x = p % form_.pair_width();
+          if (may_skip_column(form_, x) && skips_column(code, x)) continue;
           const int row =
               pair_row(form_, g_, p) +
               (form_.is_map ? row_of_set(code, p / form_.pair_width())
