@@ -84,8 +84,23 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Slots& sl
   }
 }
 
+bool may_use_jit(const CandidateOptions& options) {
+  return options.can_interleave && options.isa == Isa::avx512;
+}
+
+constexpr std::int64_t kJitImages = 16;  // lanes of its interleaved layout
+
 JitOptions jit_options(const CandidateOptions& options) {
   return {.threads = options.threads, .reads_plain = options.is_first};
+}
+
+void add_jit(const ConvWork& work, const CandidateOptions& options, Slots& slots) {
+  if (!may_use_jit(options)) return;
+  if (jit_conv_fits(work)) slots.add([&] { return make_jit_conv(work, jit_options(options)); });
+  if (2 * work.shape.in.n > kJitImages && jit_conv_interleaves(work)) {
+    slots.add(
+        [&] { return make_jit_conv(work, {.threads = options.threads, .is_interleaved = true}); });
+  }
 }
 
 void add_dense(const ConvWork& work, const CandidateOptions& options, Slots& slots) {
@@ -111,7 +126,7 @@ void add_dense(const ConvWork& work, const CandidateOptions& options, Slots& slo
 }  // namespace
 
 bool may_generate(const ConvWork& work, const CandidateOptions& options) {
-  return options.can_interleave && options.isa == Isa::avx512 && jit_conv_fits(work);
+  return may_use_jit(options) && jit_conv_fits(work);
 }
 
 std::vector<std::string> cpu_families() {
@@ -126,9 +141,7 @@ Layers make_candidates(const ConvWork& work, const CandidateOptions& options) {
   const bool is_dense =
       any ? options.choice != KernelChoice::sparse || !options.has_mask : options.family == "dense";
   Slots slots(options.only_slot);
-  if (is_jit && may_generate(work, options)) {
-    slots.add([&] { return make_jit_conv(work, jit_options(options)); });
-  }
+  if (is_jit) add_jit(work, options, slots);
   if (is_sparse) add_sparse(work, options, slots);
   if (is_dense) add_dense(work, options, slots);
   return slots.finish();

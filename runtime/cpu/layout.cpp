@@ -8,13 +8,15 @@ namespace winnow {
 namespace {
 
 // Planes an odd number of cache lines apart, so that equal places of them lie in different sets.
-Planes gapped_planes(const Extents& x) {
-  const std::int64_t gap = divided_up(x.w + 1, kGapVector);
-  const std::int64_t lines = 2 * divided_up(x.h * x.w, 2 * kGapVector) + gap;
-  return {.planes = x.n * x.c,
+Planes gapped_planes(const Layout& layout, const Extents& x) {
+  const std::int64_t lanes = layout.block;
+  const std::int64_t plane = x.h * x.w * lanes, least = (x.w + 1) * lanes;
+  const std::int64_t gap = divided_up(least, kGapVector);
+  const std::int64_t lines = divided_up(plane, kGapVector) + gap;
+  return {.planes = divided_up(x.n, lanes) * x.c,
           .h = x.h,
           .w = x.w,
-          .lanes = 1,
+          .lanes = lanes,
           .stride = (lines | 1) * kGapVector,
           .origin = gap * kGapVector,
           .guard = 2 * kGapVector};
@@ -34,8 +36,10 @@ Address address_of(const Layout& layout, const Extents& x, std::int64_t n, std::
       const Planes planes = planes_of(layout, x);
       return {planes.origin + (n * x.c + c) * planes.stride, 1};
     }
-    case Order::chwn:
-      return {(n / lanes * x.c + c) * image_plane_stride(x.h, x.w) * lanes + n % lanes, lanes};
+    case Order::chwn: {
+      const Planes planes = planes_of(layout, x);
+      return {planes.origin + (n / lanes * x.c + c) * planes.stride + n % lanes, lanes};
+    }
     case Order::nchwc:
       return {(n * divided_up(x.c, lanes) + c / lanes) * plane * lanes + c % lanes, lanes};
     case Order::nchwcn:  // of the GPU only
@@ -153,10 +157,10 @@ void clear_gaps(const Planes& planes, float* value, std::int64_t begin, std::int
 }
 
 Planes planes_of(const Layout& layout, const Extents& x) {
+  if (layout.has_gaps) return gapped_planes(layout, x);
   const std::int64_t lanes = layout.block, plane = x.h * x.w;
   switch (layout.order) {
     case Order::nchw:
-      if (layout.has_gaps) return gapped_planes(x);
       return {x.n * x.c, x.h, x.w, 1, plane};
     case Order::chwn:
       return {divided_up(x.n, lanes) * x.c, x.h, x.w, lanes, image_plane_stride(x.h, x.w) * lanes};
@@ -172,9 +176,9 @@ Planes planes_of(const Layout& layout, const Extents& x) {
 Layout simplest(const Layout& layout, const Extents& x) {
   const bool is_point = x.h * x.w == 1;
   const bool is_nchw = (layout.order == Order::nhwc && (is_point || x.c == 1)) ||
-                       (layout.order == Order::nchwc && is_point && x.c % layout.block == 0) ||
-                       (layout.has_gaps && is_point);
-  return is_nchw ? Layout{} : layout;
+                       (layout.order == Order::nchwc && is_point && x.c % layout.block == 0);
+  if (is_nchw) return {};
+  return {layout.order, layout.block, layout.has_gaps && !is_point};
 }
 
 void convert(const LayoutConversion& conversion, const float* from, float* to, ThreadPool& pool) {

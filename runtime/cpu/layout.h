@@ -39,8 +39,8 @@ void clear_gaps(const Planes& planes, float* value, std::int64_t begin, std::int
 std::int64_t image_plane_stride(std::int64_t h, std::int64_t w);
 
 // A value whose layout makes no difference gets the simplest: nhwc with a 1 x 1 plane or one
-// channel is nchw, and so are nchwc with a 1 x 1 plane whose channels fill their blocks and a 1 x 1
-// plane with gaps.
+// channel is nchw, and so is nchwc with a 1 x 1 plane whose channels fill their blocks. A 1 x 1
+// plane has no gaps.
 Layout simplest(const Layout& layout, const Extents& x);
 
 // Copies a value from one layout to another; lanes beyond the last image or channel become zero.

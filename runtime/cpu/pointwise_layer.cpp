@@ -86,7 +86,7 @@ Work flatten_work(const Planes& planes) {
   return [=](const LayerCall& call, ThreadPool& pool) {
     pool.run_ranges(planes.planes, planes.stride, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t plane = begin; plane < end; ++plane) {
-        const float* from = call.inputs[0] + plane * planes.stride;
+        const float* from = call.inputs[0] + planes.origin + plane * planes.stride;
         std::copy(from, from + planes.plane_floats(), call.output + plane * planes.plane_floats());
       }
     });

@@ -34,7 +34,7 @@ std::string to_string(const Layout& layout) {
     case Order::nhwc:
       return "nhwc";
     case Order::chwn:
-      return "chwn" + std::to_string(layout.block);
+      return "chwn" + std::to_string(layout.block) + (layout.has_gaps ? "-gaps" : "");
     case Order::nchwc:
       return "nchw" + std::to_string(layout.block) + "c";
     case Order::nchwcn:

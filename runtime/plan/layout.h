@@ -34,10 +34,10 @@ inline constexpr std::int64_t kBlockedChannels = 32;  // of nchwcn
 struct Layout {
   Order order = Order::nchw;
   std::int64_t block = 1;  // of chwn, nchwc and nchwcn; 1 for the others
-  bool has_gaps = false;   // nchw on the CPU: zeros before, between and after the planes
+  bool has_gaps = false;   // nchw and chwn on the CPU: zeros before, between and after the planes
 
   // NOLINTNEXTLINE(readability-identifier-naming)
-  static const Layout nchw, nhwc, chwn8, chwn32, gaps, nchw32c8n;
+  static const Layout nchw, nhwc, chwn8, chwn32, gaps, chwn16_gaps, nchw32c8n;
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
@@ -46,9 +46,10 @@ inline constexpr Layout Layout::nhwc{Order::nhwc, 1};
 inline constexpr Layout Layout::chwn8{Order::chwn, 8};
 inline constexpr Layout Layout::chwn32{Order::chwn, 32};
 inline constexpr Layout Layout::gaps{Order::nchw, 1, true};
+inline constexpr Layout Layout::chwn16_gaps{Order::chwn, 16, true};
 inline constexpr Layout Layout::nchw32c8n{Order::nchwcn, 8};
 
-// "nchw", "nchw-gaps", "nhwc", "chwn16", "nchw8c", "nchw32c8n"
+// "nchw", "nchw-gaps", "nhwc", "chwn16", "chwn16-gaps", "nchw8c", "nchw32c8n"
 std::string to_string(const Layout& layout);
 
 }  // namespace winnow

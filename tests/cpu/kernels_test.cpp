@@ -107,6 +107,9 @@ Layers jit_layers(const ConvWork& work, const MicroKernels& kernels, int threads
   Layers layers = one(make_jit_conv(work, {.threads = threads}));
   layers.push_back(make_jit_conv(work, {.threads = threads, .reads_plain = true}));
   layers.push_back(make_jit_dense(work, {.threads = threads}));
+  if (jit_conv_interleaves(work)) {
+    layers.push_back(make_jit_conv(work, {.threads = threads, .is_interleaved = true}));
+  }
   return layers;
 }
 

@@ -42,7 +42,8 @@ TEST_CASE("a value survives any chain of layouts") {
                             {Order::nchwc, 8},
                             {Order::nchwc, 16},
                             Layout::nhwc,
-                            {Order::nchw, 1, true}};
+                            {Order::nchw, 1, true},
+                            {Order::chwn, 16, true}};
   for (int i = 0; i < 60; ++i) {
     const Extents extent{random.between(1, 35), random.between(1, 40), random.between(1, 9),
                          random.between(1, 20)};

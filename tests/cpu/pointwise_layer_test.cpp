@@ -83,9 +83,14 @@ Op random_op(Random& random, int rank) {
 }
 
 Case random_case(Random& random) {
-  const Layout layouts[] = {
-      {},           {Order::chwn, 8},      {Order::chwn, 16}, {Order::nchwc, 8}, {Order::nchwc, 16},
-      Layout::nhwc, {Order::nchw, 1, true}};
+  const Layout layouts[] = {{},
+                            {Order::chwn, 8},
+                            {Order::chwn, 16},
+                            {Order::nchwc, 8},
+                            {Order::nchwc, 16},
+                            Layout::nhwc,
+                            {Order::nchw, 1, true},
+                            {Order::chwn, 16, true}};
   const int rank = random.chance(0.3) ? 1 : 2;
   Case c;
   c.offered = layouts[random.below(std::size(layouts))];
@@ -142,9 +147,14 @@ TEST_CASE("what is not a number wins a maximum in every layout") {
   const Op ops[] = {Pool{.kernel = {2, 2}, .stride = {2, 2}},
                     Pool{.kernel = {3, 3}, .stride = {1, 1}, .padding = {1, 1}},
                     GlobalPool{PoolKind::max}};
-  const Layout layouts[] = {
-      {},           {Order::chwn, 8},      {Order::chwn, 16}, {Order::nchwc, 8}, {Order::nchwc, 16},
-      Layout::nhwc, {Order::nchw, 1, true}};
+  const Layout layouts[] = {{},
+                            {Order::chwn, 8},
+                            {Order::chwn, 16},
+                            {Order::nchwc, 8},
+                            {Order::nchwc, 16},
+                            Layout::nhwc,
+                            {Order::nchw, 1, true},
+                            {Order::chwn, 16, true}};
   for (const Op& op : ops) {
     Case c;
     c.program.values = {{"value", shape}, {"out", {}}};

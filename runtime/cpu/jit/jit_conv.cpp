@@ -34,6 +34,14 @@ bool reads_in_place(const ConvShape& shape) {
   return true;
 }
 
+// Whether instructions can name all places of an image of `image` floats and of outputs a `stride`
+// apart.
+bool fits_instructions(const ConvShape& shape, std::int64_t image, std::int64_t stride) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 4;  // bytes in 31 bits
+  // An offset has two bits of mask.
+  return shape.in.c > 0 && shape.out.c > 0 && image < kMost / 4 && stride < kMost / 32 && has_jit();
+}
+
 // What a thread takes at a time: neighbouring vectors of positions of some images, and groups of
 // channels.
 struct Item {
@@ -47,16 +55,19 @@ class JitConv final : public CpuLayer {
   JitConv(const ConvWork& work, const JitOptions& options)
       : has_addend_(options.has_addend),
         shape_(work.shape),
-        in_(planes_of(options.reads_plain ? Layout::nchw : Layout::gaps, shape_.in)),
-        out_(planes_of(Layout::gaps, shape_.out)) {
+        spread_(options.is_interleaved ? kJitLanes : 1) {
+    const Layout layout = options.is_interleaved ? Layout::chwn16_gaps : Layout::gaps;
+    input_layout = options.reads_plain ? Layout::nchw : layout;
+    output_layout = layout;
+    in_ = planes_of(input_layout, shape_.in);
+    out_ = planes_of(output_layout, shape_.out);
     if (options.reads_plain || !reads_in_place(shape_)) shifted_.emplace(shape_);
-    vectors_ = divided_up(shape_.out.h * shape_.out.w, kJitLanes);
+    image_count_ = divided_up(shape_.in.n, spread_);
+    vectors_ = divided_up(shape_.out.h * shape_.out.w * spread_, kJitLanes);
     make_code(work);
     make_lanes();
     make_items(options.threads);
     family = "jit";
-    input_layout = options.reads_plain ? Layout::nchw : Layout::gaps;
-    output_layout = Layout::gaps;
     kernel = "jit " + to_string(input_layout) + (shifted_ ? " copied x" : " x") +
              std::to_string(vector_) + (has_addend_ ? " add avx512" : " avx512");
     addends = has_addend_ ? 1 : 0;
@@ -85,7 +96,7 @@ class JitConv final : public CpuLayer {
     const int wanted = work.blocks.vector % 16 == 0 ? 16 : work.blocks.vector % 8 == 0 ? 8 : 1;
     const BlockCsr blocks = fitting_blocks(work.blocks, shape_, wanted);
     vector_ = blocks.vector;
-    const std::int64_t row = (shape_.kernel[0] - 1) * shape_.dilation[0] * shape_.out.w;
+    const std::int64_t row = (shape_.kernel[0] - 1) * shape_.dilation[0] * shape_.out.w * spread_;
     const auto channel_bytes = [&](std::int64_t vectors) {
       const std::int64_t seen = 4 * (vectors * kJitLanes + row);
       return shifted_ ? std::min(seen * shape_.kernel[1], 4 * shifted_->channel_floats()) : seen;
@@ -96,7 +107,7 @@ class JitConv final : public CpuLayer {
       block_ = divided_up(block_, 2);
     }
     // Several small images share what they fetch of the code.
-    const bool shares_code = shape_.in.n > 1 && vectors_ <= kFewVectors;
+    const bool shares_code = image_count_ > 1 && vectors_ <= kFewVectors;
     const std::int64_t most = shares_code ? kBlockBytes / kImagesOfItem : 2 * kBlockBytes;
     std::int64_t chunk = channels;
     if (channels * channel_bytes(block_) > most) {
@@ -115,9 +126,9 @@ class JitConv final : public CpuLayer {
       const std::int64_t down = r * shape_.dilation[0], right = s * shape_.dilation[1];
       // Masks: 1 keeps the first column of outputs from reading left of the plane, 2 the last.
       const std::int64_t moved = right - shape_.padding[1];
-      return jit_offset(c * in_.stride + down * shape_.in.w + right, moved < 0   ? 1
-                                                                     : moved > 0 ? 2
-                                                                                 : 0);
+      return jit_offset(c * in_.stride + (down * shape_.in.w + right) * spread_, moved < 0   ? 1
+                                                                                 : moved > 0 ? 2
+                                                                                             : 0);
     };
     const BlockLists lists =
         make_block_lists(blocks, shape_, rule, {all_taps(shape_), chunk == channels ? 0 : chunk});
@@ -127,10 +138,10 @@ class JitConv final : public CpuLayer {
 
   void make_lanes() {
     lanes_.resize(static_cast<std::size_t>(vectors_));
-    for (std::int64_t p = 0; p < shape_.out.h * shape_.out.w; ++p) {
-      JitLanes& lanes = lanes_[p / kJitLanes];
-      const auto bit = static_cast<std::uint16_t>(1u << (p % kJitLanes));
-      const std::int64_t x = p % shape_.out.w;
+    for (std::int64_t i = 0; i < shape_.out.h * shape_.out.w * spread_; ++i) {
+      JitLanes& lanes = lanes_[i / kJitLanes];
+      const auto bit = static_cast<std::uint16_t>(1u << (i % kJitLanes));
+      const std::int64_t x = i / spread_ % shape_.out.w;
       lanes.out |= bit;
       if (x != 0) lanes.in[1] |= bit;
       if (x != shape_.out.w - 1) lanes.in[2] |= bit;
@@ -139,7 +150,7 @@ class JitConv final : public CpuLayer {
 
   void make_items(int threads) {
     const std::int64_t blocks = divided_up(vectors_, block_), groups = code_->groups();
-    const std::int64_t sets = divided_up(shape_.in.n, images_);
+    const std::int64_t sets = divided_up(image_count_, images_);
     const std::int64_t wanted = threads == 1 ? 1 : kItemsPerThread * threads;
     const std::int64_t parts =
         std::clamp<std::int64_t>(divided_up(wanted, sets * blocks), 1, groups);
@@ -148,8 +159,8 @@ class JitConv final : public CpuLayer {
     for (std::int64_t i = 0; i < sets * blocks * parts; ++i) {
       const std::int64_t set = i / (blocks * parts), block = i / parts % blocks, part = i % parts;
       Item item;
-      item.first_image = shape_.in.n * set / sets;
-      item.images = shape_.in.n * (set + 1) / sets - item.first_image;
+      item.first_image = image_count_ * set / sets;
+      item.images = image_count_ * (set + 1) / sets - item.first_image;
       item.first_vector = vectors_ * block / blocks;
       item.vectors = vectors_ * (block + 1) / blocks - item.first_vector;
       item.first_group = groups * part / parts;
@@ -206,7 +217,7 @@ class JitConv final : public CpuLayer {
     const float* in = shifted_
                           ? call.scratch + place.image * shifted_->image_floats()
                           : call.inputs[0] + in_.origin + place.image * shape_.in.c * in_.stride -
-                                shape_.padding[0] * shape_.in.w - shape_.padding[1];
+                                (shape_.padding[0] * shape_.in.w + shape_.padding[1]) * spread_;
     const std::int64_t plane = place.image * shape_.out.c + code_->first_channel(place.group);
     const std::int64_t at = out_.origin + plane * out_.stride + first * kJitLanes;
     code_->run(place.chunk, place.group,
@@ -216,6 +227,8 @@ class JitConv final : public CpuLayer {
 
   bool has_addend_;
   ConvShape shape_;
+  std::int64_t spread_;           // lanes of a position: 1, or as many images
+  std::int64_t image_count_ = 0;  // images, or groups of those in the lanes
   Planes in_, out_;
   std::optional<ShiftedPlanes> shifted_;  // else the input is read in place
   std::unique_ptr<ConvCode> code_;
@@ -232,15 +245,20 @@ class JitConv final : public CpuLayer {
 
 bool jit_conv_fits(const ConvWork& work) {
   constexpr std::int64_t kFewPositions = kJitLanes / 2;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max() / 4;  // bytes in 31 bits
   const ConvShape& shape = work.shape;
-  if (shape.out.h * shape.out.w < kFewPositions || shape.in.c == 0 || shape.out.c == 0)
-    return false;
+  if (shape.out.h * shape.out.w < kFewPositions) return false;
   const std::int64_t image = reads_in_place(shape)
                                  ? shape.in.c * planes_of(Layout::gaps, shape.in).stride
                                  : ShiftedPlanes(shape).image_floats();
-  // An offset has two bits of mask.
-  return image < kMost / 4 && planes_of(Layout::gaps, shape.out).stride < kMost / 32 && has_jit();
+  return fits_instructions(shape, image, planes_of(Layout::gaps, shape.out).stride);
+}
+
+bool jit_conv_interleaves(const ConvWork& work) {
+  const ConvShape& shape = work.shape;
+  if (!reads_in_place(shape) || shape.out.h * shape.out.w == 1) return false;
+  const std::int64_t in = planes_of(Layout::chwn16_gaps, shape.in).stride;
+  return fits_instructions(shape, shape.in.c * in,
+                           planes_of(Layout::chwn16_gaps, shape.out).stride);
 }
 
 std::unique_ptr<CpuLayer> make_jit_conv(const ConvWork& work, const JitOptions& options) {

@@ -12,9 +12,13 @@ bool jit_conv_fits(const ConvWork& work);
 
 struct JitOptions {
   int threads = 1;
-  bool has_addend = false;   // a second input, as the output, is added before the activation
-  bool reads_plain = false;  // the input is nchw without gaps
+  bool has_addend = false;      // a second input, as the output, is added before the activation
+  bool reads_plain = false;     // the input is nchw without gaps
+  bool is_interleaved = false;  // lanes are images: chwn16 with gaps; needs jit_conv_interleaves()
 };
+
+// Whether lanes may be images instead of positions: kernels that read their input in place.
+bool jit_conv_interleaves(const ConvWork& work);
 
 // Family "jit", to nchw with gaps and, unless it reads plain nchw, from there. A kernel of up to 3
 // x 3 that keeps the plane's size reads an input with gaps in place; all others copy it first.

@@ -8,6 +8,10 @@ bool jit_conv_fits(const ConvWork&) {
   return false;
 }
 
+bool jit_conv_interleaves(const ConvWork&) {
+  return false;
+}
+
 std::unique_ptr<CpuLayer> make_jit_conv(const ConvWork&, const JitOptions&) {
   fail(ErrorCode::internal, "this build generates no code");
 }
