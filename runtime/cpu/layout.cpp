@@ -7,17 +7,17 @@
 namespace winnow {
 namespace {
 
-// Planes an odd number of cache lines apart, so that equal places of them lie in different sets.
+// Planes an odd number of cache lines apart, so that equal places of them lie in different sets. A
+// vector that begins inside a plane, moved by a row and a position, ends before the next one.
 Planes gapped_planes(const Extents& x) {
   const std::int64_t gap = divided_up(x.w + 1, kGapVector);
-  const std::int64_t lines = 2 * divided_up(x.h * x.w, 2 * kGapVector) + gap;
+  const std::int64_t lines = divided_up(x.h * x.w, kGapVector) + gap;
   return {.planes = x.n * x.c,
           .h = x.h,
           .w = x.w,
           .lanes = 1,
           .stride = (lines | 1) * kGapVector,
-          .origin = gap * kGapVector,
-          .guard = 2 * kGapVector};
+          .origin = gap * kGapVector};
 }
 
 // Where an element lies: n and c decide the offset of (0, 0), the step is between neighbouring
