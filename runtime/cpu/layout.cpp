@@ -7,7 +7,8 @@
 namespace winnow {
 namespace {
 
-// Planes an odd number of cache lines apart, so that equal places of them lie in different sets.
+// Planes an odd number of cache lines apart, so that equal places of them lie in different sets. A
+// vector that begins inside a plane, moved by a row and a position, ends before the next one.
 Planes gapped_planes(const Layout& layout, const Extents& x) {
   const std::int64_t lanes = layout.block;
   const std::int64_t plane = x.h * x.w * lanes, least = (x.w + 1) * lanes;
@@ -18,8 +19,7 @@ Planes gapped_planes(const Layout& layout, const Extents& x) {
           .w = x.w,
           .lanes = lanes,
           .stride = (lines | 1) * kGapVector,
-          .origin = gap * kGapVector,
-          .guard = 2 * kGapVector};
+          .origin = gap * kGapVector};
 }
 
 // Where an element lies: n and c decide the offset of (0, 0), the step is between neighbouring

@@ -20,10 +20,9 @@ struct Planes {
   std::int64_t planes = 0, h = 1, w = 1, lanes = 1;
   std::int64_t stride = 1;
   std::int64_t origin = 0;
-  std::int64_t guard = 0;  // floats behind the last plane, so that vectors may reach beyond it
 
   std::int64_t plane_floats() const { return h * w * lanes; }
-  std::int64_t count() const { return origin + planes * stride + guard; }  // with all gaps
+  std::int64_t count() const { return origin + planes * stride; }  // with all gaps
 };
 Planes planes_of(const Layout& layout, const Extents& x);
 

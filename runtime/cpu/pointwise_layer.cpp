@@ -156,7 +156,7 @@ struct Planner {
     Planes to = in();
     to.h = to.w = 1;
     to.stride = to.lanes;
-    to.origin = to.guard = 0;
+    to.origin = 0;
     return {"pool", [whole, from = in(), to](const LayerCall& call, ThreadPool& pool) {
               pool_planes({whole, from, to}, call.inputs[0], call.output, pool);
             }};

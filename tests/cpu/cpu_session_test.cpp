@@ -7,6 +7,7 @@
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/cpu_session_for_isa.h"
 #include "runtime/reference/reference_session.h"
+#include "tests/cpu/network_difference.h"
 #include "tests/cpu/random_network.h"
 #include "tests/throws.h"
 
@@ -21,18 +22,6 @@ Floats random_images(Random& random, std::int64_t count) {
   return input;
 }
 
-// Largest difference in blocks of the largest expected magnitude.
-double difference(const Floats& found, const Floats& expected) {
-  REQUIRE(found.size() == expected.size());
-  double largest = 1e-6, error = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
-    error = std::max(error, std::abs(static_cast<double>(found[i]) - expected[i]));
-    if (std::isnan(found[i])) return 1e9;
-  }
-  return error / largest;
-}
-
 SessionOptions options_of(std::int64_t batch, KernelChoice choice, int threads = 2) {
   SessionOptions options;
   options.batch = batch;
@@ -40,9 +29,6 @@ SessionOptions options_of(std::int64_t batch, KernelChoice choice, int threads =
   options.threads = threads;
   return options;
 }
-
-// Sums of at most 864 terms in float, through a handful of layers.
-constexpr double kTolerance = 2e-5;
 
 TEST_CASE("every step of a network agrees with the reference, whatever the choice and batch") {
   Random random(1);

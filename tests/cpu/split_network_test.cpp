@@ -4,30 +4,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/fused_adds.h"
 #include "runtime/reference/reference_session.h"
+#include "tests/cpu/network_difference.h"
 #include "tests/cpu/random_network.h"
 
 namespace winnow {
 namespace {
 
 using Floats = std::vector<float>;
-
-constexpr double kTolerance = 2e-5;  // as in cpu_session_test.cpp
-
-double difference(const Floats& found, const Floats& expected) {
-  REQUIRE(found.size() == expected.size());
-  double largest = 1e-6, error = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (std::isnan(found[i])) return 1e9;
-    largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
-    error = std::max(error, std::abs(static_cast<double>(found[i]) - expected[i]));
-  }
-  return error / largest;
-}
 
 struct Plans {
   PlannedNetwork single, whole;
