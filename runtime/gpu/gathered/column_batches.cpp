@@ -20,9 +20,21 @@ using Half = std::vector<GatheredColumn>;
 class Batcher {
  public:
   // Two stages leave no room to carry columns over.
-  explicit Batcher(int ring) : ring_(ring), most_carried_(ring <= 2 ? 0 : ring / 2) {}
+  Batcher(const std::vector<StageColumns>& stages, int ring)
+      : ring_(ring),
+        most_carried_(ring <= 2 ? 0 : ring / 2),
+        last_(static_cast<int>(stages.size()) - 1),
+        last_with_fillers_(last_) {
+    while (stages[static_cast<std::size_t>(last_with_fillers_)].fillers.empty())
+      --last_with_fillers_;
+    for (const StageColumns& stage : stages) add(stage);
+  }
 
-  void add(const StageColumns& stage, bool is_last) {
+  std::vector<ColumnBatch> result() && { return std::move(batches_); }
+
+ private:
+  void add(const StageColumns& stage) {
+    const bool is_last = stage_ == last_;
     if (!stage.fillers.empty()) fillers_ = &stage.fillers;
     for (const GatheredColumn& column : stage.columns) {
       waiting_[column.row % kBankClasses].push_back({column, stage_});
@@ -35,9 +47,6 @@ class Batcher {
     ++stage_;
   }
 
-  std::vector<ColumnBatch> result() && { return std::move(batches_); }
-
- private:
   std::size_t count() const {
     return std::accumulate(waiting_.begin(), waiting_.end(), std::size_t{0},
                            [](std::size_t sum, const auto& w) { return sum + w.size(); });
@@ -108,6 +117,8 @@ class Batcher {
     for (const auto& w : waiting_) {
       for (const Waiting& column : w) batch.finished = std::min(batch.finished, column.stage);
     }
+    // Later batches may have no other rows to be filled up with.
+    if (stage_ < last_) batch.finished = std::min(batch.finished, last_with_fillers_);
     batches_.push_back(batch);
   }
 
@@ -126,6 +137,8 @@ class Batcher {
 
   int ring_;
   int most_carried_;
+  int last_;               // stage
+  int last_with_fillers_;  // stage
   int stage_ = 0;
   int quiet_ = 0;
   const std::vector<std::uint16_t>* fillers_ = nullptr;
@@ -136,9 +149,7 @@ class Batcher {
 }  // namespace
 
 std::vector<ColumnBatch> batch_columns(const std::vector<StageColumns>& stages, int ring) {
-  Batcher batcher(ring);
-  for (std::size_t s = 0; s < stages.size(); ++s) batcher.add(stages[s], s + 1 == stages.size());
-  return std::move(batcher).result();
+  return Batcher(stages, ring).result();
 }
 
 double bank_conflicts(const std::vector<ColumnBatch>& batches) {

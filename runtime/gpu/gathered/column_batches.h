@@ -32,7 +32,7 @@ struct ColumnBatch {
 struct StageColumns {
   std::vector<GatheredColumn> columns;
   // Rows that may be read with weights of 0: inputs of existing channels. Not empty in the first
-  // stage; where it is empty those of the stage before are taken.
+  // stage; where it is empty those of the last one before are taken, which then stays in the ring.
   std::vector<std::uint16_t> fillers;
 };
 

@@ -28,8 +28,24 @@ std::vector<StageColumns> random_stages(int count, int ring, double density, std
   return stages;
 }
 
-// Every kept column once, after its stage was waited for and before it was let go of; no batch
-// waits for a stage that the ring cannot hold yet.
+// Whether a stage with rows lies in this slot of the ring.
+bool is_there(const std::vector<StageColumns>& stages, int slot, int ring, int released,
+              int newest) {
+  for (int s = released; s <= newest; ++s) {
+    if (s % ring == slot && !stages[static_cast<std::size_t>(s)].fillers.empty()) return true;
+  }
+  return false;
+}
+
+// The same where the last stages hold nothing, as those that only fill the ring up.
+std::vector<StageColumns> with_empty_end(std::vector<StageColumns> stages, std::size_t empty) {
+  const std::size_t kept = stages.size() - std::min(empty, stages.size() - 1);
+  for (std::size_t s = kept; s < stages.size(); ++s) stages[s] = {};
+  return stages;
+}
+
+// Every kept column once, and every row that is read, after its stage was waited for and before it
+// was let go of; no batch waits for a stage that the ring cannot hold yet.
 void check_batches(const std::vector<StageColumns>& stages, int ring) {
   const std::vector<ColumnBatch> batches = batch_columns(stages, ring);
   std::map<std::int64_t, int> stage_of;
@@ -48,6 +64,8 @@ void check_batches(const std::vector<StageColumns>& stages, int ring) {
     CHECK(batch.newest - newest <= kBatchColumns);  // a bit of a code for each
     CHECK(batch.finished - released <= kBatchColumns);
     for (const GatheredColumn& c : batch.column) {
+      const int slot = c.row / kRowsOfStage;
+      CHECK(is_there(stages, slot, ring, released, batch.newest));
       if (c.block == kNoBlock) continue;
       REQUIRE(stage_of.count(c.block) == 1);
       CHECK(stage_of[c.block] <= batch.newest);
@@ -76,7 +94,9 @@ TEST_CASE("batches have every kept column once, in stages that are there") {
         CAPTURE(ring);
         CAPTURE(count);
         CAPTURE(density);
-        check_batches(random_stages(count, ring, density, random), ring);
+        const auto stages = random_stages(count, ring, density, random);
+        check_batches(stages, ring);
+        check_batches(with_empty_end(stages, random() % static_cast<unsigned>(ring)), ring);
       }
     }
   }
