@@ -37,14 +37,32 @@ __device__ __forceinline__ float at_least(float value, float least) {
   return result;
 }
 
-// Two images of one pixel and channel, past the caches that a kernel before may have filled.
-__device__ __forceinline__ float2 load_images(const __half* from) {
-  return __half22float2(__ldcg(reinterpret_cast<const __half2*>(from)));
+// Two images of one pixel and channel where `is_inside`, else zeros; past the caches that a kernel
+// before may have filled.
+__device__ __forceinline__ float2 load_images_if(bool is_inside, const __half* from) {
+  std::uint32_t images = 0;
+  asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %1, 0;\n@p ld.global.cg.b32 %0, [%2];\n}"
+               : "+r"(images)
+               : "r"(static_cast<int>(is_inside)), "l"(from)
+               : "memory");
+  return __half22float2(*reinterpret_cast<const __half2*>(&images));
 }
 
-// Two images of one pixel and channel.
-__device__ __forceinline__ void store_images(__half* to, float first, float second) {
-  *reinterpret_cast<__half2*>(to) = __floats2half2_rn(first, second);
+// The same from shared memory, always.
+__device__ __forceinline__ float2 load_shared_images(std::uint32_t from) {
+  std::uint32_t images;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(images) : "r"(from) : "memory");
+  return __half22float2(*reinterpret_cast<const __half2*>(&images));
+}
+
+// Stores two images of one pixel and channel where `is_inside`.
+__device__ __forceinline__ void store_images_if(bool is_inside, __half* to, float first,
+                                                float second) {
+  const __half2 images = __floats2half2_rn(first, second);
+  asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %0, 0;\n@p st.global.b32 [%1], %2;\n}" ::"r"(
+                   static_cast<int>(is_inside)),
+               "l"(to), "r"(*reinterpret_cast<const std::uint32_t*>(&images))
+               : "memory");
 }
 
 }  // namespace winnow

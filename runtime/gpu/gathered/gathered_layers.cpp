@@ -82,10 +82,10 @@ std::vector<ResidentTile> tiles_of_small_maps(const GatheredLayer& layer, std::s
 }
 
 NamedLayer prepare(const GatheredLayer& layer, const RingTile& tile, int sms) {
-  RingWeights weights =
-      pack_for_ring(layer.groups, layer.conv, tile, layer.input_place, layer.output_place);
-  RingLayer uploaded = upload_ring_layer(std::move(weights), layer.bias,
-                                         {layer.conv, tile, layer.has_relu, layer.pool});
+  RingWeights weights = pack_for_ring(layer.groups, layer.conv, tile, layer.input_place,
+                                      layer.output_place, layer.adds);
+  RingLayer uploaded = upload_ring_layer(
+      std::move(weights), layer.bias, {layer.conv, tile, layer.has_relu, layer.pool, layer.adds});
   return {to_string(tile),
           std::make_shared<const RingPrepared>(std::move(uploaded), layer.conv_input, sms)};
 }

@@ -55,6 +55,7 @@ class ResidentConsumer {
       clear();
       multiply_all(pass);
       if (a_.g.shares() > 1) exchange();
+      if (a_.addend != nullptr) add_addend(pass);
       pools() ? store_squares(pass) : store_pixels(pass);
     }
     if (a_.g.cluster > 1) {  // others may still read sums of this thread block
@@ -277,22 +278,39 @@ class ResidentConsumer {
                                         int width) const {
     return output_row(a_.g, pixel, place_[half], height, width) * kGatheredImages + lane_ % 4 * 2;
   }
-  __device__ static bool is_in(const ResidentGeometry& g, const ResidentPixel& first,
-                               const ResidentPixel& pixel, int height, int width) {
-    return has_pixel(g, {first.image + pixel.image, first.y + pixel.y, first.x + pixel.x}, height,
-                     width);
+  // Whether the warp writes pixel `i` of square `q`, which is `step` away from its first one.
+  __device__ bool writes(const ResidentPixel& first, const ResidentPixel& step, int half, int q,
+                         int i, int height, int width) const {
+    return place_[half] >= 0 && owns(q, i) && has_pixel(a_.g, first, step, height, width);
+  }
+  __device__ static ResidentPixel pixel_of(int q, int i) {
+    const PixelOfPair which = pixel_of_square(form(), q, i);
+    return pixel_of_pair(form(), which.pair, which.second);
   }
 
-  // With the bias and what is added.
-  __device__ float2 value_of(int q, int i, int half, std::int64_t element) {
-    const float(&sum)[4] = sum_of(q, i);
-    float2 value = make_float2(sum[2 * half] + bias_[half], sum[2 * half + 1] + bias_[half]);
-    if (a_.addend != nullptr) {
-      const float2 added = load_images(a_.addend + element);
-      value.x += added.x;
-      value.y += added.y;
+  // Loads and stores have conditions of their own, since branches around them would cost more than
+  // they do.
+  __device__ void add_addend(int pass) {
+    const ResidentPixel first = origin(pass);
+    const int height = a_.g.height, width = a_.g.width;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const __half* from = a_.addend + first_element(first, half, height, width);
+#pragma unroll
+      for (int u = 0; u < kPixels; ++u) {
+        const int q = u / 4, i = u % 4;
+        const ResidentPixel pixel = pixel_of(q, i);
+        const bool is_inside = writes(first, pixel, half, q, i, height, width);
+        const float2 added = load_images_if(
+            is_inside, from + output_step(a_.g, pixel, height, width) * kGatheredImages);
+        sum_of(q, i)[2 * half] += added.x;
+        sum_of(q, i)[2 * half + 1] += added.y;
+      }
     }
-    return value;
+  }
+
+  __device__ float value_of(int q, int i, int half, int image) {
+    return at_least(sum_of(q, i)[2 * half + image] + bias_[half], a_.least);
   }
 
   __device__ void store_pixels(int pass) {
@@ -300,56 +318,40 @@ class ResidentConsumer {
     const int height = a_.g.height, width = a_.g.width;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      if (place_[half] < 0) continue;
-      const std::int64_t begin = first_element(first, half, height, width);
+      __half* to = a_.out + first_element(first, half, height, width);
 #pragma unroll
       for (int u = 0; u < kPixels; ++u) {
-        const PixelOfPair which = pixel_of_square(form(), u / 4, u % 4);
-        const ResidentPixel pixel = pixel_of_pair(form(), which.pair, which.second);
-        if (!owns(u / 4, u % 4) || !is_in(a_.g, first, pixel, height, width)) continue;
-        const std::int64_t element =
-            begin + output_step(a_.g, pixel, height, width) * kGatheredImages;
-        const float2 value = value_of(u / 4, u % 4, half, element);
-        store_images(a_.out + element, at_least(value.x, a_.least), at_least(value.y, a_.least));
+        const int q = u / 4, i = u % 4;
+        const ResidentPixel pixel = pixel_of(q, i);
+        const bool is_inside = writes(first, pixel, half, q, i, height, width);
+        store_images_if(is_inside, to + output_step(a_.g, pixel, height, width) * kGatheredImages,
+                        value_of(q, i, half, 0), value_of(q, i, half, 1));
       }
     }
   }
 
   // The largest of each square, or their average.
   __device__ void store_squares(int pass) {
-    const ResidentPixel first = origin(pass), pooled_first = pooled_pixel(first);
+    const ResidentPixel first = pooled_pixel(origin(pass));
     const int height = a_.g.height / 2, width = a_.g.width / 2;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      if (place_[half] < 0) continue;
-      const std::int64_t begin = first_element(pooled_first, half, height, width);
-      const std::int64_t added_begin = first_element(first, half, a_.g.height, a_.g.width);
+      __half* to = a_.out + first_element(first, half, height, width);
 #pragma unroll
       for (int q = 0; q < kPixels / 4; ++q) {
-        const PixelOfPair which = pixel_of_square(form(), q, 0);
-        const ResidentPixel pixel = pooled_pixel(pixel_of_pair(form(), which.pair, which.second));
-        if (!owns(q, 0) || !is_in(a_.g, pooled_first, pixel, height, width)) continue;
-        const bool is_average = a_.pool == RingPool::average;
-        float2 pooled = is_average ? make_float2(0, 0) : make_float2(a_.least, a_.least);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const PixelOfPair part = pixel_of_square(form(), q, i);
-          const std::int64_t added =
-              added_begin + output_step(a_.g, pixel_of_pair(form(), part.pair, part.second),
-                                        a_.g.height, a_.g.width) *
-                                kGatheredImages;
-          const float2 value = value_of(q, i, half, added);
-          if (is_average) {
-            pooled.x += at_least(value.x, a_.least) * 0.25f;
-            pooled.y += at_least(value.y, a_.least) * 0.25f;
-          } else {
-            pooled = make_float2(at_least(value.x, pooled.x), at_least(value.y, pooled.y));
-          }
-        }
-        store_images(a_.out + begin + output_step(a_.g, pixel, height, width) * kGatheredImages,
-                     pooled.x, pooled.y);
+        const ResidentPixel pixel = pooled_pixel(pixel_of(q, 0));
+        const bool is_inside = writes(first, pixel, half, q, 0, height, width);
+        store_images_if(is_inside, to + output_step(a_.g, pixel, height, width) * kGatheredImages,
+                        pooled_value(q, half, 0), pooled_value(q, half, 1));
       }
     }
+  }
+  __device__ float pooled_value(int q, int half, int image) {
+    float values[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) values[i] = value_of(q, i, half, image);
+    if (a_.pool == RingPool::average) return (values[0] + values[1] + values[2] + values[3]) / 4;
+    return at_least(at_least(values[0], values[1]), at_least(values[2], values[3]));
   }
 
   const ResidentArguments& a_;

@@ -184,10 +184,11 @@ WINNOW_HOST_DEVICE constexpr ResidentPixel output_pixel(const ResidentConvForm& 
   return {at.image + pixel.image, at.y + pass * form.height + pixel.y, part * form.width + pixel.x};
 }
 
-// Whether a map of so many lines and columns has it.
-WINNOW_HOST_DEVICE constexpr bool has_pixel(const ResidentGeometry& g, const ResidentPixel& pixel,
-                                            int height, int width) {
-  return pixel.image < g.image_blocks && pixel.y < height && pixel.x < width;
+// Whether a map of so many lines and columns has the pixel that is `step` away from `first`.
+WINNOW_HOST_DEVICE constexpr bool has_pixel(const ResidentGeometry& g, const ResidentPixel& first,
+                                            const ResidentPixel& step, int height, int width) {
+  const bool has_line = first.image + step.image < g.image_blocks && first.y + step.y < height;
+  return step.x < (has_line ? width - first.x : 0);
 }
 
 // Its row for the channel at `place`, in a map of so many lines and columns.

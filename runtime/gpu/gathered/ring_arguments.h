@@ -27,10 +27,10 @@ struct RingArguments {
   const std::int32_t* batches = nullptr;
   const std::int32_t* stage_begin = nullptr;
   const std::int32_t* stage_block = nullptr;
+  const std::int32_t* addend_begin = nullptr;
   const std::int32_t* place = nullptr;
-  const float* bias = nullptr;   // [groups * 16]
-  const void* addend = nullptr;  // half floats as `out`, added before relu; may be null
-  void* out = nullptr;           // half floats in nchw32c8n
+  const float* bias = nullptr;  // [groups * 16]
+  void* out = nullptr;          // half floats in nchw32c8n
 
   int groups = 0;       // of 16 output channels
   int parts = 0;        // thread blocks that share a tile
@@ -46,6 +46,7 @@ struct RingArguments {
   int stride_x = 1, stride_y = 1, padding_x = 0, padding_y = 0;
 
   std::uint32_t stage_bytes = 0, ring_bytes = 0;
+  std::uint32_t addend_bytes = 0;                // of a stage of what is added; 0: nothing is
   std::uint32_t stage_mask = 0, stage_bits = 0;  // stages of the ring: 1 << bits
   std::uint32_t row_step = 0;     // bytes in a stage between input pixels of neighbouring outputs
   std::uint32_t column_step = 0;  //

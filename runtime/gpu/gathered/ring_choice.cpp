@@ -47,8 +47,10 @@ double tile_clocks(const RingWork& work, const RingTile& tile) {
   const int pixels = tile.height * tile.width;
   const double compute =
       batches * warps * (pixels / 2 * kPairClocks / efficiency(warps) + kBatchClocks);
-  const double copies =
-      static_cast<double>(ceil_div(work.in.c, kStageChannels)) * box.rows() * kRowBytes / kCopyRate;
+  const int addends = work.adds ? ceil_div(groups * kGroupChannels, kStageChannels) : 0;
+  const double rows = static_cast<double>(ceil_div(work.in.c, kStageChannels)) * box.rows() +
+                      addends * output_box(tile).rows();
+  const double copies = rows * kRowBytes / kCopyRate;
   const double weights = groups * batches * kFragmentBytes / kWeightRate;
   const double stores = pixels * tile.slices * groups * kGroupChannels * kRowBytes / kStoreRate /
                         (work.pool == RingPool::none ? 1 : 4);
@@ -58,7 +60,6 @@ double tile_clocks(const RingWork& work, const RingTile& tile) {
 
 bool may_run(const RingWork& work, const RingTile& tile) {
   if (work.pool != RingPool::none && !can_pool(tile)) return false;
-  if (work.adds && !can_add(tile.height * tile.width, tile.warps)) return false;
   return is_valid(tile, box_of(tile, work.conv), work.most_shared_bytes);
 }
 

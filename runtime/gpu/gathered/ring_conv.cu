@@ -13,7 +13,7 @@
 namespace winnow {
 namespace {
 
-using Kernel = void (*)(CUtensorMap, RingArguments);
+using Kernel = void (*)(CUtensorMap, CUtensorMap, RingArguments);
 
 struct Compiled {
   RingForm form;
@@ -53,24 +53,23 @@ void check(const RingLayer& layer, const ActivationView& in, const ActivationVie
           "input or output is not nchw32c8n f16");
   require(in.size.c == layer.problem.conv.in_channels, "the input has other channels");
   require(out.size == ring_output(layer.problem, in.size), "the output has another size");
+  require((addend != nullptr) == layer.problem.adds, "an addend where none is added, or none");
   if (addend == nullptr) return;
   require(addend->format == out.format && addend->size == out.size,
           "the addend is not as the output");
   require(layer.problem.pool == RingPool::none, "a sum is not pooled");
-  const RingTile& tile = layer.problem.tile;
-  require(can_add(tile.height * tile.width, tile.warps), "the tile's kernel adds nothing");
 }
 
 RingArguments arguments_for(const RingLayer& layer, const ActivationView& in,
-                            const ActivationView* addend, const ActivationView& out) {
+                            const ActivationView& out) {
   RingArguments a = ring_arguments(layer.problem, layer.weights, in.size);
   a.records = layer.records.get();
   a.batches = layer.batches.get();
   a.stage_begin = layer.stage_begin.get();
   a.stage_block = layer.stage_block.get();
+  a.addend_begin = layer.addend_begin.get();
   a.place = layer.place.get();
   a.bias = layer.bias.get();
-  a.addend = addend == nullptr ? nullptr : addend->data;
   a.out = out.data;
   return a;
 }
@@ -85,6 +84,7 @@ RingLayer upload_ring_layer(RingWeights weights, std::span<const float> bias,
   layer.batches = upload(weights.batches);
   layer.stage_begin = upload(weights.stage_begin);
   layer.stage_block = upload(weights.stage_block);
+  layer.addend_begin = upload(weights.addend_begin);
   layer.place = upload(weights.place);
   layer.bias = upload(row_biases(weights.channel, bias));
   weights.records = {};
@@ -107,16 +107,20 @@ void ring_conv(const RingLayer& layer, const ActivationView& in, const Activatio
   const RingProblem& problem = layer.problem;
   const RingBox box = box_of(problem.tile, problem.conv);
   const Compiled& compiled = kernel_for(problem.tile, box, problem.conv);
-  const RingArguments arguments = arguments_for(layer, in, addend, out);
+  const RingArguments arguments = arguments_for(layer, in, out);
   if (arguments.tiles == 0 || arguments.groups == 0) return;
   const CUtensorMap map = tensor_map(input_map(problem, in.size), in.data, box);
+  const CUtensorMap addend_map =
+      addend == nullptr
+          ? map
+          : tensor_map(output_map(problem, in.size), addend->data, output_box(problem.tile));
   const auto bytes = static_cast<std::size_t>(shared_bytes(problem.tile, box));
   allow_shared_memory(compiled.kernel, bytes);
   const int together = std::max(1, std::min(sms / arguments.parts, arguments.tiles));
   const LaunchSize size{.blocks = static_cast<unsigned>(together * arguments.parts),
                         .threads = static_cast<unsigned>(compiled.threads),
                         .shared_bytes = bytes};
-  launch_overlapping(compiled.kernel, size, true, stream, map, arguments);
+  launch_overlapping(compiled.kernel, size, true, stream, map, addend_map, arguments);
 }
 
 }  // namespace winnow

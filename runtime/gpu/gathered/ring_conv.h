@@ -20,7 +20,7 @@ struct RingLayer {
   RingProblem problem;
   RingWeights weights;  // without what is in device memory
   DeviceBuffer<std::byte> records;
-  DeviceBuffer<std::int32_t> batches, stage_begin, stage_block, place;
+  DeviceBuffer<std::int32_t> batches, stage_begin, stage_block, addend_begin, place;
   DeviceBuffer<float> bias;  // [groups * 16]
 };
 
@@ -33,8 +33,8 @@ RingLayer upload_ring_layer(RingWeights weights, std::span<const float> bias,
 std::string ring_missing_reason();
 
 // Enqueues out = pool(relu(conv(in) + bias + addend)), all nchw32c8n f16 without halos; sums in
-// fp32. `addend` is null or as `out`, whose memory it may be; it wants a problem without pooling.
-// Channels lie at the places that the weights were packed for.
+// fp32. `addend` is as `out`, whose memory it may be, where the problem adds, and null elsewhere;
+// it wants a problem without pooling. Channels lie at the places that the weights were packed for.
 // Throws Error{usage} if sizes or formats do not fit, Error{device} if a launch is refused.
 void ring_conv(const RingLayer& layer, const ActivationView& in, const ActivationView* addend,
                const ActivationView& out, int sms, cudaStream_t stream);

@@ -27,6 +27,12 @@ WINNOW_HOST_DEVICE inline RingBoxAt box_at(const RingArguments& a, const RingTil
           at.images * a.input_blocks + block};
 }
 
+// The same for a tile of the value that is added.
+WINNOW_HOST_DEVICE inline RingBoxAt addend_box_at(const RingArguments& a, const RingTileAt& at,
+                                                  int block) {
+  return {at.x, at.y, at.images * a.map.blocks + block};
+}
+
 // Pixels come in pairs, whose input rows one ldmatrix loads: of the upper and the lower half of a
 // slice or, where it is one row, of its left and right half.
 struct RingPixel {
@@ -53,6 +59,15 @@ WINNOW_HOST_DEVICE inline std::uint32_t pair_offset(const RingArguments& a, int 
                                                     int pair) {
   const RingPixel pixel = pixel_of(height, width, pair, false);
   return pixel.y * a.row_step + pixel.x * a.column_step;
+}
+
+// Bytes in a stage of the value that is added to the first image of channel `place`, and from the
+// first pixel of a slice to another.
+WINNOW_HOST_DEVICE inline std::uint32_t addend_offset(int place) {
+  return static_cast<std::uint32_t>(place % kStageChannels * kRowBytes);
+}
+WINNOW_HOST_DEVICE constexpr std::uint32_t addend_step(int width, const RingPixel& pixel) {
+  return static_cast<std::uint32_t>((pixel.y * width + pixel.x) * kStageChannels * kRowBytes);
 }
 
 // Elements to the first image of the channel at `place` in the output's first pixel.

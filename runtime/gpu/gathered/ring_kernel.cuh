@@ -30,7 +30,6 @@ struct CompiledForm {
   static constexpr bool kMovesRegisters = kWarps == 8;
   static constexpr int kThreads = kMovesRegisters ? 384 : (kWarps + 1) * 32;
   static constexpr bool kHasSlices = kWarps == kSlicedWarps;
-  static constexpr bool kCanAdd = can_add(kHeight * kWidth, kWarps);
   static_assert(kHeight % 2 == 0 || (kHeight == 1 && kWidth % 2 == 0));
   static_assert(kAhead <= kPairs);
 };
@@ -38,37 +37,43 @@ struct CompiledForm {
 template <class Form>
 class RingProducer {
  public:
-  __device__ RingProducer(const CUtensorMap& map, const RingArguments& a, std::uint32_t shared)
-      : map_(map), a_(a), shared_(shared) {}
+  __device__ RingProducer(const CUtensorMap& map, const CUtensorMap& addend, const RingArguments& a,
+                          std::uint32_t shared)
+      : map_(map), addend_(addend), a_(a), shared_(shared) {}
 
   // All stages of all tiles of this thread block, by one thread.
   __device__ void run(int part, int first_tile, int tile_step) {
     const int begin = __ldg(a_.stage_begin + part), end = __ldg(a_.stage_begin + part + 1);
+    const int addends = __ldg(a_.addend_begin + part);
     std::uint32_t copied = 0;
     for (int t = first_tile; t < a_.tiles; t += tile_step) {
       const RingTileAt at = tile_at(a_, t, Form::kWidth);
 #pragma unroll 1
-      for (int s = begin; s < end; ++s, ++copied) copy(at, __ldg(a_.stage_block + s), copied);
+      for (int s = begin; s < end; ++s, ++copied) {
+        copy(at, __ldg(a_.stage_block + s), s >= addends, copied);
+      }
     }
   }
 
  private:
-  __device__ void copy(const RingTileAt& at, int block, std::uint32_t copied) {
+  __device__ void copy(const RingTileAt& at, int block, bool is_addend, std::uint32_t copied) {
     const std::uint32_t slot = copied & a_.stage_mask;
     const std::uint32_t full = shared_ + a_.ring_bytes + slot * 8;
     const std::uint32_t empty = full + (a_.stage_mask + 1) * 8;
     if (copied > a_.stage_mask) wait_for(empty, (copied >> a_.stage_bits) - 1 & 1);
-    arrive_and_expect(full, block < 0 ? 0 : a_.stage_bytes);
+    const std::uint32_t bytes = is_addend ? a_.addend_bytes : a_.stage_bytes;
+    arrive_and_expect(full, block < 0 ? 0 : bytes);
     if (block < 0) return;
-    const RingBoxAt box = box_at(a_, at, block);
+    const RingBoxAt box = is_addend ? addend_box_at(a_, at, block) : box_at(a_, at, block);
     asm volatile(
         "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
         "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_ + slot * a_.stage_bytes),
-        "l"(&map_), "r"(0), "r"(box.x), "r"(box.y), "r"(box.map), "r"(full)
+        "l"(is_addend ? &addend_ : &map_), "r"(0), "r"(box.x), "r"(box.y), "r"(box.map), "r"(full)
         : "memory");
   }
 
   const CUtensorMap& map_;
+  const CUtensorMap& addend_;
   const RingArguments& a_;
   std::uint32_t shared_;
 };
@@ -76,28 +81,32 @@ class RingProducer {
 template <class Form>
 class RingConsumer {
  public:
-  __device__ RingConsumer(const RingArguments& a, std::uint32_t shared, int group, int slice,
-                          int stages)
-      : a_(a), shared_(shared), group_(group), slice_(slice), stages_(stages), lane_(lane_id()) {}
+  __device__ RingConsumer(const RingArguments& a, std::uint32_t shared, int part, int warp)
+      : a_(a),
+        shared_(shared),
+        part_(part),
+        group_(part * a.part_groups + warp / a.slices),
+        slice_(warp % a.slices),
+        lane_(lane_id()) {}
 
   __device__ void run(int first_tile, int tile_step) {
     begin_records();
-    // What is added was written by a kernel that may still run.
-    if (Form::kCanAdd && a_.addend != nullptr) wait_for_launch_before();
+    const int stages = __ldg(a_.stage_begin + part_ + 1) - __ldg(a_.stage_begin + part_);
     std::uint32_t slot = 0;  // of the tile's first stage
 #pragma unroll 1
     for (int t = first_tile; t < a_.tiles; t += tile_step) {
       RingTileAt at = tile_at(a_, t, Form::kWidth);
       if constexpr (Form::kHasSlices) at.y += slice_ * Form::kHeight;
-      begin_sums(at);
+      begin_sums();
       const std::uint32_t slice = Form::kHasSlices ? slice_ * a_.slice_step : 0;
       compute(shared_ + slot * a_.stage_bytes + slice);
+      if (a_.addend_bytes > 0) add_stages();
       if constexpr (Form::kCanPool) {
         a_.pool == RingPool::none ? store(at) : store_pooled(at);
       } else {
         store(at);
       }
-      slot = slot + stages_ & a_.stage_mask;
+      slot = slot + stages & a_.stage_mask;
     }
   }
 
@@ -138,7 +147,7 @@ class RingConsumer {
     next_ = next_ == end_ ? begin_ : next_;
   }
 
-  // Waits for as many stages as bits are set.
+  // Waits for as many stages as bits are set; lets go of them.
   __device__ void wait_for_stages(std::uint32_t bits) {
 #pragma unroll 1
     for (bits &= 0xffff; bits != 0; bits &= bits - 1, ++arrived_) {
@@ -224,97 +233,99 @@ class RingConsumer {
     }
   }
 
-  __device__ bool is_inside(const RingTileAt& at, const RingPixel& pixel) const {
-    return at.y + pixel.y < a_.map.height && at.x + pixel.x < a_.map.width;
-  }
   // Elements to this lane's two images of the channel at `place`, in the first pixel of `at`.
   __device__ std::int64_t first_offset(const RingTileAt& at, int place) const {
     return channel_offset(a_.map, at.images, place) + std::int64_t{at.y} * a_.map.row +
            at.x * a_.map.column + lane_ % 4 * 2;
   }
-  __device__ int pixel_offset(const RingPixel& pixel) const {
-    return pixel.y * a_.map.row + pixel.x * a_.map.column;
-  }
 
-  // Biases, and what the output is added to.
-  __device__ void begin_sums(const RingTileAt& at) {
+  __device__ void begin_sums() {
 #pragma unroll
     for (int p = 0; p < kPairs; ++p) {
 #pragma unroll
       for (int i = 0; i < 8; ++i) sum_[p][i / 4][i % 4] = bias_[i % 4 / 2];
     }
-    if constexpr (Form::kCanAdd) {
-      if (a_.addend != nullptr) add_to_sums(at);
-    }
-  }
-  __device__ void add_to_sums(const RingTileAt& at) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      if (place_[half] < 0) continue;
-      const auto* from = static_cast<const __half*>(a_.addend) + first_offset(at, place_[half]);
-      for_each_pixel(at, [&](const RingPixel& pixel, float(&sum)[4]) {
-        const float2 images = load_images(from + pixel_offset(pixel));
-        sum[2 * half] += images.x;
-        sum[2 * half + 1] += images.y;
-      });
-    }
   }
 
-  // Calls `body(pixel, its sums)` for those of the slice that are inside of the output.
-  template <class Body>
-  __device__ __forceinline__ void for_each_pixel(const RingTileAt& at, Body body) {
-    const bool is_whole = at.x + Form::kWidth <= a_.map.width;
+  __device__ void add_stages() {
+    const int end = __ldg(a_.stage_begin + part_ + 1);
+#pragma unroll 1
+    for (int s = __ldg(a_.addend_begin + part_); s < end; ++s) add_stage(__ldg(a_.stage_block + s));
+  }
+  // Adds what lies in the next stage: of the lane's channels those of this block.
+  __device__ void add_stage(int block) {
+    wait_for_stages(1);
+    constexpr int kSlice = Form::kHeight * Form::kWidth * kStageChannels * kRowBytes;
+    const std::uint32_t stage =
+        shared_ + (arrived_ - 1 & a_.stage_mask) * a_.stage_bytes + slice_ * kSlice;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const bool is_here = place_[half] >= 0 && place_[half] / kStageChannels == block;
+      if (is_here) add_images(stage + addend_offset(place_[half]) + lane_ % 4 * 4, half);
+    }
+    __syncwarp();  // all lanes have read
+    release_stages(1);
+  }
+  __device__ __forceinline__ void add_images(std::uint32_t from, int half) {
 #pragma unroll
     for (int y = 0; y < Form::kHeight; ++y) {
-      if (at.y + y >= a_.map.height) continue;
 #pragma unroll
       for (int x = 0; x < Form::kWidth; ++x) {
-        const RingPixel pixel = {y, x};
-        const int pair = pair_of(Form::kHeight, Form::kWidth, pixel);
-        const int second = is_second(Form::kHeight, Form::kWidth, pixel) ? 1 : 0;
-        if (is_whole || at.x + x < a_.map.width) body(pixel, sum_[pair][second]);
+        const float2 images = load_shared_images(from + addend_step(Form::kWidth, {y, x}));
+        float(&sum)[4] = sum_of({y, x});
+        sum[2 * half] += images.x;
+        sum[2 * half + 1] += images.y;
       }
     }
   }
 
-  // A warp writes 128 bytes of eight channels at a time, where they lie beside each other.
+  // A warp writes 128 bytes of eight channels at a time, where they lie beside each other. Stores
+  // have conditions of their own, since branches around them would cost more than they do.
   __device__ void store(const RingTileAt& at) {
+    const int rows = a_.map.height - at.y, columns = a_.map.width - at.x;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      if (place_[half] < 0) continue;
-      __half* const to = static_cast<__half*>(a_.out) + first_offset(at, place_[half]);
-      for_each_pixel(at, [&](const RingPixel& pixel, const float(&sum)[4]) {
-        store_images(to + pixel_offset(pixel), at_least(sum[2 * half], a_.least),
-                     at_least(sum[2 * half + 1], a_.least));
-      });
-    }
-  }
-
-  // Maxima or averages of 2 x 2 pixels, all of which the thread has.
-  __device__ void store_pooled(const RingTileAt& at) const {
-    const RingTileAt pooled = {at.x / 2, at.y / 2, at.images};
+      auto* to = static_cast<__half*>(a_.out) + first_offset(at, place_[half]);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      if (place_[half] < 0) continue;
-      __half* const to = static_cast<__half*>(a_.out) + first_offset(pooled, place_[half]);
+      for (int y = 0; y < Form::kHeight; ++y, to += a_.map.row) {
+        const int inside = place_[half] >= 0 && y < rows ? columns : 0;
 #pragma unroll
-      for (int i = 0; i < kPairs / 2; ++i) {
-        const RingPixel window = {i / (Form::kWidth / 2), i % (Form::kWidth / 2)};
-        if (is_inside(pooled, window)) {
-          store_images(to + pixel_offset(window), pooled_value(window, 2 * half),
-                       pooled_value(window, 2 * half + 1));
+        for (int x = 0; x < Form::kWidth; ++x) {
+          const float(&sum)[4] = sum_of({y, x});
+          store_images_if(x < inside, to + x * a_.map.column, at_least(sum[2 * half], a_.least),
+                          at_least(sum[2 * half + 1], a_.least));
         }
       }
     }
   }
-  __device__ float pooled_value(const RingPixel& window, int k) const {
+  __device__ __forceinline__ float (&sum_of(const RingPixel& pixel))[4] {
+    const int pair = pair_of(Form::kHeight, Form::kWidth, pixel);
+    return sum_[pair][is_second(Form::kHeight, Form::kWidth, pixel) ? 1 : 0];
+  }
+
+  // Maxima or averages of 2 x 2 pixels, all of which the thread has.
+  __device__ void store_pooled(const RingTileAt& at) {
+    const int rows = a_.map.height - at.y / 2, columns = a_.map.width - at.x / 2;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      auto* to = static_cast<__half*>(a_.out) +
+                 first_offset({at.x / 2, at.y / 2, at.images}, place_[half]);
+#pragma unroll
+      for (int y = 0; y < Form::kHeight / 2; ++y, to += a_.map.row) {
+        const int inside = place_[half] >= 0 && y < rows ? columns : 0;
+#pragma unroll
+        for (int x = 0; x < Form::kWidth / 2; ++x) {
+          store_images_if(x < inside, to + x * a_.map.column, pooled_value({y, x}, 2 * half),
+                          pooled_value({y, x}, 2 * half + 1));
+        }
+      }
+    }
+  }
+  __device__ float pooled_value(const RingPixel& window, int k) {
     float values[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const RingPixel pixel = {2 * window.y + i / 2, 2 * window.x + i % 2};
-      const int pair = pair_of(Form::kHeight, Form::kWidth, pixel);
-      const int second = is_second(Form::kHeight, Form::kWidth, pixel) ? 1 : 0;
-      values[i] = at_least(sum_[pair][second][k], a_.least);
+      values[i] = at_least(sum_of({2 * window.y + i / 2, 2 * window.x + i % 2})[k], a_.least);
     }
     if (a_.pool == RingPool::average) return (values[0] + values[1] + values[2] + values[3]) / 4;
     return at_least(at_least(values[0], values[1]), at_least(values[2], values[3]));
@@ -322,7 +333,7 @@ class RingConsumer {
 
   const RingArguments& a_;
   std::uint32_t shared_;
-  int group_, slice_, stages_, lane_, batches_ = 0;
+  int part_, group_, slice_, lane_, batches_ = 0;
   std::uint32_t begin_ = 0, end_ = 0, next_ = 0, code_offset_ = 0;
   std::uint32_t code_ = 0, base_ = 0, address_ = 0, arrived_ = 0, released_ = 0;
   float bias_[2];
@@ -349,7 +360,8 @@ __device__ __forceinline__ void take_registers() {
 
 template <class Form>
 __global__ void __launch_bounds__(Form::kThreads, 1)
-    ring_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ RingArguments a) {
+    ring_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ CUtensorMap addend,
+                const __grid_constant__ RingArguments a) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) unsigned char stages[];
   const std::uint32_t shared = shared_address(stages);
@@ -374,14 +386,11 @@ __global__ void __launch_bounds__(Form::kThreads, 1)
     give_registers<Form>();
     if (threadIdx.x != Form::kWarps * 32) return;
     wait_for_launch_before();  // consumers follow it by way of full[s]
-    RingProducer<Form>(map, a, shared).run(part, first_tile, tile_step);
+    RingProducer<Form>(map, addend, a, shared).run(part, first_tile, tile_step);
   } else {
     take_registers<Form>();
     if (warp >= consumers) return;
-    const int stages_of_tile = __ldg(a.stage_begin + part + 1) - __ldg(a.stage_begin + part);
-    RingConsumer<Form>(a, shared, part * a.part_groups + warp / a.slices, warp % a.slices,
-                       stages_of_tile)
-        .run(first_tile, tile_step);
+    RingConsumer<Form>(a, shared, part, warp).run(first_tile, tile_step);
   }
 #endif
 }

@@ -64,8 +64,16 @@ RingMap input_map(const RingProblem& problem, const Extents& in) {
   return map_of(problem, in);
 }
 
+RingMap output_map(const RingProblem& problem, const Extents& in) {
+  return map_of(problem, ring_output(problem, in));
+}
+
+RingBox output_box(const RingTile& tile) {
+  return {.height = tile.rows(), .width = tile.width};
+}
+
 RingGrid ring_grid(const RingProblem& problem, const Extents& in) {
-  const RingMap out = map_of(problem, ring_output(problem, in));
+  const RingMap out = output_map(problem, in);
   const int side = problem.pool == RingPool::none ? 1 : 2;
   return {ceil_div(out.width * side, problem.tile.width),
           ceil_div(out.height * side, problem.tile.rows()), out.images};
@@ -84,7 +92,7 @@ RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weig
   a.slices = tile.slices;
   a.capacity = static_cast<int>(weights.capacity);
   a.input_blocks = ceil_div(in.c, kStageChannels);
-  a.map = map_of(problem, ring_output(problem, in));
+  a.map = output_map(problem, in);
   a.pool = problem.pool;
   a.tile_height = tile.rows();
   a.tiles_x = grid.tiles_x;
@@ -95,6 +103,9 @@ RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weig
   a.padding_y = static_cast<int>(conv.padding[0]);
   a.padding_x = static_cast<int>(conv.padding[1]);
   a.stage_bytes = static_cast<std::uint32_t>(box.rows() * kRowBytes);
+  if (problem.adds) {
+    a.addend_bytes = static_cast<std::uint32_t>(output_box(tile).rows() * kRowBytes);
+  }
   a.ring_bytes = a.stage_bytes * static_cast<std::uint32_t>(tile.stages);
   a.stage_mask = static_cast<std::uint32_t>(tile.stages - 1);
   a.stage_bits = static_cast<std::uint32_t>(std::countr_zero(a.stage_mask + 1));

@@ -13,6 +13,7 @@ struct RingProblem {
   RingTile tile;
   bool has_relu = false;
   RingPool pool = RingPool::none;
+  bool adds = false;  // another value, before relu
 };
 
 // Sizes of the convolution's output, and of what is written.
@@ -25,6 +26,12 @@ bool can_pool(const RingTile& tile);
 // How tiles walk over the input. A convolution of single pixels may see all pixels as one row where
 // its tile is a row, and the images as pixels where a map is one pixel.
 RingMap input_map(const RingProblem& problem, const Extents& in);
+
+// The same over the output.
+RingMap output_map(const RingProblem& problem, const Extents& in);
+
+// A tile of the output, as bulk copies of an addend see it.
+RingBox output_box(const RingTile& tile);
 
 // Tiles of the whole output.
 struct RingGrid {

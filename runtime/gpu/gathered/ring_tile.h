@@ -38,12 +38,6 @@ inline constexpr int kMostStages = 16;
 // Kernels of so many warps know slices; more warps have too few registers.
 inline constexpr int kSlicedWarps = 8;
 
-// Whether kernels of so many pixels and warps can add another value: it takes registers, which 11
-// warps of 28 pixels have not.
-constexpr bool can_add(int pixels, int warps) {
-  return warps <= kSlicedWarps || pixels < 28;
-}
-
 struct RingTile {
   int height = 4;  // output pixels of a slice
   int width = 7;

@@ -15,13 +15,14 @@ class Packer {
  public:
   Packer(const GatheredGroups& groups, const Conv& conv, const RingTile& tile,
          const std::vector<std::int32_t>& input_place,
-         const std::vector<std::int32_t>& output_place)
+         const std::vector<std::int32_t>& output_place, bool adds)
       : groups_(groups),
         conv_(conv),
         tile_(tile),
         box_(box_of(tile, conv)),
         place_(input_place),
-        output_place_(output_place) {}
+        output_place_(output_place),
+        adds_(adds) {}
 
   RingWeights pack() {
     RingWeights packed;
@@ -34,9 +35,12 @@ class Packer {
     std::vector<std::vector<ColumnBatch>> all;
     for (std::int64_t first = 0; first < packed.groups; first += tile_.groups) {
       const std::int64_t end = std::min<std::int64_t>(first + tile_.groups, packed.groups);
-      const std::vector<std::int32_t> stages = stages_of(first, end);
+      const std::vector<std::int32_t> addends = addends_of(packed.place, first, end);
+      const std::vector<std::int32_t> stages = stages_of(first, end, addends.size());
       for (std::int64_t g = first; g < end; ++g) all.push_back(batches_of(g, stages));
       packed.stage_block.insert(packed.stage_block.end(), stages.begin(), stages.end());
+      packed.addend_begin.push_back(static_cast<std::int32_t>(packed.stage_block.size()));
+      packed.stage_block.insert(packed.stage_block.end(), addends.begin(), addends.end());
       packed.stage_begin.push_back(static_cast<std::int32_t>(packed.stage_block.size()));
     }
     write(all, packed);
@@ -48,9 +52,21 @@ class Packer {
     return place_[static_cast<std::size_t>(tap.channel)];
   }
 
-  // Blocks of channels that one of the groups reads, filled up so that every tile begins where the
-  // one before has left the ring and no stage wraps around in it.
-  std::vector<std::int32_t> stages_of(std::int64_t first, std::int64_t end) const {
+  // Blocks of channels that one of the groups writes.
+  std::vector<std::int32_t> addends_of(const std::vector<std::int32_t>& place, std::int64_t first,
+                                       std::int64_t end) const {
+    std::set<std::int32_t> blocks;
+    for (std::int64_t row = first * kGroupChannels; adds_ && row < end * kGroupChannels; ++row) {
+      const std::int32_t p = place[static_cast<std::size_t>(row)];
+      if (p >= 0) blocks.insert(p / kStageChannels);
+    }
+    return {blocks.begin(), blocks.end()};
+  }
+
+  // Blocks of channels that one of the groups reads, filled up so that with the addends every tile
+  // begins where the one before has left the ring and no stage wraps around in it.
+  std::vector<std::int32_t> stages_of(std::int64_t first, std::int64_t end,
+                                      std::size_t addends) const {
     std::set<std::int32_t> blocks;
     const BlockCsr& weight = groups_.weight;
     for (std::int64_t b = weight.begin[static_cast<std::size_t>(first)];
@@ -61,9 +77,9 @@ class Packer {
     if (blocks.empty()) blocks.insert(0);
     std::vector<std::int32_t> stages(blocks.begin(), blocks.end());
     const auto ring = static_cast<std::size_t>(tile_.stages);
-    std::size_t count = std::bit_ceil(stages.size());
-    if (stages.size() > ring) count = (stages.size() + ring - 1) / ring * ring;
-    stages.resize(count, -1);
+    const std::size_t all = stages.size() + addends;
+    const std::size_t count = all > ring ? (all + ring - 1) / ring * ring : std::bit_ceil(all);
+    stages.resize(count - addends, -1);
     return stages;
   }
 
@@ -140,14 +156,15 @@ class Packer {
   RingBox box_;
   const std::vector<std::int32_t>& place_;
   const std::vector<std::int32_t>& output_place_;
+  bool adds_;
 };
 
 }  // namespace
 
 RingWeights pack_for_ring(const GatheredGroups& groups, const Conv& conv, const RingTile& tile,
                           const std::vector<std::int32_t>& input_place,
-                          const std::vector<std::int32_t>& output_place) {
-  return Packer(groups, conv, tile, input_place, output_place).pack();
+                          const std::vector<std::int32_t>& output_place, bool adds) {
+  return Packer(groups, conv, tile, input_place, output_place, adds).pack();
 }
 
 }  // namespace winnow

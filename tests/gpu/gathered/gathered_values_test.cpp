@@ -98,7 +98,7 @@ TEST_CASE("values joined channel by channel lie in one order, which lowers bank 
   const Conv& op = std::get<Conv>(step.op);
   const GatheredGroups groups = groups_of(model, step, op);
   const auto conflicts = [&](const std::vector<std::int32_t>& in_places) {
-    return pack_for_ring(groups, op, RingTile{}, in_places, plain_places(64)).conflicts;
+    return pack_for_ring(groups, op, RingTile{}, in_places, plain_places(64), false).conflicts;
   };
   const std::vector<std::int32_t> balanced = values.orders.places_of(step.inputs[0], 64);
   CHECK(conflicts(balanced) <= conflicts(plain_places(64)));

@@ -196,8 +196,8 @@ class Emulation {
     for (int p = 0; p < form_.pairs(); ++p) {
       for (int second = 0; second < 2; ++second) {
         const ResidentPixel pixel = pixel_of_pair(form_, p, second);
-        const bool is_stored =
-            has_pixel(g_, output_pixel(form_, at, warp.part, pass, pixel), g_.height, g_.width);
+        const bool is_stored = has_pixel(g_, output_pixel(form_, at, warp.part, pass, pixel),
+                                         {0, 0, 0}, g_.height, g_.width);
         for (int k = 0; k < kBatchColumns; ++k) {
           const std::uint32_t code = batch.map[second * kBatchColumns + k];
           const int x = p % form_.pair_width();
@@ -256,8 +256,8 @@ class Emulation {
       owns = true;
       const PixelOfPair which = pixel_of_square(form_, q, i);
       const ResidentPixel pixel = pixel_of_pair(form_, which.pair, which.second);
-      const bool is_in_map =
-          has_pixel(g_, output_pixel(form_, at, task.part, pass, pixel), g_.height, g_.width);
+      const bool is_in_map = has_pixel(g_, output_pixel(form_, at, task.part, pass, pixel),
+                                       {0, 0, 0}, g_.height, g_.width);
       const std::int64_t row = output_row(g_, origin, place, g_.height, g_.width) +
                                output_step(g_, pixel, g_.height, g_.width);
       for (std::size_t n = 0; n < kGatheredImages; ++n) {
@@ -277,8 +277,7 @@ class Emulation {
     const ResidentPixel pixel = pooled_pixel(pixel_of_pair(form_, which.pair, which.second));
     const ResidentPixel first = pooled_pixel(origin);
     const int height = g_.height / 2, width = g_.width / 2;
-    if (!has_pixel(g_, {first.image + pixel.image, first.y + pixel.y, first.x + pixel.x}, height,
-                   width)) {
+    if (!has_pixel(g_, first, pixel, height, width)) {
       return;
     }
     const std::int64_t row =

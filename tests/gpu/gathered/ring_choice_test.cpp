@@ -89,16 +89,14 @@ TEST_CASE("kernels of one pixel get as many stages as fit, which fill their batc
   }
 }
 
-TEST_CASE("sums are not for kernels whose registers are all in use") {
-  RingWork work = work_of(square_conv(512, 512, 3, 1, 1), 128, 14, 0.1);
-  const auto has_eleven = [](const std::vector<RingTile>& tiles) {
-    return std::ranges::any_of(
-        tiles, [](const RingTile& tile) { return tile.warps == 11 && tile.width == 7; });
-  };
-  CHECK(has_eleven(all_ring_tiles(work)));
-  work.adds = true;
-  CHECK_FALSE(has_eleven(all_ring_tiles(work)));
-  CHECK(best_ring_tiles(work, 4).size() == 4);
+TEST_CASE("what is added is copied too") {
+  RingWork work = work_of(square_conv(64, 256, 1, 1, 0), 128, 56, 0.1);
+  RingWork adding = work;
+  adding.adds = true;
+  CHECK(all_ring_tiles(adding) == all_ring_tiles(work));
+  for (const RingTile& tile : all_ring_tiles(work)) {
+    CHECK(ring_clocks(adding, tile) > ring_clocks(work, tile));
+  }
 }
 
 TEST_CASE("every tile that is offered can run, and those with pooling have whole windows") {

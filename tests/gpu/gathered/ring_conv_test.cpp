@@ -71,8 +71,8 @@ void check_layer(const ConvCase& c, const Setting& s, RandomValues& random) {
   for (const RingTile& tile : tiles) {
     const RingLayer layer =
         upload_ring_layer(pack_for_ring(groups, conv, tile, places_in_order(1, conv.in_channels),
-                                        places_in_order(2, conv.out_channels)),
-                          bias, {conv, tile, has_relu, s.pool});
+                                        places_in_order(2, conv.out_channels), s.is_sum),
+                          bias, {conv, tile, has_relu, s.pool, s.is_sum});
     const DeviceTensor out(kOut, expected.shape);
     const ActivationView addend_view = added.view();
     ring_conv(layer, in.view(), s.is_sum ? &addend_view : nullptr, out.view(), work.sms, nullptr);
@@ -128,9 +128,9 @@ TEST_CASE("ring_conv refuses tensors that do not fit") {
   const Conv conv = square_conv(40, 32, 3, 1, 1);
   const GatheredGroups groups = gathered_groups(block_csr(random.weight(32, 360, 16, 0.2)), conv);
   const RingTile tile;
-  const RingLayer layer =
-      upload_ring_layer(pack_for_ring(groups, conv, tile, plain_places(40), plain_places(32)),
-                        random.reals(32), {conv, tile});
+  const RingLayer layer = upload_ring_layer(
+      pack_for_ring(groups, conv, tile, plain_places(40), plain_places(32), false),
+      random.reals(32), {conv, tile});
   const DeviceTensor in(kFormat, Shape{8, 40, 6, 6}), other(kFormat, Shape{8, 32, 6, 6});
   const DeviceTensor out(kFormat, Shape{8, 32, 6, 6}), small(kFormat, Shape{8, 32, 6, 5});
   const DeviceTensor nhwc({.layout = Layout::nhwc, .precision = Precision::f16},
@@ -147,12 +147,10 @@ TEST_CASE("ring_conv refuses tensors that do not fit") {
   CHECK(refusal(in, nullptr, small) == ErrorCode::usage);
   CHECK(refusal(nhwc, nullptr, out) == ErrorCode::usage);
   CHECK(refusal(in, &small, out) == ErrorCode::usage);
-  const RingTile full{.warps = 11, .groups = 2};
-  const RingLayer without =
-      upload_ring_layer(pack_for_ring(groups, conv, full, plain_places(40), plain_places(32)),
-                        random.reals(32), {conv, full});
-  const ActivationView addend = other.view();
-  CHECK(error_of([&] { ring_conv(without, in.view(), &addend, out.view(), 4, nullptr); }) ==
+  const RingLayer adding =
+      upload_ring_layer(pack_for_ring(groups, conv, tile, plain_places(40), plain_places(32), true),
+                        random.reals(32), {.conv = conv, .tile = tile, .adds = true});
+  CHECK(error_of([&] { ring_conv(adding, in.view(), nullptr, out.view(), 4, nullptr); }) ==
         ErrorCode::usage);
 }
 

@@ -94,8 +94,8 @@ void check_layer(const ConvCase& c, const Setting& s, std::size_t most, RandomVa
   while (tiles.size() > most)
     tiles.erase(tiles.begin() + static_cast<std::ptrdiff_t>(random.below(tiles.size())));
   for (const RingTile& tile : tiles) {
-    const RingProblem problem{conv, tile, s.has_relu, s.pool};
-    const RingWeights weights = pack_for_ring(groups, conv, tile, in_place, out_place);
+    const RingProblem problem{conv, tile, s.has_relu, s.pool, s.is_sum};
+    const RingWeights weights = pack_for_ring(groups, conv, tile, in_place, out_place, s.is_sum);
     EmulatedLaunch launch{.problem = problem, .weights = &weights, .bias = {}, .in_size = in};
     for (const std::int32_t channel : weights.channel) {
       launch.bias.push_back(channel < 0 ? 0.0f : bias[static_cast<std::size_t>(channel)]);
@@ -141,6 +141,7 @@ TEST_CASE("the ring kernel's arithmetic gives the reference's results with every
   for (const ConvCase& c : conv_cases()) {
     check_layer(c, {.vector = 16, .has_relu = true}, 8, random);
     check_layer(c, {.vector = 1, .density = 0.05, .is_sum = true}, 3, random);
+    check_layer(c, {.vector = 16, .density = 0.2, .is_sum = true}, 3, random);
   }
   for (const int vector : {8, 32}) check_layer(conv_cases()[15], {.vector = vector}, 4, random);
   for (const double density : {0.0, 0.02, 1.0}) {

@@ -21,8 +21,6 @@ class Block {
         std::vector<float>& out, std::string& failure)
       : launch_(launch),
         a_(a),
-        box_(box_of(launch.problem.tile, launch.problem.conv)),
-        map_(input_map(launch.problem, launch.in_size)),
         part_(number % a.parts),
         out_(out),
         failure_(failure),
@@ -53,6 +51,7 @@ class Block {
     std::size_t tile = 0;      // in tiles_
     int batch = -1;            // -1: waits for the first
     bool is_computed = false;  // waits for the stages of the next
+    int addend = 0;            // stages of it that are added
     std::uint32_t arrived = 0, released = 0, slot = 0;
     std::vector<float> sums = {};  // [pixels][16][8]
   };
@@ -73,27 +72,44 @@ class Block {
       if (copied_ > a_.stage_mask && warp.released + a_.stage_mask < copied_) return false;
     }
     const RingTileAt at = tile_at(a_, tiles_[copied_ / stages], launch_.problem.tile.width);
-    const auto begin =
-        static_cast<std::uint32_t>(launch_.weights->stage_begin[static_cast<std::size_t>(part_)]);
-    const int block = launch_.weights->stage_block[begin + copied_ % stages];
-    float* to =
-        ring_.data() + (copied_ & a_.stage_mask) * (a_.stage_bytes / kRowBytes) * kGatheredImages;
-    if (block >= 0) copy(box_at(a_, at, block), to);
+    const RingProblem& problem = launch_.problem;
+    const int stage = first_stage() + static_cast<int>(copied_ % stages);
+    const int block = block_of(stage);
+    if (stage >= first_addend()) {
+      copy(addend_box_at(a_, at, block), output_box(problem.tile),
+           output_map(problem, launch_.in_size), *launch_.addend, slot(copied_));
+    } else if (block >= 0) {
+      copy(box_at(a_, at, block), box_of(problem.tile, problem.conv),
+           input_map(problem, launch_.in_size), *launch_.in, slot(copied_));
+    }
     ++copied_;
     return true;
   }
 
-  void copy(const RingBoxAt& at, float* to) {
-    for (int i = 0; i < box_.height * box_.width; ++i, to += kPixel) {
-      const int y = at.y + i / box_.width * box_.step_y, x = at.x + i % box_.width * box_.step_x;
-      const bool is_inside = y >= 0 && y < map_.height && x >= 0 && x < map_.width;
-      const std::int64_t from = at.map * map_.block + std::int64_t{y} * map_.row + x * map_.column;
-      const auto size = static_cast<std::int64_t>(launch_.in->size());
-      require(!is_inside || (at.map < map_.images * map_.blocks && from + kPixel <= size),
+  int first_stage() const { return launch_.weights->stage_begin[static_cast<std::size_t>(part_)]; }
+  int first_addend() const {
+    return launch_.weights->addend_begin[static_cast<std::size_t>(part_)];
+  }
+  int block_of(int stage) const {
+    return launch_.weights->stage_block[static_cast<std::size_t>(stage)];
+  }
+  float* slot(std::uint32_t copy) {
+    return ring_.data() + (copy & a_.stage_mask) * (a_.stage_bytes / kRowBytes) * kGatheredImages;
+  }
+
+  void copy(const RingBoxAt& at, const RingBox& box, const RingMap& map,
+            const std::vector<float>& values, float* to) {
+    require(box.rows() * kRowBytes <= static_cast<int>(a_.stage_bytes), "a box is too large");
+    for (int i = 0; i < box.height * box.width; ++i, to += kPixel) {
+      const int y = at.y + i / box.width * box.step_y, x = at.x + i % box.width * box.step_x;
+      const bool is_inside = y >= 0 && y < map.height && x >= 0 && x < map.width;
+      const std::int64_t from = at.map * map.block + std::int64_t{y} * map.row + x * map.column;
+      const auto size = static_cast<std::int64_t>(values.size());
+      require(!is_inside || (at.map < map.images * map.blocks && from + kPixel <= size),
               "a copy reads out of bounds");
       if (!failure_.empty()) return;
       for (int e = 0; e < kPixel; ++e) {
-        to[e] = is_inside ? (*launch_.in)[static_cast<std::size_t>(from + e)] : 0.0f;
+        to[e] = is_inside ? values[static_cast<std::size_t>(from + e)] : 0.0f;
       }
     }
   }
@@ -125,6 +141,7 @@ class Block {
 
   bool step(Warp& warp) {
     if (warp.tile == tiles_.size()) return false;
+    if (warp.batch == batches(warp)) return finish(warp);
     if (warp.batch < 0) {
       if (!wait(warp, 0)) return false;
       warp.batch = 0;
@@ -139,8 +156,37 @@ class Block {
     warp.released += count(warp, warp.batch, kReleaseBit);
     warp.is_computed = false;
     ++warp.batch;
-    if (is_last) end_tile(warp);
     return true;
+  }
+
+  // What comes after the last batch: the stages of what is added, one by one, then the stores.
+  bool finish(Warp& warp) {
+    const int stage = first_addend() + warp.addend;
+    if (stage == first_stage() + stage_count()) {
+      end_tile(warp);
+      return true;
+    }
+    if (warp.arrived == copied_) return false;
+    add_stage(warp, block_of(stage), slot(warp.arrived));
+    ++warp.arrived, ++warp.released, ++warp.addend;
+    return true;
+  }
+
+  void add_stage(Warp& warp, int block, const float* stage) {
+    const RingTile& tile = launch_.problem.tile;
+    stage += warp.slice * tile.height * tile.width * kPixel;
+    for (int p = 0; p < tile.height * tile.width; ++p) {
+      const RingPixel pixel = {p / tile.width, p % tile.width};
+      for (int row = 0; row < kGroupChannels; ++row) {
+        const auto index = static_cast<std::size_t>(warp.group * kGroupChannels + row);
+        const int place = launch_.weights->place[index];
+        if (place < 0 || place / kStageChannels != block) continue;
+        const std::uint32_t bytes = addend_offset(place) + addend_step(tile.width, pixel);
+        for (int n = 0; n < kGatheredImages; ++n) {
+          sum(warp, pixel, row, n) += stage[bytes / kRowBytes * kGatheredImages + n];
+        }
+      }
+    }
   }
 
   RingTileAt at_of(const Warp& warp) const {
@@ -186,12 +232,6 @@ class Block {
       const auto row = static_cast<std::size_t>(warp.group * kGroupChannels + i % kGroupChannels);
       warp.sums.insert(warp.sums.end(), kGatheredImages, launch_.bias[row]);
     }
-    if (launch_.addend == nullptr) return;
-    for_each_output(warp, 1, [&](const RingPixel& pixel, int row, std::size_t offset) {
-      for (int n = 0; n < kGatheredImages; ++n) {
-        sum(warp, pixel, row, n) += (*launch_.addend)[offset + static_cast<std::size_t>(n)];
-      }
-    });
   }
 
   // As lanes hold it: see write_fragment().
@@ -239,6 +279,7 @@ class Block {
     });
     warp.slot = (warp.slot + static_cast<std::uint32_t>(stage_count())) & a_.stage_mask;
     warp.batch = -1;
+    warp.addend = 0;
     ++warp.tile;
     begin_tile(warp);
   }
@@ -257,8 +298,6 @@ class Block {
 
   const EmulatedLaunch& launch_;
   const RingArguments& a_;
-  RingBox box_;
-  RingMap map_;
   int part_;
   std::vector<float>& out_;
   std::string& failure_;
