@@ -57,6 +57,7 @@ inline std::vector<ConvCase> conv_cases() {
           {5, 8, 9, square_conv(300, 80, 1, 1, 0)},
           {5, 9, 8, square_conv(64, 32, 1, 2, 0)},
           {2, 10, 11, square_conv(20, 18, 1, 3, 1)},
+          {3, 7, 9, square_conv(35, 18, 1, 2, 2)},
           {4, 6, 6, square_conv(48, 48, 3, 1, 1, 1, 3)},
           {2, 17, 16, square_conv(8, 24, 5, 2, 2)},
           {2, 21, 20, square_conv(3, 20, 7, 2, 3)}};

@@ -42,8 +42,8 @@ struct RingArguments {
   RingPool pool = RingPool::none;
   int tile_height = 0;  // before pooling
   int tiles_x = 0, tiles_y = 0;
-  int tiles = 0;  // of all images
-  int stride_x = 1, stride_y = 1, padding_x = 0, padding_y = 0;
+  int tiles = 0;                                                 // of all images
+  int stride_x = 1, stride_y = 1, padding_x = 0, padding_y = 0;  // in pixels of input_map()
 
   std::uint32_t stage_bytes = 0, ring_bytes = 0;
   std::uint32_t addend_bytes = 0;                // of a stage of what is added; 0: nothing is

@@ -61,7 +61,13 @@ bool can_pool(const RingTile& tile) {
 }
 
 RingMap input_map(const RingProblem& problem, const Extents& in) {
-  return map_of(problem, in);
+  const RingBox box = box_of(problem.tile, problem.conv);
+  RingMap map = map_of(problem, in);
+  map.height = ceil_div(map.height, box.step_y);
+  map.width = ceil_div(map.width, box.step_x);
+  map.row *= box.step_y;
+  map.column *= box.step_x;
+  return map;
 }
 
 RingMap output_map(const RingProblem& problem, const Extents& in) {
@@ -98,10 +104,10 @@ RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weig
   a.tiles_x = grid.tiles_x;
   a.tiles_y = grid.tiles_y;
   a.tiles = grid.tiles();
-  a.stride_y = static_cast<int>(conv.stride[0]);
-  a.stride_x = static_cast<int>(conv.stride[1]);
-  a.padding_y = static_cast<int>(conv.padding[0]);
-  a.padding_x = static_cast<int>(conv.padding[1]);
+  a.stride_y = static_cast<int>(conv.stride[0]) / box.step_y;
+  a.stride_x = static_cast<int>(conv.stride[1]) / box.step_x;
+  a.padding_y = static_cast<int>(conv.padding[0]) / box.step_y;
+  a.padding_x = static_cast<int>(conv.padding[1]) / box.step_x;
   a.stage_bytes = static_cast<std::uint32_t>(box.rows() * kRowBytes);
   if (problem.adds) {
     a.addend_bytes = static_cast<std::uint32_t>(output_box(tile).rows() * kRowBytes);
@@ -109,8 +115,8 @@ RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weig
   a.ring_bytes = a.stage_bytes * static_cast<std::uint32_t>(tile.stages);
   a.stage_mask = static_cast<std::uint32_t>(tile.stages - 1);
   a.stage_bits = static_cast<std::uint32_t>(std::countr_zero(a.stage_mask + 1));
-  a.row_step = static_cast<std::uint32_t>(a.stride_y / box.step_y * box.width * kPixelBytes);
-  a.column_step = static_cast<std::uint32_t>(a.stride_x / box.step_x * kPixelBytes);
+  a.row_step = static_cast<std::uint32_t>(a.stride_y * box.width * kPixelBytes);
+  a.column_step = static_cast<std::uint32_t>(a.stride_x * kPixelBytes);
   a.pair_step = tile.height % 2 == 0 ? static_cast<std::uint32_t>(tile.height / 2) * a.row_step
                                      : static_cast<std::uint32_t>(tile.width / 2) * a.column_step;
   a.slice_step = static_cast<std::uint32_t>(tile.height) * a.row_step;

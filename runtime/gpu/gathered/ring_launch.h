@@ -23,8 +23,9 @@ Extents ring_output(const RingProblem& problem, const Extents& in);
 // Whether a slice has whole windows of 2 x 2 outputs.
 bool can_pool(const RingTile& tile);
 
-// How tiles walk over the input. A convolution of single pixels may see all pixels as one row where
-// its tile is a row, and the images as pixels where a map is one pixel.
+// How tiles walk over the input: pixels that no tile reads (RingBox) are left out. A convolution of
+// single pixels may see all pixels as one row where its tile is a row, and the images as pixels
+// where a map is one pixel.
 RingMap input_map(const RingProblem& problem, const Extents& in);
 
 // The same over the output.

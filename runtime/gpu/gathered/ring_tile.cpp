@@ -7,7 +7,6 @@ namespace winnow {
 namespace {
 
 constexpr int kMostBox = 256;       // pixels of one side that a bulk tensor copy takes
-constexpr int kMostStep = 8;        // of such a copy
 constexpr int kMostRows = 1 << 14;  // that a code tells apart
 
 struct Side {
@@ -16,7 +15,8 @@ struct Side {
 };
 Side side_of(int outputs, const Conv& conv, std::size_t axis) {
   const std::int64_t stride = conv.stride[axis];
-  if (conv.kernel[axis] == 1 && stride <= kMostStep) return {outputs, static_cast<int>(stride)};
+  const bool can_skip = conv.kernel[axis] == 1 && conv.padding[axis] % stride == 0;
+  if (can_skip) return {outputs, static_cast<int>(stride)};
   const std::int64_t reach = conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
   const std::int64_t size = (outputs - 1) * stride + reach;
   return {static_cast<int>(std::min<std::int64_t>(size, kMostBox + 1)), 1};
@@ -51,8 +51,7 @@ bool is_valid(const RingTile& tile, const RingBox& box, std::int64_t most_shared
   if (tile.slices > 1 && tile.warps != kSlicedWarps) return false;
   if (tile.stages < 2 || tile.stages > kMostStages) return false;
   if (!std::has_single_bit(static_cast<unsigned>(tile.stages))) return false;
-  // A copy counts the pixels that it skips.
-  if (box.height * box.step_y > kMostBox || box.width * box.step_x > kMostBox) return false;
+  if (box.height > kMostBox || box.width > kMostBox) return false;
   return tile.stages * box.rows() <= kMostRows && shared_bytes(tile, box) <= most_shared_bytes;
 }
 

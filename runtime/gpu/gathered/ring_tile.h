@@ -30,7 +30,7 @@ inline constexpr RingForm kRingForms[] = {
     {4, 7, 8, 4, 6, 9},  {4, 7, 8, 4, 6, 0},   {4, 7, 11, 3, 4, 9}, {4, 7, 11, 3, 4, 7},
     {4, 7, 11, 3, 4, 0}, {4, 8, 8, 4, 6, 10},  {4, 8, 8, 4, 6, 0},  {6, 7, 8, 3, 4, 9},
     {6, 7, 8, 3, 4, 0},  {2, 14, 8, 4, 6, 16}, {2, 14, 8, 4, 6, 0}, {1, 28, 8, 4, 6, 0},
-    {4, 4, 11, 4, 4, 0}, {2, 4, 11, 4, 2, 0},  {1, 8, 11, 4, 2, 0}};
+    {4, 4, 11, 4, 4, 0}, {2, 4, 11, 4, 2, 0},  {1, 8, 11, 4, 2, 0}, {1, 14, 16, 3, 4, 0}};
 
 // A batch can wait for so many stages, and let go of them (ring_weights.h).
 inline constexpr int kMostStages = 16;
@@ -51,7 +51,7 @@ struct RingTile {
 };
 
 // The input pixels of a tile, padding included. Where a kernel has one row or column, pixels that
-// its stride skips are not copied: the box has every step-th pixel.
+// its stride skips are not copied: the box has every step-th pixel, neighbours in input_map().
 struct RingBox {
   int height = 0;
   int width = 0;

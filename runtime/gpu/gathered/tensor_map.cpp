@@ -36,11 +36,9 @@ CUtensorMap tensor_map(const RingMap& map, void* data, const RingBox& box) {
                                static_cast<cuuint64_t>(map.height),
                                static_cast<cuuint64_t>(map.images * map.blocks)};
   const cuuint64_t distances[3] = {bytes(map.column), bytes(map.row), bytes(map.block)};
-  // A box is counted with the pixels that its steps skip.
-  const cuuint32_t box_sizes[4] = {kPixel, static_cast<cuuint32_t>(box.width * box.step_x),
-                                   static_cast<cuuint32_t>(box.height * box.step_y), 1};
-  const cuuint32_t steps[4] = {1, static_cast<cuuint32_t>(box.step_x),
-                               static_cast<cuuint32_t>(box.step_y), 1};
+  const cuuint32_t box_sizes[4] = {kPixel, static_cast<cuuint32_t>(box.width),
+                                   static_cast<cuuint32_t>(box.height), 1};
+  const cuuint32_t steps[4] = {1, 1, 1, 1};
   CUtensorMap result_map;
   const CUresult result =
       encode(&result_map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, data, sizes, distances, box_sizes,
