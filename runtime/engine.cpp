@@ -89,28 +89,45 @@ Engine::Engine(const std::string& path, Device device, const SessionOptions& opt
       output_size_(sample_size(model_, true)),
       session_(make_session(model_, device, options)) {}
 
-void Engine::run(std::span<const float> input, std::span<float> output) {
+template <typename T, typename RunBatch>
+void Engine::run_batches(std::span<const T> input, std::span<float> output, RunBatch run_batch) {
   const auto samples = static_cast<std::int64_t>(input.size()) / input_size_;
   if (static_cast<std::int64_t>(input.size()) != samples * input_size_ ||
       static_cast<std::int64_t>(output.size()) != samples * output_size_) {
     fail(ErrorCode::usage, "run: input of ", input.size(), " and output of ", output.size(),
-         " floats; a sample has ", input_size_, " and ", output_size_);
+         " values; a sample has ", input_size_, " and ", output_size_);
   }
-  std::vector<float> last_in, last_out;
+  std::vector<T> last_in;
+  std::vector<float> last_out;
   for (std::int64_t first = 0; first < samples; first += batch_) {
     const std::int64_t count = std::min(batch_, samples - first);
     auto in = input.subspan(first * input_size_, count * input_size_);
     auto out = output.subspan(first * output_size_, count * output_size_);
     if (count == batch_) {
-      session_->run(in, out);
+      run_batch(in, out);
       continue;
     }
-    last_in.assign(batch_ * input_size_, 0.0f);
+    last_in.assign(batch_ * input_size_, T{});
     last_out.resize(batch_ * output_size_);
     std::copy(in.begin(), in.end(), last_in.begin());
-    session_->run(last_in, last_out);
+    run_batch(std::span<const T>(last_in), std::span(last_out));
     std::copy_n(last_out.begin(), out.size(), out.begin());
   }
+}
+
+void Engine::run(std::span<const float> input, std::span<float> output) {
+  run_batches(input, output,
+              [&](std::span<const float> in, std::span<float> out) { session_->run(in, out); });
+}
+
+void Engine::run_bytes(std::span<const std::uint8_t> bytes, std::span<float> output) {
+  std::vector<float> input;
+  run_batches(bytes, output, [&](std::span<const std::uint8_t> in, std::span<float> out) {
+    if (session_->takes_bytes()) return session_->run_bytes(in, out);
+    input.resize(in.size());
+    preprocess(model_, in, input);
+    session_->run(input, out);
+  });
 }
 
 }  // namespace winnow

@@ -61,7 +61,14 @@ class Engine {
   // Throws Error{usage} if the sizes disagree. One thread at a time.
   void run(std::span<const float> input, std::span<float> output);
 
+  // The same on bytes [n, input_size()], which are normalised as preprocess() does: by the first
+  // layer's kernel where session().takes_bytes(), else before.
+  void run_bytes(std::span<const std::uint8_t> bytes, std::span<float> output);
+
  private:
+  template <typename T, typename RunBatch>
+  void run_batches(std::span<const T> input, std::span<float> output, RunBatch run_batch);
+
   DeployedModel model_;
   std::int64_t batch_;
   std::int64_t input_size_;

@@ -166,9 +166,8 @@ winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int6
     winnow::Engine& target = engine->engine;
     require_samples(target, samples, "winnow_run_bytes");
     const auto size = static_cast<std::size_t>(samples * target.input_size());
-    std::vector<float> input(size);
-    winnow::preprocess(target.model(), {bytes, size}, input);
-    target.run(input, {output, static_cast<std::size_t>(samples * target.output_size())});
+    target.run_bytes({bytes, size},
+                     {output, static_cast<std::size_t>(samples * target.output_size())});
   });
 }
 

@@ -78,15 +78,14 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
     fail(ErrorCode::usage, options.model.model, ": takes samples of shape ", to_string(shape),
          ", not pictures");
   }
-  const auto inputs = static_cast<std::size_t>(engine.input_size());
   const auto outputs = static_cast<std::size_t>(engine.output_size());
-  std::vector<float> input(inputs * options.pictures.size());
+  std::vector<std::uint8_t> input;
   std::vector<float> output(outputs * options.pictures.size());
   for (std::size_t i = 0; i < options.pictures.size(); ++i) {
     const auto bytes = read_picture(options.pictures[i], shape[0], shape[1], shape[2]);
-    preprocess(engine.model(), bytes, std::span(input).subspan(i * inputs, inputs));
+    input.insert(input.end(), bytes.begin(), bytes.end());
   }
-  engine.run(input, output);
+  engine.run_bytes(input, output);
   Json images = Json::array();
   for (std::size_t i = 0; i < options.pictures.size(); ++i) {
     const auto row = std::span(output).subspan(i * outputs, outputs);
@@ -114,22 +113,20 @@ ImageSet load_set(const RunOptions& options, const DataPlace& place, const Deplo
 
 struct Score {
   std::int64_t correct = 0;
-  double seconds = 0;  // inside Engine::run
+  double seconds = 0;  // inside Engine::run_bytes
 };
 
 Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is_quiet) {
   Score score;
   const std::int64_t size = engine.input_size();
   const std::int64_t classes = engine.output_size();
-  std::vector<float> input, output;
+  std::vector<float> output;
   Progress progress("run: image", set.count, is_quiet);
   for (std::int64_t first = 0; first < set.count; first += batch) {
     const std::int64_t count = std::min(batch, set.count - first);
-    input.resize(static_cast<std::size_t>(count * size));
     output.resize(static_cast<std::size_t>(count * classes));
-    preprocess(engine.model(), std::span(set.pixels).subspan(first * size, count * size), input);
     const auto start = std::chrono::steady_clock::now();
-    engine.run(input, output);
+    engine.run_bytes(std::span(set.pixels).subspan(first * size, count * size), output);
     score.seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (std::int64_t i = 0; i < count; ++i) {

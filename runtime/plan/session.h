@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/error.h"
 #include "runtime/model/model.h"
 #include "runtime/plan/timing_store.h"
 
@@ -19,7 +20,8 @@ enum class Precision { f32, f16 };
 enum class KernelChoice {
   measured,  // Algorithm 2 of paper 003: time every family that fits, take the fastest
   sparse,    // sparse families wherever one fits
-  dense,     // the dense baseline: cuDNN, cuBLASLt or oneDNN on the same weights with their zeros
+  dense,     // the dense baseline: cuDNN, cuBLASLt or oneDNN on the same weights with their zeros,
+             // and kernels of ours that skip none (Family::is_sparse)
 };
 
 struct SessionOptions {
@@ -88,6 +90,14 @@ class Session {
   // Throws Error{usage} if sizes disagree, Error{device} if the device fails.
   virtual void run(std::span<const float> input, std::span<float> output) = 0;
 
+  // Whether run_bytes() is there: the first layer's kernel reads bytes.
+  virtual bool takes_bytes() const { return false; }
+
+  // As run(), on bytes [N, C, H, W] that stand for what the model's preprocessing says. Gives the
+  // bits that run() gives on those inputs. step_outputs() and the timing calls know nothing of it.
+  // Throws Error{usage} if sizes disagree or the session takes no bytes.
+  virtual void run_bytes(std::span<const std::uint8_t> input, std::span<float> output);
+
   // Copies the input to the device (or keeps it) for the two timing calls below.
   virtual void set_input(std::span<const float> input) = 0;
 
@@ -102,5 +112,9 @@ class Session {
   // empty where a step was computed together with a later one. For verification; slow.
   virtual std::vector<std::vector<float>> step_outputs() = 0;
 };
+
+inline void Session::run_bytes(std::span<const std::uint8_t>, std::span<float>) {
+  fail(ErrorCode::usage, "this session takes no bytes");
+}
 
 }  // namespace winnow

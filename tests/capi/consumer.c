@@ -83,6 +83,32 @@ static int run_zeros(const char* path) {
   return (int)status;
 }
 
+/* Bytes are (byte / 255 - 0.5) / 0.25 of the golden model; three samples are two batches. */
+static int check_bytes(const char* path) {
+  winnow_engine* engine = NULL;
+  winnow_options options;
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.device = "cpu";
+  options.batch = 2;
+  if (winnow_load(path, &options, &engine) != WINNOW_OK) return 70;
+  unsigned char bytes[27];
+  float floats[27], of_bytes[6], of_floats[6];
+  for (int i = 0; i < 27; ++i) {
+    bytes[i] = (unsigned char)(i * 37);
+    floats[i] = ((float)bytes[i] / 255.0f - 0.5f) / 0.25f;
+  }
+  if (winnow_input_size(engine) != 9 || winnow_output_size(engine) != 2) return 71;
+  if (winnow_run_bytes(engine, bytes, 3, of_bytes) != WINNOW_OK) return 72;
+  if (winnow_run(engine, floats, 3, of_floats) != WINNOW_OK) return 73;
+  for (int i = 0; i < 6; ++i) {
+    if (of_bytes[i] != of_floats[i]) return 74;
+  }
+  if (of_bytes[0] == of_bytes[2] && of_bytes[2] == of_bytes[4]) return 75;
+  winnow_free(engine);
+  return 0;
+}
+
 static int check_limits(const char* path) {
   winnow_engine* engine = NULL;
   winnow_options options;
@@ -166,6 +192,7 @@ int main(int argc, char** argv) {
     return check_cache(argv[2], argv[3], argv[4]);
   }
   if (argc == 3 && strcmp(argv[1], "--limits") == 0) return check_limits(argv[2]);
+  if (argc == 3 && strcmp(argv[1], "--bytes") == 0) return check_bytes(argv[2]);
   if (argc != 2) return 99;
   return strcmp(argv[1], "--errors") == 0 ? check_errors() : run_zeros(argv[1]);
 }

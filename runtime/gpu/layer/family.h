@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +42,13 @@ class PreparedLayer {
   virtual void launch(std::span<const ActivationView> in, const ActivationView& out,
                       const Workspace& workspace, cudaStream_t stream) const = 0;
   virtual std::size_t workspace_bytes() const { return 0; }
+
+  // Whether it can read the network's input as bytes, which it normalises on its way.
+  virtual bool reads_bytes() const { return false; }
+
+  // As launch(), on bytes [N, C, H, W] in place of the one input. Requires reads_bytes().
+  virtual void launch_on_bytes(const std::uint8_t* in, const ActivationView& out,
+                               cudaStream_t stream) const;
 };
 
 struct NamedLayer {

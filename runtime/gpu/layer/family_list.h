@@ -9,6 +9,7 @@ const Family& dense_family();
 const Family& direct_family();
 const Family& direct_ell_family();
 const Family& gathered_family();
+const Family& stem_family();
 const Family& linear_family();
 const Family& linear_gather_family();
 const Family& linear_stack_family();

@@ -14,6 +14,7 @@ const std::vector<const Family*>& families() {
       &direct_family(),         // the paper's direct sparse convolution,
       &direct_ell_family(),     // on rows padded to one length
       &gathered_family(),       // sparse convolution on tensor cores
+      &stem_family(),           // the first convolution, on the network's input as it is given
       &linear_family(),         // sparse linear layers of few images,
       &linear_gather_family(),  // of many,
       &linear_stack_family(),   // and several in one launch

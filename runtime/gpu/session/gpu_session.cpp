@@ -72,19 +72,34 @@ class GpuSession : public Session {
   TimingCounts timing_counts() const override { return counts_; }
 
   void run(std::span<const float> input, std::span<float> output) override {
-    if (output.size() != output_.values().size()) {
-      fail(ErrorCode::usage, "output: got ", output.size(), " values, expected ",
-           output_.values().size());
-    }
+    check_output(output);
     gpu_.make_current();
     take_input(input);
     copy_input();
     enqueue_network();
-    CUDA_CHECK(cudaMemcpyAsync(output_.values().data(), executor_->output(),
-                               output_.values().size_bytes(), cudaMemcpyDeviceToHost,
-                               gpu_.stream()));
-    gpu_.synchronize();
-    std::copy(output_.values().begin(), output_.values().end(), output.begin());
+    fetch(output);
+  }
+
+  bool takes_bytes() const override { return executor_->reads_bytes(); }
+
+  void run_bytes(std::span<const std::uint8_t> input, std::span<float> output) override {
+    if (!takes_bytes()) return Session::run_bytes(input, output);
+    check_output(output);
+    if (input.size() != count_of(program_.input)) {
+      fail(ErrorCode::usage, "input: got ", input.size(), " bytes, expected ",
+           count_of(program_.input));
+    }
+    gpu_.make_current();
+    make_byte_buffers();
+    std::copy(input.begin(), input.end(), host_bytes_.values().begin());
+    CUDA_CHECK(cudaMemcpyAsync(bytes_.get(), host_bytes_.values().data(), bytes_.bytes(),
+                               cudaMemcpyHostToDevice, gpu_.stream()));
+    if (byte_graph_.is_empty()) {
+      executor_->enqueue_on_bytes(bytes_.get(), gpu_.stream());
+    } else {
+      byte_graph_.launch(gpu_.stream());
+    }
+    fetch(output);
   }
 
   void set_input(std::span<const float> input) override {
@@ -138,6 +153,21 @@ class GpuSession : public Session {
   }
 
  private:
+  void check_output(std::span<const float> output) const {
+    if (output.size() == output_.values().size()) return;
+    fail(ErrorCode::usage, "output: got ", output.size(), " values, expected ",
+         output_.values().size());
+  }
+
+  // Waits for the network and copies its output.
+  void fetch(std::span<float> output) {
+    CUDA_CHECK(cudaMemcpyAsync(output_.values().data(), executor_->output(),
+                               output_.values().size_bytes(), cudaMemcpyDeviceToHost,
+                               gpu_.stream()));
+    gpu_.synchronize();
+    std::copy(output_.values().begin(), output_.values().end(), output.begin());
+  }
+
   std::size_t count_of(std::size_t value) const {
     return static_cast<std::size_t>(element_count(program_.values[value].shape));
   }
@@ -202,6 +232,20 @@ class GpuSession : public Session {
     graph_ = DeviceGraph::capture(gpu_.stream(), [&] { executor_->enqueue(gpu_.stream()); });
   }
 
+  // With the first bytes, since most sessions never get some.
+  void make_byte_buffers() {
+    if (bytes_.count() > 0) return;
+    const std::size_t count = count_of(program_.input);
+    host_bytes_ = PinnedBuffer<std::uint8_t>(count);
+    bytes_ = DeviceBuffer<std::uint8_t>(count);
+    if (options_.is_profiled) return;
+    CUDA_CHECK(cudaMemsetAsync(bytes_.get(), 0, bytes_.bytes(), gpu_.stream()));
+    const auto enqueue = [&] { executor_->enqueue_on_bytes(bytes_.get(), gpu_.stream()); };
+    enqueue();  // loads code outside the recording
+    gpu_.synchronize();
+    byte_graph_ = DeviceGraph::capture(gpu_.stream(), enqueue);
+  }
+
   void enqueue_network() {
     if (graph_.is_empty()) {
       executor_->enqueue(gpu_.stream());
@@ -252,8 +296,10 @@ class GpuSession : public Session {
   std::vector<LayerPlan> layers_;
   TimingCounts counts_;
   std::unique_ptr<NetworkExecutor> executor_;
-  DeviceGraph graph_;
+  DeviceGraph graph_, byte_graph_;  // of runs on floats, and on bytes
   PinnedBuffer<float> input_, output_;
+  PinnedBuffer<std::uint8_t> host_bytes_;
+  DeviceBuffer<std::uint8_t> bytes_;
   std::optional<std::int64_t> token_rows_;
 };
 

@@ -26,9 +26,15 @@ bool NetworkPlanner::has_candidate(std::size_t index, const std::string& family)
                              [&](const Timed& timed) { return timed.candidate.family == family; });
 }
 
+bool NetworkPlanner::has_dense_candidate(std::size_t index) const {
+  return std::ranges::any_of(timed_[index], [](const Timed& timed) {
+    return !family_named(timed.candidate.family).is_sparse();
+  });
+}
+
 bool NetworkPlanner::has_dense() const {
   for (std::size_t i = 0; i < timed_.size(); ++i) {
-    if (is_weighted(i) && !has_candidate(i, "dense")) return false;
+    if (is_weighted(i) && !has_dense_candidate(i)) return false;
   }
   return true;
 }
@@ -52,7 +58,7 @@ bool NetworkPlanner::is_allowed(std::size_t index, const Candidate& candidate,
     case Allowed::as_asked:
       return true;
     case Allowed::dense_only:
-      return candidate.family == "dense";
+      return !family_named(candidate.family).is_sparse();
     case Allowed::stacked:
       return candidate.family == "linear_stack" || !is_in_stack(index);
   }

@@ -126,6 +126,30 @@ void NetworkExecutor::enqueue(cudaStream_t stream) const {
   }
 }
 
+bool NetworkExecutor::reads_input(const PlannedOperation& operation) const {
+  return std::ranges::any_of(
+      operation.in, [&](std::size_t buffer) { return data_[buffer] == data_[execution_.input]; });
+}
+
+bool NetworkExecutor::reads_bytes() const {
+  if (data_[execution_.output] == data_[execution_.input]) return false;
+  return std::ranges::all_of(execution_.operations, [&](const PlannedOperation& operation) {
+    if (!reads_input(operation)) return true;
+    return !operation.is_conversion && operation.in.size() == 1 &&
+           plan_.steps[operation.step].layer->reads_bytes();
+  });
+}
+
+void NetworkExecutor::enqueue_on_bytes(const std::uint8_t* bytes, cudaStream_t stream) const {
+  for (const PlannedOperation& operation : execution_.operations) {
+    if (reads_input(operation)) {
+      plan_.steps[operation.step].layer->launch_on_bytes(bytes, view(operation.out), stream);
+    } else {
+      enqueue_operation(operation, stream);
+    }
+  }
+}
+
 bool NetworkExecutor::is_free(std::size_t i) const {
   return std::ranges::none_of(execution_.operations, [&](const PlannedOperation& operation) {
     return operation.step == i;

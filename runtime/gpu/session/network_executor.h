@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -32,6 +33,13 @@ class NetworkExecutor {
   // Enqueues the whole network.
   void enqueue(cudaStream_t stream) const;
 
+  // Whether every step that reads the input can read it as bytes.
+  bool reads_bytes() const;
+
+  // Enqueues the whole network on bytes [N, C, H, W] in device memory in place of input(). Requires
+  // reads_bytes().
+  void enqueue_on_bytes(const std::uint8_t* bytes, cudaStream_t stream) const;
+
   // Enqueues step `i` with the conversions before it (and, for the last step, after it).
   void enqueue_step(std::size_t i, cudaStream_t stream) const;
 
@@ -51,6 +59,7 @@ class NetworkExecutor {
   Extents size_of(std::size_t buffer) const;
   ActivationView view(std::size_t buffer) const;
   void enqueue_operation(const PlannedOperation& operation, cudaStream_t stream) const;
+  bool reads_input(const PlannedOperation& operation) const;
 
   const Program& program_;
   NetworkPlan plan_;

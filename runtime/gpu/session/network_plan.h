@@ -53,7 +53,7 @@ class NetworkPlanner {
   NetworkPlanner(const DeployedModel& model, const Program& program, const SessionOptions& options,
                  GpuContext& gpu);
 
-  // Whether every conv and linear layer has a dense candidate.
+  // Whether every conv and linear layer has a candidate that skips no weights.
   bool has_dense() const;
 
   // Whether linear_stack can run several layers in one launch.
@@ -106,6 +106,7 @@ class NetworkPlanner {
   std::byte* scratch(std::size_t bytes);
   bool is_weighted(std::size_t index) const;
   bool has_candidate(std::size_t index, const std::string& family) const;
+  bool has_dense_candidate(std::size_t index) const;
   bool is_in_stack(std::size_t index) const;
   bool is_allowed(std::size_t index, const Candidate& candidate, Allowed allowed) const;
 
