@@ -100,6 +100,7 @@ struct Arguments {
   std::string only;
   int sub_batch = 0;
   bool all_kernels = false;
+  bool all_tiles = false;
   LayerBenchOptions options;
 };
 
@@ -129,6 +130,7 @@ void print(const Case& measured, const LayerBenchRow& row, std::size_t kernels) 
   }
   line["kernels"] = kernels;
   line["launches"] = row.launches;
+  if (session.all_tiles && row.clocks > 0) line["predicted_clocks"] = row.clocks;
   line["ms"] = row.median_ms;
   line["spread"] = row.spread;
   line["error"] = row.error;
@@ -142,7 +144,8 @@ double print_fastest(const Case& measured, const std::vector<LayerBenchRow>& row
   if (rows.empty()) return 0;
   const LayerBenchRow& best = *std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms);
   for (const LayerBenchRow& row : rows) {
-    if (all_kernels || &row == &best) print(measured, row, rows.size());
+    const bool is_tile = measured.session.all_tiles && row.clocks > 0;
+    if (all_kernels || is_tile || &row == &best) print(measured, row, rows.size());
   }
   return best.median_ms;
 }
@@ -188,6 +191,7 @@ int run(const Arguments& arguments) {
       for (const std::int64_t batch : arguments.common.batches) {
         SessionOptions session = bench_session(arguments.common, batch, precision);
         session.sub_batch = arguments.sub_batch;
+        session.all_tiles = arguments.all_tiles;
         bench_one(bench, session, arguments);
       }
     }
@@ -213,6 +217,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--sub-batch", arguments.sub_batch, "Images per thread; 0 times 1, 2, 4 and 8")
       ->capture_default_str();
   app.add_flag("--all-kernels", arguments.all_kernels, "A line for every kernel that was timed");
+  app.add_flag("--all-tiles", arguments.all_tiles,
+               "Time every tile of gathered, not the best by its model, and print a line for each");
   app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

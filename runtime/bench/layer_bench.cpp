@@ -101,6 +101,7 @@ class LayerBench {
     };
     row.family = candidate.family;
     row.kernel = candidate.kernel;
+    row.clocks = candidate.clocks;
     try {
       launch();
       gpu_.synchronize();

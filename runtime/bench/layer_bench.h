@@ -21,6 +21,7 @@ struct LayerBenchRow {
   int launches = 0;      // per CUDA graph
   double median_ms = 0;  // of one launch
   double spread = 0;     // (slowest - fastest) / median
+  double clocks = 0;     // as Candidate
   double error = 0;      // norm of the differences from fp64 over the norm of fp64's outputs
 };
 
