@@ -60,7 +60,7 @@ set(top_level runtime prune quantize export)
 set(torch_headers "^(torch|ATen|c10)/")
 set(torch_places "^(prune/training/|quantize/accuracy\\.cpp$)")
 set(cuda_headers "^(cuda|cudnn|cublas|cusparse|nvrtc|mma\\.h)")
-set(cuda_places "^runtime/(device|sparse|gpu|challenge/engines/(gpu|cusparse|tiled|fused|grouped))/")
+set(cuda_places "^runtime/(device|sparse|gpu|bench/rivals|challenge/engines/(gpu|cusparse|tiled|fused|grouped))/")
 
 # The folder whose line counts for `file`, or "" if there is none.
 function(find_line file result)

@@ -66,7 +66,7 @@ def condense_kernels(lines):
     best = {}
     for line in lines:
         key = tuple(line.get(k) for k in ("layer", "batch", "precision", "family", "masks", "vector",
-                                        "sparsity_percent"))
+                                        "sparsity_percent", "sub_batch"))
         known = best.get(key)
         kernels = line.get("kernels", 1) + (known["kernels"] if known else 0)
         if known is None or ("ms" in line and line["ms"] < known["ms"]):

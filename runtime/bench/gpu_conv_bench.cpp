@@ -1,154 +1,94 @@
-// Direct sparse convolution against cuDNN on one GPU, layer by layer: JSON lines on stdout.
+// Sparse convolution against cuDNN on one GPU, layer by layer: JSON lines on stdout or in a file.
 //
 // Each line is the fastest kernel of a family on one layer, of `kernels` that were timed: time of
-// one launch (median over CUDA graphs of `launches` launches), spread, and error against fp64 on a
-// sample. Dense kernels see the same weights with their zeros. Independent masks run with bounds
-// for every row (direct) and with rows padded to equal length (direct_ell), balanced ones need
-// neither. With f16 all run on tensor cores too (gathered).
+// one launch (median over CUDA graphs of `launches` launches), spread, clock of the SMs, and error
+// against fp64 on a sample. Dense kernels are timed on the very weights of each mask, with their
+// zeros, and once on random dense weights (sparsity 0), which draw more power. Independent masks
+// run with bounds for every row (direct) and with rows padded to equal length (direct_ell),
+// balanced ones need neither. With f16 all run on tensor cores too (gathered).
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/bench/conv_cases.h"
+#include "runtime/bench/conv_lines.h"
 #include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/layer_bench.h"
-#include "runtime/bench/random_weight.h"
-#include "runtime/gpu/layer/activation.h"
 #include "runtime/gpu/session/gpu_session.h"
 #include "runtime/plan/block_csr.h"
 
 namespace winnow {
 namespace {
 
-struct BenchLayer {
-  std::string name;
-  std::int64_t height = 1;
-  std::int64_t width = 1;
-  Conv conv;
-};
-
-BenchLayer layer(const std::string& group, std::int64_t in, std::int64_t side, std::int64_t out,
-                 std::int64_t kernel) {
-  Conv conv;
-  conv.in_channels = in;
-  conv.out_channels = out;
-  conv.kernel = {kernel, kernel};
-  conv.padding = {kernel / 2, kernel / 2};
-  const std::string name = group + " " + std::to_string(kernel) + "x" + std::to_string(kernel) +
-                           " " + std::to_string(in) + "x" + std::to_string(side) + "x" +
-                           std::to_string(side) + "->" + std::to_string(out);
-  return {name, side, side, conv};
-}
-
-BenchLayer text_layer(std::int64_t kernel) {
-  Conv conv;
-  conv.rank = 1;
-  conv.in_channels = 300;
-  conv.out_channels = 100;
-  conv.kernel = {1, kernel};
-  return {"text k=" + std::to_string(kernel) + " 300x64->100", 1, 64, conv};
-}
-
-std::vector<BenchLayer> all_layers() {
-  std::vector<BenchLayer> layers;
-  const std::int64_t vgg[][3] = {{3, 224, 64},    {64, 224, 64},  {64, 112, 128},
-                                 {128, 112, 128}, {128, 56, 256}, {256, 56, 256},
-                                 {256, 28, 512},  {512, 28, 512}, {512, 14, 512}};
-  for (const auto& [in, side, out] : vgg) layers.push_back(layer("vgg224", in, side, out, 3));
-  const std::int64_t cifar[][3] = {{3, 32, 64},   {64, 32, 64},  {128, 16, 128},
-                                   {256, 8, 256}, {512, 4, 512}, {512, 2, 512}};
-  for (const auto& [in, side, out] : cifar) layers.push_back(layer("cifar", in, side, out, 3));
-  // Of ResNet50, DenseNet121 and DenseNet161.
-  const std::int64_t points[][3] = {{64, 56, 256}, {256, 56, 64}, {992, 14, 128}, {2160, 7, 192}};
-  for (const auto& [in, side, out] : points) layers.push_back(layer("point", in, side, out, 1));
-  layers.push_back(text_layer(2));
-  layers.push_back(text_layer(3));
-  return layers;
-}
-
-// How the mask of a layer is drawn.
-struct BenchMask {
-  RandomMask kind = RandomMask::independent;
-  int vector = 1;
-  double sparsity_percent = 0;
-};
-
-DeployedModel model_of(const BenchLayer& bench, const BenchMask& mask) {
-  const Conv& conv = bench.conv;
-  DeployedModel model;
-  Shape input = {conv.in_channels, bench.height, bench.width};
-  if (conv.rank == 1) input = {conv.in_channels, bench.width};
-  model.graph = {
-      "bench",
-      {{"input", Input{input, false}, {}}, {"conv", conv, {"input"}}, {"relu", Relu{}, {"conv"}}}};
-  const std::int64_t cols = conv.in_channels / conv.groups * conv.kernel[0] * conv.kernel[1];
-  model.weights["conv.weight"] = random_weight({conv.out_channels, cols, mask.vector},
-                                               mask.sparsity_percent / 100, mask.kind, 1);
-  const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), 0.125f);
-  model.weights["conv.bias"] = DenseWeight{{conv.out_channels}, encode_f32(bias)};
-  return model;
-}
+constexpr int kSamples = 256;           // outputs compared with fp64
+constexpr ConvMask kDenseWeights = {};  // sparsity 0
 
 struct Arguments {
   GpuBenchOptions common{.batches = {1, 128}, .vectors = {1, 16}};
+  std::string set = "layers";
   std::vector<double> sparsities = {90, 95, 97, 99};
   std::vector<RandomMask> masks = {RandomMask::independent, RandomMask::balanced};
+  bool has_masks = false;  // asked for: instead of those of the set
   std::vector<std::string> families = {"direct", "direct_ell", "gathered"};
   std::string only;
-  int sub_batch = 0;
+  std::vector<int> sub_batches = {0};
   bool all_kernels = false;
+  bool all_tiles = false;
+  std::string out;
+  double seconds = 0;  // 0: no limit
   LayerBenchOptions options;
 };
 
-// What was measured: the same for all kernels of a line.
-struct Case {
-  const BenchLayer& bench;
-  const SessionOptions& session;
-  BenchMask mask = {};
-  double pads_per_block = 0;
-  double dense_ms = 0;  // 0 for the dense kernels themselves
+class Deadline {
+ public:
+  explicit Deadline(double seconds) : seconds_(seconds), begin_(Clock::now()) {}
+
+  bool is_over() const {
+    const std::chrono::duration<double> passed = Clock::now() - begin_;
+    return seconds_ > 0 && passed.count() > seconds_;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double seconds_;
+  Clock::time_point begin_;
 };
 
-void print(const Case& measured, const LayerBenchRow& row, std::size_t kernels) {
-  const auto& [bench, session, mask, pads, dense_ms] = measured;
-  nlohmann::ordered_json line;
-  line["layer"] = bench.name;
-  line["batch"] = session.batch;
-  line["precision"] = math_name(session.precision, session.use_tf32);
+// A layer at one batch size and precision.
+struct Group {
+  const BenchCase& bench;
+  std::vector<ConvMask> masks;
+  SessionOptions session;
+
+  ConvRun run_of(const ConvMask& mask) const {
+    return {bench.layer.name, session.batch, math_name(session.precision, session.use_tf32), mask};
+  }
+};
+
+using Lines = std::vector<nlohmann::ordered_json>;
+
+nlohmann::ordered_json measured(nlohmann::ordered_json line, const LayerBenchRow& row,
+                                std::size_t kernels) {
   line["family"] = row.family;
   line["kernel"] = row.kernel;
-  if (row.family != "dense") {
-    line["masks"] = mask.kind == RandomMask::balanced ? "balanced" : "independent";
-    line["vector"] = mask.vector;
-    line["sparsity_percent"] = mask.sparsity_percent;
-    line["pads_per_block"] = pads;
-    if (dense_ms > 0) line["speed_up_over_dense"] = dense_ms / row.median_ms;
-  }
   line["kernels"] = kernels;
   line["launches"] = row.launches;
+  if (row.clocks > 0) line["predicted_clocks"] = row.clocks;
   line["ms"] = row.median_ms;
   line["spread"] = row.spread;
+  if (row.clock_mhz > 0) line["sm_mhz"] = row.clock_mhz;
   line["error"] = row.error;
-  std::printf("%s\n", line.dump().c_str());
-  std::fflush(stdout);
+  return line;
 }
 
-// Prints all rows or the fastest, and returns its time; 0 if there are none.
-double print_fastest(const Case& measured, const std::vector<LayerBenchRow>& rows,
-                     bool all_kernels) {
-  if (rows.empty()) return 0;
-  const LayerBenchRow& best = *std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms);
-  for (const LayerBenchRow& row : rows) {
-    if (all_kernels || &row == &best) print(measured, row, rows.size());
-  }
-  return best.median_ms;
-}
-
-std::vector<BenchMask> masks_of(const Arguments& arguments) {
-  std::vector<BenchMask> masks;
+std::vector<ConvMask> asked_masks(const Arguments& arguments) {
+  std::vector<ConvMask> masks;
   for (const RandomMask kind : arguments.masks) {
     for (const int vector : arguments.common.vectors) {
       for (const double sparsity : arguments.sparsities) masks.push_back({kind, vector, sparsity});
@@ -157,63 +97,174 @@ std::vector<BenchMask> masks_of(const Arguments& arguments) {
   return masks;
 }
 
-// The dense kernels' times depend on the weights' values hardly at all, so they run once per layer.
-void bench_one(const BenchLayer& bench, const SessionOptions& session, const Arguments& arguments) {
-  LayerBenchOptions options = arguments.options;
-  options.families = {"dense"};
-  const DeployedModel first = model_of(bench, masks_of(arguments).front());
-  const double dense_ms =
-      print_fastest({bench, session}, bench_layer(first, session, options), arguments.all_kernels);
-  for (const BenchMask& mask : masks_of(arguments)) {
-    const DeployedModel model = model_of(bench, mask);
-    const double pads = pads_per_block(std::get<CsrWeight>(model.weights.at("conv.weight")));
-    for (const std::string& family : arguments.families) {
-      if (pads == 0 && family == "direct_ell") continue;  // the same kernel
-      if (session.precision != Precision::f16 && family == "gathered") continue;
-      options.families = {family};
-      print_fastest({bench, session, mask, pads, dense_ms}, bench_layer(model, session, options),
-                    arguments.all_kernels);
-    }
+// Measures the groups of one process: its GPU, clock and options.
+class Bench {
+ public:
+  explicit Bench(const Arguments& arguments)
+      : arguments_(arguments),
+        gpu_(arguments.common.gpu),
+        clock_(arguments.common.gpu),
+        place_{gpu_, clock_, arguments.options},
+        lines_(arguments.out),
+        deadline_(arguments.seconds) {
+    nlohmann::ordered_json header;
+    header["gpu"] = gpu_description(arguments.common.gpu);
+    header["set"] = arguments.set;
+    header["graphs"] = arguments.options.repeats;
+    lines_.write({std::move(header)});
   }
-}
 
-int run(const Arguments& arguments) {
-  nlohmann::ordered_json header;
-  header["gpu"] = gpu_description(arguments.common.gpu);
-  header["graphs"] = arguments.options.repeats;
-  std::printf("%s\n", header.dump().c_str());
-  for (const BenchLayer& bench : all_layers()) {
-    if (bench.name.find(arguments.only) == std::string::npos) continue;
-    for (const std::string& precision : arguments.common.precisions) {
-      for (const std::int64_t batch : arguments.common.batches) {
-        SessionOptions session = bench_session(arguments.common, batch, precision);
-        session.sub_batch = arguments.sub_batch;
-        bench_one(bench, session, arguments);
+  void run(const Group& group) {
+    std::vector<ConvMask> masks = group.masks;
+    masks.push_back(kDenseWeights);
+    std::erase_if(masks, [&](const ConvMask& mask) { return lines_.has(group.run_of(mask)); });
+    if (masks.empty()) return;
+    if (deadline_.is_over()) {
+      left_ += masks.size();
+      return;
+    }
+    const DeployedModel first = conv_model(group.bench.layer, masks.front());
+    const LayerSetup setup(first, group.session);
+    DenseBench dense(setup, place_);
+    for (const ConvMask& mask : masks) {
+      if (deadline_.is_over()) {
+        ++left_;
+      } else {
+        run_mask(group, mask, dense);
       }
     }
   }
+
+  // Says how many masks of layers the time was too short for.
+  void finish() const {
+    if (left_ == 0) return;
+    std::fprintf(stderr, "gpu_conv_bench: %zu masks of layers are left after %g seconds\n", left_,
+                 arguments_.seconds);
+  }
+
+ private:
+  void run_mask(const Group& group, const ConvMask& mask, DenseBench& dense) {
+    const DeployedModel model = conv_model(group.bench.layer, mask);
+    const LayerSetup setup(model, group.session);
+    const SampledOutputs expected = sample_outputs(setup, kSamples);
+    const LayerBenchRow dense_row = dense.measure(setup, expected);
+    Lines lines = {measured(line_of(group.run_of(mask)), dense_row, dense.kernels())};
+    if (mask.sparsity_percent > 0) {
+      for (const std::string& family : arguments_.families) {
+        append_family(group, mask, model, family, {expected, dense_row.median_ms}, lines);
+      }
+    }
+    lines_.write(lines);
+  }
+
+  struct Beside {
+    const SampledOutputs& expected;
+    double dense_ms;
+  };
+
+  void append_family(const Group& group, const ConvMask& mask, const DeployedModel& model,
+                     const std::string& family, const Beside& beside, Lines& lines) {
+    const double pads = pads_per_block(std::get<CsrWeight>(model.weights.at("conv.weight")));
+    if (pads == 0 && family == "direct_ell") return;  // the same kernel
+    const bool is_gathered = family == "gathered";
+    if (group.session.precision != Precision::f16 && is_gathered) return;
+    for (const int sub_batch : is_gathered ? std::vector<int>{0} : arguments_.sub_batches) {
+      SessionOptions session = group.session;
+      session.sub_batch = sub_batch;
+      LayerSetup setup(model, session);
+      const auto rows = bench_family(family, setup, beside.expected, place_);
+      if (rows.empty()) continue;
+      nlohmann::ordered_json line = line_of(group.run_of(mask));
+      line["pads_per_block"] = pads;
+      if (sub_batch > 0) line["sub_batch"] = sub_batch;
+      append_rows(line, rows, beside.dense_ms, lines);
+    }
+  }
+
+  // All rows or the fastest.
+  void append_rows(const nlohmann::ordered_json& line, const std::vector<LayerBenchRow>& rows,
+                   double dense_ms, Lines& lines) const {
+    const auto best = std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms);
+    for (const LayerBenchRow& row : rows) {
+      const bool is_tile = arguments_.all_tiles && row.clocks > 0;
+      if (!arguments_.all_kernels && !is_tile && &row != &*best) continue;
+      lines.push_back(measured(line, row, rows.size()));
+      lines.back()["speed_up_over_dense"] = dense_ms / row.median_ms;
+    }
+  }
+
+  const Arguments& arguments_;
+  GpuContext gpu_;
+  SmClock clock_;
+  BenchPlace place_;
+  ConvLines lines_;
+  Deadline deadline_;
+  std::size_t left_ = 0;
+};
+
+int run(const Arguments& arguments) {
+  Bench bench(arguments);
+  for (const BenchCase& layer : conv_cases(arguments.set)) {
+    if (layer.layer.name.find(arguments.only) == std::string::npos) continue;
+    const bool is_asked = layer.masks.empty() || arguments.has_masks;
+    for (const std::string& precision : arguments.common.precisions) {
+      for (const std::int64_t batch : arguments.common.batches) {
+        SessionOptions session = bench_session(arguments.common, batch, precision);
+        session.all_tiles = arguments.all_tiles;
+        bench.run({layer, is_asked ? asked_masks(arguments) : layer.masks, session});
+      }
+    }
+  }
+  bench.finish();
   return 0;
 }
 
-void declare(CLI::App& app, Arguments& arguments) {
-  add_gpu_bench_options(app, arguments.common);
+// Options that say which masks there are.
+void declare_masks(CLI::App& app, Arguments& arguments) {
   app.add_option("--sparsity", arguments.sparsities, "Percent of weights that are zero")
       ->delimiter(',')
-      ->check(CLI::Range(0.0, 100.0))
+      ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
   app.add_option("--masks", arguments.masks, "independent (rows of any length), balanced")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(std::map<std::string, RandomMask>{
           {"independent", RandomMask::independent}, {"balanced", RandomMask::balanced}}));
+}
+
+void declare_kernels(CLI::App& app, Arguments& arguments) {
   app.add_option("--families", arguments.families, "Sparse kernel families beside the dense ones")
       ->delimiter(',')
       ->check(CLI::IsMember({"direct", "direct_ell", "gathered"}))
       ->capture_default_str();
-  app.add_option("--layer", arguments.only, "Only layers whose name contains this");
-  app.add_option("--sub-batch", arguments.sub_batch, "Images per thread; 0 times 1, 2, 4 and 8")
+  app.add_option("--sub-batch", arguments.sub_batches,
+                 "Images per thread of direct, a line for each; 0 is the fastest of 1, 2, 4 and 8")
+      ->delimiter(',')
+      ->check(CLI::IsMember({0, 1, 2, 4, 8}))
       ->capture_default_str();
-  app.add_flag("--all-kernels", arguments.all_kernels, "A line for every kernel that was timed");
+  app.add_flag("--all-kernels", arguments.all_kernels,
+               "A line for every sparse kernel that was timed");
+  app.add_flag("--all-tiles", arguments.all_tiles,
+               "Time every tile of gathered, not the best by its model, and print a line for each");
+}
+
+void declare(CLI::App& app, Arguments& arguments) {
+  add_gpu_bench_options(app, arguments.common);
+  app.add_option("--set", arguments.set,
+                 "Layers, with masks of their own unless --sparsity, --vector or --masks is given")
+      ->check(CLI::IsMember(conv_case_sets()))
+      ->capture_default_str();
+  declare_masks(app, arguments);
+  declare_kernels(app, arguments);
+  app.add_option("--layer", arguments.only, "Only layers whose name contains this");
+  app.add_option("--out", arguments.out,
+                 "Append lines to this file, and leave out what it has already");
+  app.add_option("--seconds", arguments.seconds, "Begin nothing further after this time")
+      ->check(CLI::PositiveNumber);
   app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--dense-kernels", arguments.options.dense_kernels,
+                 "How many dense kernels are timed in full, the fastest in a short trial of all")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
 }
@@ -223,8 +274,11 @@ void declare(CLI::App& app, Arguments& arguments) {
 
 int main(int argc, char** argv) {
   winnow::Arguments arguments;
-  CLI::App app("Direct sparse convolution against cuDNN, layer by layer, as JSON lines",
-               "gpu_conv_bench");
+  CLI::App app("Sparse convolution against cuDNN, layer by layer, as JSON lines", "gpu_conv_bench");
   winnow::declare(app, arguments);
-  return winnow::gpu_bench_main(app, argc, argv, [&] { return winnow::run(arguments); });
+  return winnow::gpu_bench_main(app, argc, argv, [&] {
+    arguments.has_masks =
+        app.count("--sparsity") + app.count("--vector") + app.count("--masks") > 0;
+    return winnow::run(arguments);
+  });
 }

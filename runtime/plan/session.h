@@ -36,6 +36,7 @@ struct SessionOptions {
   bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)
   bool use_tf32 = false;     // GPU, f32: dense kernels may round their inputs to TF32
   bool all_plans = false;    // GPU: try all plans that the dense libraries propose, not a few
+  bool all_tiles = false;    // GPU: try all tiles of gathered convolutions, not a few
 
   TimingStore timings = {};  // where measured times are kept, and whether with cold caches
   bool is_survey = false;    // with `measured`: kernels of single layers are timed, those of the

@@ -6,6 +6,7 @@ from printers.common import read_lines, table
 PRECISIONS = {"f16": "fp16", "f32": "fp32, exact", "tf32": "fp32, dense may use TF32"}
 GRANULARITIES = {1: "element", 16: "vector16"}
 RAGGED, PADDED, BALANCED = ("direct", "independent"), ("direct_ell", "independent"), ("direct", "balanced")
+DENSE = ("dense", "independent")
 
 
 def lines(precision):
@@ -13,17 +14,25 @@ def lines(precision):
 
 
 def cases(precision):
-    """{(layer, batch): {"dense" or (family, masks, vector, sparsity): line}}"""
+    """{(layer, batch): {"dense" or (family, masks, vector, sparsity): line}}; "dense" is on any weights."""
     found = {}
     for line in lines(precision):
-        key = "dense" if line["family"] == "dense" else (line["family"], line["masks"], line["vector"], line["sparsity_percent"])
-        found.setdefault((line["layer"], line["batch"]), {})[key] = line
+        row = found.setdefault((line["layer"], line["batch"]), {})
+        if line["family"] == "dense":
+            row.setdefault("dense", line)
+        if "masks" in line:
+            row[line["family"], line["masks"], line["vector"], line["sparsity_percent"]] = line
     return found
+
+
+def dense_ms(row, mask):
+    """On the very weights of the mask, if it was timed on them."""
+    return row.get(DENSE + mask, row["dense"])["ms"]
 
 
 def masks(precision):
     """(vector, sparsity) of all sparse lines."""
-    return sorted({key[2:] for row in cases(precision).values() for key in row if key != "dense"})
+    return sorted({key[2:] for row in cases(precision).values() for key in row if "dense" not in (key, key[0])})
 
 
 def speeds(precision):
@@ -32,8 +41,8 @@ def speeds(precision):
         header = ["layer", "batch", "dense us", *(f"{GRANULARITIES[v]} {s:g} %" for v, s in columns)]
         body = []
         for (layer, batch), row in cases(precision).items():
-            dense = row["dense"]["ms"]
-            body.append([layer, str(batch), f"{1e3 * dense:.1f}", *(f"{dense / row[RAGGED + c]['ms']:.2f}x" for c in columns)])
+            body.append([layer, str(batch), f"{1e3 * row['dense']['ms']:.1f}",
+                         *(f"{dense_ms(row, c) / row[RAGGED + c]['ms']:.2f}x" for c in columns)])
         return table(header, body)
     return text
 
@@ -90,7 +99,7 @@ def wins():
     body = []
     for precision, title in PRECISIONS.items():
         for batch in sorted({n for _, n in cases(precision)}):
-            found = {mask: [row["dense"]["ms"] / row[RAGGED + mask]["ms"] for (_, n), row in cases(precision).items()
+            found = {mask: [dense_ms(row, mask) / row[RAGGED + mask]["ms"] for (_, n), row in cases(precision).items()
                             if n == batch] for mask in masks(precision)}
             body.append([title, str(batch), *(f"{sum(g > 1 for g in f)} of {len(f)}, {median(f):.2f}x" for f in found.values())])
     return table(["", "batch", *(f"{GRANULARITIES[v]} {s:g} %" for v, s in masks("f16"))], body)

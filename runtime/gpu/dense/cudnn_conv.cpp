@@ -44,30 +44,39 @@ void append(std::vector<NamedLayer>& layers, std::vector<NamedLayer> more) {
 
 }  // namespace
 
-std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<const float> weight,
-                                     std::span<const float> bias, GpuContext& gpu) {
+CudnnParameters upload_for_cudnn(const CudnnProblem& problem, std::span<const float> weight,
+                                 std::span<const float> bias) {
   if (problem.in_padding > 0 || problem.out_padding > 0) {
     std::vector<float> padded_bias(bias.begin(), bias.end());
     padded_bias.resize(static_cast<std::size_t>(problem.conv.out_channels + problem.out_padding));
-    return cudnn_layers(with_padding(problem), padded_weight(problem, weight), padded_bias, gpu);
+    return upload_for_cudnn(with_padding(problem), padded_weight(problem, weight), padded_bias);
   }
   const Conv& conv = problem.conv;
-  auto parameters = std::make_shared<CudnnParameters>();
-  parameters->bias = upload_as(problem.precision, bias);
-  if (problem.layout == Layout::nhwc) {
-    parameters->weight =
-        upload_as(problem.precision,
-                  channels_last(weight, conv.out_channels, conv.kernel[0] * conv.kernel[1]));
-  } else {
-    parameters->weight = upload_as(problem.precision, weight);
-  }
-  CudnnProblem exact = problem;
+  const std::int64_t plane = conv.kernel[0] * conv.kernel[1];
+  const bool is_last = problem.layout == Layout::nhwc;
+  return {is_last ? upload_as(problem.precision, channels_last(weight, conv.out_channels, plane))
+                  : upload_as(problem.precision, weight),
+          upload_as(problem.precision, bias)};
+}
+
+std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem,
+                                     std::shared_ptr<const CudnnParameters> parameters,
+                                     GpuContext& gpu) {
+  const CudnnProblem padded = with_padding(problem);
+  CudnnProblem exact = padded;
   exact.use_tf32 = false;
   std::vector<NamedLayer> layers = cudnn_algorithm_layers(exact, parameters, gpu);
-  if (problem.use_tf32) append(layers, cudnn_algorithm_layers(problem, parameters, gpu));
+  if (padded.use_tf32) append(layers, cudnn_algorithm_layers(padded, parameters, gpu));
   append(layers,
-         cudnn_graph_layers(problem, parameters, gpu, problem.all_plans ? kNoLimit : kMostPlans));
+         cudnn_graph_layers(padded, parameters, gpu, padded.all_plans ? kNoLimit : kMostPlans));
   return layers;
+}
+
+std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<const float> weight,
+                                     std::span<const float> bias, GpuContext& gpu) {
+  return cudnn_layers(
+      problem, std::make_shared<const CudnnParameters>(upload_for_cudnn(problem, weight, bias)),
+      gpu);
 }
 
 std::string cudnn_missing_reason(GpuContext& gpu) {

@@ -1,11 +1,13 @@
 // Dense convolution with cuDNN: the baseline, on the same weights with their zeros.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/device/buffer.h"
 #include "runtime/gpu/layer/family.h"
 
 namespace winnow {
@@ -23,6 +25,19 @@ struct CudnnProblem {
   bool all_plans = false;  // every plan that the heuristics propose; else the first few
 };
 
+// A layer's parameters in device memory, shared by all its kernels. Launches and recordings read
+// what they are at that time.
+struct CudnnParameters {
+  DeviceBuffer<std::byte> weight;  // [K, C / groups, R, S] or, for nhwc, [K, R, S, C / groups]
+  DeviceBuffer<std::byte> bias;    // [K]
+};
+
+// With the problem's padding. Throws Error{device} if memory runs out.
+//
+//   weight  [K, C / groups, R, S]    bias  [K]
+CudnnParameters upload_for_cudnn(const CudnnProblem& problem, std::span<const float> weight,
+                                 std::span<const float> bias);
+
 // All ways of cuDNN to run the convolution that it accepts, bias and relu fused where it can:
 // the algorithms of cudnnConvolutionBiasActivationForward ("cudnn nhwc f16 algo 1") and the plans
 // that its heuristics propose for the operation graph ("cudnn graph nhwc f16 plan 2").
@@ -30,10 +45,13 @@ struct CudnnProblem {
 // fp16 runs on tensor cores with fp32 sums; fp32 is exact fp32. With `use_tf32` there are kernels
 // that may use TF32 too, with tf32 for f32 in their names. Nondeterministic kernels are left out.
 //
-//   weight  [K, C / groups, R, S]    bias  [K]
-//
 // `gpu` must outlive the layers. Empty if cuDNN accepts none. Throws Error{device} if cuDNN is
 // missing.
+std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem,
+                                     std::shared_ptr<const CudnnParameters> parameters,
+                                     GpuContext& gpu);
+
+// With parameters of their own: upload_for_cudnn().
 std::vector<NamedLayer> cudnn_layers(const CudnnProblem& problem, std::span<const float> weight,
                                      std::span<const float> bias, GpuContext& gpu);
 

@@ -4,17 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/device/buffer.h"
 #include "runtime/gpu/dense/cudnn_conv.h"
 #include "runtime/gpu/vendor/library_handles.h"
 
 namespace winnow {
-
-// A layer's parameters in device memory, shared by all algorithms.
-struct CudnnParameters {
-  DeviceBuffer<std::byte> weight;  // [K, C / groups, R, S] or, for nhwc, [K, R, S, C / groups]
-  DeviceBuffer<std::byte> bias;    // [K]
-};
 
 // Scratch memory beyond this is not worth it: an algorithm that wants more is left out.
 inline constexpr std::size_t kMaxCudnnWorkspace = std::size_t{1} << 30;

@@ -3,7 +3,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/gpu/dense/cublaslt_linear.h"
-#include "runtime/gpu/dense/cudnn_conv.h"
+#include "runtime/gpu/dense/dense_conv.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
 
@@ -34,54 +34,6 @@ void append(std::vector<Candidate>& candidates, std::vector<NamedLayer> layers, 
   }
 }
 
-struct ConvFormats {
-  ActivationFormat in, out;
-};
-
-// Tensor cores want channels last and in multiples of 8, if need be by channels of zeros; where
-// there are few channels the other layouts may do better.
-std::vector<ConvFormats> conv_formats(const LayerProblem& problem, const Conv& conv) {
-  const Precision precision = problem.options.precision;
-  const auto format = [&](Layout layout, std::int64_t channels) {
-    const std::int64_t padding = layout == Layout::nhwc ? -channels & 7 : 0;
-    return ActivationFormat{
-        .layout = layout, .precision = precision, .channel_padding = static_cast<int>(padding)};
-  };
-  std::vector<ConvFormats> formats;
-  const bool is_even = conv.in_channels % 8 == 0 && conv.out_channels % 8 == 0;
-  if (has_padded_channels(problem.options) && conv.groups == 1 && !is_even) {
-    formats.push_back(
-        {format(Layout::nhwc, conv.in_channels), format(Layout::nhwc, conv.out_channels)});
-  }
-  for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-    formats.push_back({format(layout, 0), format(layout, 0)});
-  }
-  return formats;
-}
-
-void append_conv(std::vector<Candidate>& found, const LayerProblem& problem, const Conv& conv,
-                 const ConvFormats& formats, std::span<const float> weight,
-                 std::span<const float> bias, GpuContext& gpu) {
-  const std::size_t reads = format_index(problem.input_formats[0], formats.in);
-  const std::size_t writes = format_index(problem.output_formats, formats.out);
-  if (reads == problem.input_formats[0].size() || writes == problem.output_formats.size()) return;
-  std::vector<NamedLayer> layers = cudnn_layers({.conv = conv,
-                                                 .has_relu = problem.step.has_relu,
-                                                 .in = problem.input_size(0),
-                                                 .out = problem.output_size(),
-                                                 .layout = formats.in.layout,
-                                                 .precision = problem.options.precision,
-                                                 .in_padding = formats.in.channel_padding,
-                                                 .out_padding = formats.out.channel_padding,
-                                                 .use_tf32 = problem.options.use_tf32,
-                                                 .all_plans = problem.options.all_plans},
-                                                weight, bias, gpu);
-  if (formats.in.channel_padding > 0 || formats.out.channel_padding > 0) {
-    for (NamedLayer& layer : layers) layer.name += " padded";
-  }
-  append(found, std::move(layers), reads, writes);
-}
-
 class DenseFamily : public Family {
  public:
   std::string name() const override { return "dense"; }
@@ -99,8 +51,9 @@ class DenseFamily : public Family {
     if (const auto* conv = std::get_if<Conv>(&problem.step.op)) {
       const std::vector<float> weight = dense_floats(weights.weight);
       const std::vector<float> bias = bias_or_zeros(weights.bias, conv->out_channels);
-      for (const ConvFormats& formats : conv_formats(problem, *conv)) {
-        append_conv(found, problem, *conv, formats, weight, bias, gpu);
+      for (const DenseConv& dense : dense_convs(problem, *conv)) {
+        append(found, named_layers(dense, cudnn_layers(dense.problem, weight, bias, gpu)),
+               dense.reads, dense.writes);
       }
     } else if (const auto* linear = std::get_if<Linear>(&problem.step.op)) {
       const ActivationFormat format = row_major(problem.options.precision);

@@ -170,14 +170,16 @@ class GatheredFamily : public Family {
       kernel += "with " + launch.conv_step.name + " ";
       key = " | " + step_key(problem.model, problem.program, launch.conv_step);
     }
-    const std::size_t most = is_fused(launch) ? kMostFusedTiles : kMostTiles;
+    const std::size_t few = is_fused(launch) ? kMostFusedTiles : kMostTiles;
+    const std::size_t most = problem.options.all_tiles ? kAllTiles : few;
     for (NamedLayer& layer : gathered_layers(layer_of(problem, launch), gpu, most)) {
       found.push_back({.family = name(),
                        .kernel = kernel + layer.name,
                        .reads = reads,
                        .writes = gathered_index(problem.output_formats),
                        .layer = std::move(layer.layer),
-                       .timing_key = "gathered " + layer.name + key});
+                       .timing_key = "gathered " + layer.name + key,
+                       .clocks = layer.clocks});
     }
     const std::size_t deferred = format_index(problem.output_formats, kDeferred);
     if (is_fused(launch) || deferred == problem.output_formats.size()) return;

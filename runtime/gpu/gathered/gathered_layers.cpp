@@ -55,39 +55,47 @@ double columns_of(const GatheredGroups& groups) {
   return static_cast<double>(groups.weight.blocks()) / static_cast<double>(count);
 }
 
+RingWork ring_work(const GatheredLayer& layer, const GpuContext& gpu) {
+  return {.conv = layer.conv,
+          .pool = layer.pool,
+          .adds = layer.adds,
+          .in = layer.in,
+          .groups = layer.groups.weight.rows(),
+          .columns = columns_of(layer.groups),
+          .sms = gpu.sms(),
+          .most_shared_bytes = static_cast<std::int64_t>(gpu.shared_bytes_per_block())};
+}
+
 std::vector<RingTile> ring_tiles(const GatheredLayer& layer, const GpuContext& gpu,
                                  std::size_t most) {
   if (layer.in.n < layer.fewest_ring_images || !ring_missing_reason().empty()) return {};
-  return best_ring_tiles(
-      {.conv = layer.conv,
-       .pool = layer.pool,
-       .adds = layer.adds,
-       .in = layer.in,
-       .groups = layer.groups.weight.rows(),
-       .columns = columns_of(layer.groups),
-       .sms = gpu.sms(),
-       .most_shared_bytes = static_cast<std::int64_t>(gpu.shared_bytes_per_block())},
-      most);
+  const RingWork work = ring_work(layer, gpu);
+  return most == kAllTiles ? all_ring_tiles(work) : best_ring_tiles(work, most);
+}
+
+ResidentWork resident_work(const GatheredLayer& layer) {
+  return {.conv = layer.conv,
+          .in = layer.in,
+          .out = conv_output(layer.conv, layer.in),
+          .kept_columns = std::lround(columns_of(layer.groups)),
+          .pools = layer.pool != RingPool::none};
 }
 
 std::vector<ResidentTile> tiles_of_small_maps(const GatheredLayer& layer, std::size_t most) {
-  const Extents out = conv_output(layer.conv, layer.in);
-  if (out.h > kMostResidentSide || out.w > kMostResidentSide) return {};
-  return resident_tiles({.conv = layer.conv,
-                         .in = layer.in,
-                         .out = out,
-                         .kept_columns = std::lround(columns_of(layer.groups)),
-                         .pools = layer.pool != RingPool::none},
-                        resident_limits(), most);
+  const ResidentWork work = resident_work(layer);
+  if (work.out.h > kMostResidentSide || work.out.w > kMostResidentSide) return {};
+  return most == kAllTiles ? valid_resident_tiles(work, resident_limits())
+                           : resident_tiles(work, resident_limits(), most);
 }
 
-NamedLayer prepare(const GatheredLayer& layer, const RingTile& tile, int sms) {
+NamedLayer prepare(const GatheredLayer& layer, const RingTile& tile, const GpuContext& gpu) {
   RingWeights weights = pack_for_ring(layer.groups, layer.conv, tile, layer.input_place,
                                       layer.output_place, layer.adds);
   RingLayer uploaded = upload_ring_layer(
       std::move(weights), layer.bias, {layer.conv, tile, layer.has_relu, layer.pool, layer.adds});
   return {to_string(tile),
-          std::make_shared<const RingPrepared>(std::move(uploaded), layer.conv_input, sms)};
+          std::make_shared<const RingPrepared>(std::move(uploaded), layer.conv_input, gpu.sms()),
+          ring_clocks(ring_work(layer, gpu), tile)};
 }
 
 NamedLayer prepare(const GatheredLayer& layer, const ResidentTile& tile) {
@@ -99,7 +107,8 @@ NamedLayer prepare(const GatheredLayer& layer, const ResidentTile& tile) {
       upload_resident_layer(weights, layer.bias, layer.conv, tile, layer.in, out,
                             {.has_relu = layer.has_relu, .pool = layer.pool});
   return {to_string(tile),
-          std::make_shared<const ResidentPrepared>(std::move(uploaded), layer.conv_input)};
+          std::make_shared<const ResidentPrepared>(std::move(uploaded), layer.conv_input),
+          resident_clocks(resident_work(layer), tile, resident_limits())};
 }
 
 }  // namespace
@@ -108,7 +117,7 @@ std::vector<NamedLayer> gathered_layers(const GatheredLayer& layer, const GpuCon
                                         std::size_t most) {
   std::vector<NamedLayer> layers;
   for (const RingTile& tile : ring_tiles(layer, gpu, most)) {
-    layers.push_back(prepare(layer, tile, gpu.sms()));
+    layers.push_back(prepare(layer, tile, gpu));
   }
   for (const ResidentTile& tile : tiles_of_small_maps(layer, most)) {
     layers.push_back(prepare(layer, tile));

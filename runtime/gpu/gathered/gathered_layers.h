@@ -1,7 +1,9 @@
 // A gathered convolution on the GPU, in every kernel's form that may be the fastest.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "runtime/gpu/gathered/gathered_groups.h"
@@ -24,7 +26,10 @@ struct GatheredLayer {
   std::size_t conv_input = 0;  // of the launch's inputs: the other one, if there is one, is added
 };
 
-// Kernels for large maps (ring) and for small ones (resident), `most` tiles of each, named by them.
+inline constexpr std::size_t kAllTiles = std::numeric_limits<std::size_t>::max();
+
+// Kernels for large maps (ring) and for small ones (resident), `most` tiles of each, named by them
+// and with the clocks that they were chosen by; with kAllTiles every tile that can run the layer.
 // Empty where no tile's input fits shared memory.
 std::vector<NamedLayer> gathered_layers(const GatheredLayer& layer, const GpuContext& gpu,
                                         std::size_t most);

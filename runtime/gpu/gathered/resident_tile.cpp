@@ -118,30 +118,6 @@ bool fits_warps(const ResidentTile& tile, const Extents& in, const Extents& out,
   return (tile.cluster - 1) * blocks_of_rank(tile, in) < blocks;  // none is without channels
 }
 
-// Clocks that a launch should take, from rates measured on an H200: products, bound by their rate
-// or by the latency of a warp's batches; weights and inputs from L2; sums that thread blocks and
-// warps give to each other; a fixed part of every wave of thread blocks.
-double clocks(const ResidentTile& tile, const ResidentWork& work, const ResidentLimits& limits) {
-  constexpr double kProduct = 16, kBatchLatency = 150, kInputBytes = 28, kWeightBytes = 40;
-  constexpr double kFixed = 2500, kClusterFixed = 1500, kShare = 6;
-  const ResidentGeometry g = resident_geometry(tile, work.conv, work.in, work.out);
-  const double waves = static_cast<double>(divided_up(thread_blocks(tile, g), limits.sms));
-  const double group_batches = static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster);
-  const double quarter = static_cast<double>(divided_up(g.warps(), 4));
-  const double products = tile.form.pairs() * kProduct;
-  const double batch = std::max(quarter * products, kBatchLatency + products);
-  const double weights = g.groups * g.parts * group_batches *
-                         static_cast<double>(resident_record_bytes(tile.form.is_map)) /
-                         kWeightBytes;
-  const Lines lines = lines_of(tile, work.conv, work.in, work.out);
-  const double inputs =
-      static_cast<double>(input_rows(tile, lines, work.in)) * kRowBytes / kInputBytes;
-  const double sums = static_cast<double>(reduction_rows(tile, work.out)) * kRowBytes * 2 / 128 +
-                      kShare * g.shares();
-  return waves * (kFixed + inputs + tile.passes * (group_batches / g.split * batch + weights) +
-                  (g.shares() > 1 ? sums : 0) + (g.cluster > 1 ? kClusterFixed : 0));
-}
-
 }  // namespace
 
 ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, const Extents& in,
@@ -231,11 +207,36 @@ std::vector<ResidentTile> valid_resident_tiles(const ResidentWork& work,
   return tiles;
 }
 
+// From rates measured on an H200: products, bound by their rate
+// or by the latency of a warp's batches; weights and inputs from L2; sums that thread blocks and
+// warps give to each other; a fixed part of every wave of thread blocks.
+double resident_clocks(const ResidentWork& work, const ResidentTile& tile,
+                       const ResidentLimits& limits) {
+  constexpr double kProduct = 16, kBatchLatency = 150, kInputBytes = 28, kWeightBytes = 40;
+  constexpr double kFixed = 2500, kClusterFixed = 1500, kShare = 6;
+  const ResidentGeometry g = resident_geometry(tile, work.conv, work.in, work.out);
+  const double waves = static_cast<double>(divided_up(thread_blocks(tile, g), limits.sms));
+  const double group_batches = static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster);
+  const double quarter = static_cast<double>(divided_up(g.warps(), 4));
+  const double products = tile.form.pairs() * kProduct;
+  const double batch = std::max(quarter * products, kBatchLatency + products);
+  const double weights = g.groups * g.parts * group_batches *
+                         static_cast<double>(resident_record_bytes(tile.form.is_map)) /
+                         kWeightBytes;
+  const Lines lines = lines_of(tile, work.conv, work.in, work.out);
+  const double inputs =
+      static_cast<double>(input_rows(tile, lines, work.in)) * kRowBytes / kInputBytes;
+  const double sums = static_cast<double>(reduction_rows(tile, work.out)) * kRowBytes * 2 / 128 +
+                      kShare * g.shares();
+  return waves * (kFixed + inputs + tile.passes * (group_batches / g.split * batch + weights) +
+                  (g.shares() > 1 ? sums : 0) + (g.cluster > 1 ? kClusterFixed : 0));
+}
+
 std::vector<ResidentTile> resident_tiles(const ResidentWork& work, const ResidentLimits& limits,
                                          std::size_t most) {
   std::vector<std::pair<double, ResidentTile>> ranked;
   for (const ResidentTile& tile : valid_resident_tiles(work, limits)) {
-    ranked.emplace_back(clocks(tile, work, limits), tile);
+    ranked.emplace_back(resident_clocks(work, tile, limits), tile);
   }
   std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
   std::vector<ResidentTile> tiles;

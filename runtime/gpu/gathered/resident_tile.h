@@ -149,6 +149,10 @@ bool can_pool(const ResidentTile& tile, const Extents& out);
 std::vector<ResidentTile> valid_resident_tiles(const ResidentWork& work,
                                                const ResidentLimits& limits);
 
+// Clocks that a launch should take with this tile; meant for comparing tiles of one layer.
+double resident_clocks(const ResidentWork& work, const ResidentTile& tile,
+                       const ResidentLimits& limits);
+
 // At most `most` valid tiles, those first that should be fastest, of different forms and at most
 // half of them with clusters, whose gain is hard to tell. Empty where the input of a tile does not
 // fit shared memory, or nothing is left after pooling.

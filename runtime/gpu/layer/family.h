@@ -54,6 +54,7 @@ class PreparedLayer {
 struct NamedLayer {
   std::string name;  // the kernel's
   std::shared_ptr<const PreparedLayer> layer;
+  double clocks = 0;  // that a model of the kernel predicts; 0: there is none
 };
 
 // What a family needs to know of a step.
@@ -82,6 +83,7 @@ struct Candidate {
   // Null: the output is the input's memory, or deferred.
   std::shared_ptr<const PreparedLayer> layer;
   std::string timing_key;  // candidates of a step with equal keys take the same time
+  double clocks = 0;       // as NamedLayer
 };
 
 class Family {

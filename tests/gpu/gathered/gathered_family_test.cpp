@@ -78,6 +78,8 @@ class FamilyCheck {
     values_.orders = orders_of(program_);
   }
 
+  void try_all_tiles() { options_.all_tiles = true; }
+
   // Returns how many candidates launched something.
   int run(const std::string& name, GpuContext& gpu) {
     const std::size_t index = index_of(name);
@@ -95,6 +97,7 @@ class FamilyCheck {
         continue;
       }
       launch(problem, candidate);
+      CHECK(candidate.clocks > 0);
       ++launched;
     }
     return launched;
@@ -202,6 +205,17 @@ TEST_CASE("gathered candidates equal the reference, alone and with what reads th
       CHECK(check.run("sum", gpu) >= 1);
       CHECK(check.run("sum2", gpu) >= 2);  // either convolution
     }
+  }
+}
+
+TEST_CASE("every tile of a gathered convolution equals the reference where all are asked for") {
+  if (lacks_gpu()) return;
+  GpuContext gpu(0);
+  FamilyCheck few(16, 8), all(16, 8);
+  all.try_all_tiles();
+  for (const std::string name : {"conv2", "pool1"}) {
+    CAPTURE(name);
+    CHECK(all.run(name, gpu) > 2 * few.run(name, gpu));
   }
 }
 

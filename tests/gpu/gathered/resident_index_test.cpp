@@ -185,6 +185,18 @@ TEST_CASE("batches of 1 and 8 use every SM") {
   }
 }
 
+TEST_CASE("the tile of the fewest clocks comes first") {
+  const Conv conv{.in_channels = 256, .out_channels = 256, .kernel = {3, 3}, .padding = {1, 1}};
+  const Extents size{128, 256, 8, 8};
+  const ResidentWork work{conv, size, size, 460};
+  const double first = resident_clocks(work, resident_tiles(work, {}, 1).at(0), {});
+  CHECK(first > 0);
+  for (const ResidentTile& tile : valid_resident_tiles(work, {})) {
+    CAPTURE(to_string(tile));
+    CHECK(resident_clocks(work, tile, {}) >= first);
+  }
+}
+
 TEST_CASE("tiles keep to the GPU's shared memory and clusters") {
   const Conv conv{.in_channels = 256, .out_channels = 256, .kernel = {3, 3}, .padding = {1, 1}};
   const Extents size{8, 256, 8, 8};
