@@ -61,6 +61,11 @@ class Engine {
   // Throws Error{usage} if the sizes disagree. One thread at a time.
   void run(std::span<const float> input, std::span<float> output);
 
+  // Enqueues a run on device memory (Session::run_device).
+  void run_device(const float* input, std::int64_t samples, float* output, void* stream) {
+    session_->run_device(input, samples, output, stream);
+  }
+
  private:
   DeployedModel model_;
   std::int64_t batch_;
