@@ -65,6 +65,11 @@ class Engine {
   // layer's kernel where session().takes_bytes(), else before.
   void run_bytes(std::span<const std::uint8_t> bytes, std::span<float> output);
 
+  // Enqueues a run on device memory (Session::run_device).
+  void run_device(const float* input, std::int64_t samples, float* output, void* stream) {
+    session_->run_device(input, samples, output, stream);
+  }
+
  private:
   template <typename T, typename RunBatch>
   void run_batches(std::span<const T> input, std::span<float> output, RunBatch run_batch);

@@ -159,6 +159,14 @@ winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samp
   });
 }
 
+winnow_status winnow_run_device(winnow_engine* engine, const float* input, int64_t samples,
+                                float* output, void* stream) {
+  return guarded([&] {
+    require(engine && input && output, "winnow_run_device: engine, input or output is NULL");
+    engine->engine.run_device(input, samples, output, stream);
+  });
+}
+
 winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int64_t samples,
                                float* output) {
   return guarded([&] {

@@ -74,6 +74,28 @@ const char* winnow_notice(const winnow_engine* engine);
 /* input [samples, input_size] normalised floats, output [samples, output_size]; host memory. */
 winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples, float* output);
 
+/* Enqueues a run on a GPU and returns without waiting for it.
+ *
+ * input   [samples, input_size] normalised floats, row-major, in memory of the engine's GPU
+ *         (cudaMalloc, cudaMallocAsync, cudaMallocManaged); it may not be changed before the run
+ * ends samples 0 to the batch that the engine was loaded for output  [samples, output_size] floats
+ * in memory of the same GPU, apart from the input stream  a cudaStream_t of the same GPU; NULL is
+ * the default stream. The run starts when what was enqueued there before has ended, and what is
+ * enqueued there afterwards sees its output
+ *
+ * Runs of one engine follow each other in the order of the calls, on whatever streams. The calling
+ * thread's current device stays as it is. Errors of the work itself show at a later call, as
+ * CUDA's do.
+ *
+ * A stream that records (cudaStreamBeginCapture) records the run, which then happens whenever the
+ * graph is launched, with the same pointers. The graph holds memory of the engine: it is not
+ * launched after winnow_free, and the caller keeps its launches apart from other runs of the
+ * engine.
+ *
+ * WINNOW_USAGE: the engine runs on a CPU; a pointer is NULL or no such memory; too many samples. */
+winnow_status winnow_run_device(winnow_engine* engine, const float* input, int64_t samples,
+                                float* output, void* stream);
+
 /* bytes [samples, input_size]: normalised as the model's preprocessing says, then run. */
 winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int64_t samples,
                                float* output);

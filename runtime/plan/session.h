@@ -99,6 +99,24 @@ class Session {
   // Throws Error{usage} if sizes disagree or the session takes no bytes.
   virtual void run_bytes(std::span<const std::uint8_t> input, std::span<float> output);
 
+  // Enqueues a run of up to a batch of samples and returns at once. GPU only: others throw
+  // Error{usage}.
+  //
+  //   input   [samples, C, H, W] (or [samples, C, L], [samples, L]) normalised, row-major fp32, in
+  //           memory of the session's GPU
+  //   output  [samples, classes...] fp32 in memory of the same GPU; apart from the input
+  //   stream  a cudaStream_t of the same GPU; null is the default stream. If it records a graph,
+  //   the
+  //           run becomes a part of the graph
+  //
+  // Runs of a session follow each other in the order of the calls, on whatever streams; a recorded
+  // one runs when its graph does, and the caller keeps it apart from others. Token numbers are not
+  // checked: one that is not in the table counts as the nearest that is.
+  //
+  // Throws Error{usage} for pointers that are not such, or more samples than a batch, Error{device}
+  // if the device fails; errors of work under way show at a later call.
+  virtual void run_device(const float* input, std::int64_t samples, float* output, void* stream);
+
   // Copies the input to the device (or keeps it) for the two timing calls below.
   virtual void set_input(std::span<const float> input) = 0;
 

@@ -57,6 +57,7 @@ static int check_errors(void) {
   if (winnow_load(NULL, NULL, &engine) != WINNOW_USAGE || engine != NULL) return 4;
   if (winnow_load("x", NULL, NULL) != WINNOW_USAGE) return 5;
   if (winnow_run(NULL, NULL, 1, NULL) != WINNOW_USAGE) return 6;
+  if (winnow_run_device(NULL, NULL, 1, NULL, NULL) != WINNOW_USAGE) return 8;
   winnow_free(NULL);
   if (winnow_abi_version() != WINNOW_ABI_VERSION) return 7;
   return check_sizes();
@@ -128,6 +129,9 @@ static int check_limits(const char* path) {
   if (strstr(winnow_last_error(), "samples, expected 0 to ") == NULL) return 44;
   if (winnow_run_bytes(engine, &byte, too_many, &number) != WINNOW_USAGE) return 45;
   if (winnow_run(engine, &number, -1, &number) != WINNOW_USAGE) return 46;
+  /* Device memory needs a GPU. */
+  if (winnow_run_device(engine, &number, 1, &number, NULL) != WINNOW_USAGE) return 47;
+  if (strstr(winnow_last_error(), "needs a GPU, the session's device is cpu (") == NULL) return 48;
   winnow_free(engine);
   return 0;
 }

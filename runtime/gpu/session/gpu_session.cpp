@@ -5,9 +5,11 @@
 #include <optional>
 #include <variant>
 
+#include "runtime/device/current_device.h"
 #include "runtime/device/graph.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
+#include "runtime/gpu/session/caller_work.h"
 #include "runtime/gpu/session/kernel_timer.h"
 #include "runtime/gpu/session/network_executor.h"
 #include "runtime/plan/describe.h"
@@ -62,7 +64,10 @@ class GpuSession : public Session {
     if (!options_.is_profiled) record();
   }
 
-  ~GpuSession() override { cudaStreamSynchronize(gpu_.stream()); }
+  ~GpuSession() override {
+    cudaStreamSynchronize(gpu_.stream());
+    cudaEventSynchronize(last_run_.get());
+  }
 
   std::string device() const override {
     return "cuda:" + std::to_string(gpu_.index()) + " (" + gpu_.name() + ")";
@@ -73,10 +78,11 @@ class GpuSession : public Session {
 
   void run(std::span<const float> input, std::span<float> output) override {
     check_output(output);
-    gpu_.make_current();
+    const CurrentDevice current(gpu_.index());
     take_input(input);
+    last_run_.hold(gpu_.stream());
     copy_input();
-    enqueue_network();
+    enqueue_network(gpu_.stream());
     fetch(output);
   }
 
@@ -89,9 +95,10 @@ class GpuSession : public Session {
       fail(ErrorCode::usage, "input: got ", input.size(), " bytes, expected ",
            count_of(program_.input));
     }
-    gpu_.make_current();
+    const CurrentDevice current(gpu_.index());
     make_byte_buffers();
     std::copy(input.begin(), input.end(), host_bytes_.values().begin());
+    last_run_.hold(gpu_.stream());
     CUDA_CHECK(cudaMemcpyAsync(bytes_.get(), host_bytes_.values().data(), bytes_.bytes(),
                                cudaMemcpyHostToDevice, gpu_.stream()));
     if (byte_graph_.is_empty()) {
@@ -102,21 +109,42 @@ class GpuSession : public Session {
     fetch(output);
   }
 
+  void run_device(const float* input, std::int64_t samples, float* output, void* stream) override {
+    if (samples < 0 || samples > options_.batch) {
+      fail(ErrorCode::usage, "run_device: found ", samples, " samples, expected 0 to the batch of ",
+           options_.batch);
+    }
+    const CurrentDevice current(gpu_.index());
+    check_device_memory(input, "run_device: input", gpu_.index());
+    check_device_memory(output, "run_device: output", gpu_.index());
+    if (samples == 0) return;
+    const auto on = static_cast<cudaStream_t>(stream);
+    if (is_recording(on)) {
+      enqueue_samples(input, samples, output, on, [&] { executor_->enqueue(on); });
+      return;
+    }
+    last_run_.hold(on);
+    enqueue_samples(input, samples, output, on, [&] { enqueue_network(on); });
+    last_run_.record(on);
+  }
+
   void set_input(std::span<const float> input) override {
-    gpu_.make_current();
+    const CurrentDevice current(gpu_.index());
     take_input(input);
+    last_run_.hold(gpu_.stream());
     copy_input();
     gpu_.synchronize();
   }
 
   std::vector<double> time_network(int warm_up, int repeats) override {
-    gpu_.make_current();
-    for (int i = 0; i < warm_up; ++i) enqueue_network();
+    const CurrentDevice current(gpu_.index());
+    last_run_.hold(gpu_.stream());
+    for (int i = 0; i < warm_up; ++i) enqueue_network(gpu_.stream());
     std::vector<double> times;
     const Event begin, end;
     for (int i = 0; i < repeats; ++i) {
       begin.record(gpu_.stream());
-      enqueue_network();
+      enqueue_network(gpu_.stream());
       end.record(gpu_.stream());
       times.push_back(milliseconds_between(begin, end));
     }
@@ -124,7 +152,8 @@ class GpuSession : public Session {
   }
 
   std::vector<std::vector<double>> time_layers(int warm_up, int repeats) override {
-    gpu_.make_current();
+    const CurrentDevice current(gpu_.index());
+    last_run_.hold(gpu_.stream());
     std::vector<std::vector<double>> times;
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       // In order, so that a step's first run works on the values of the steps before it. What a
@@ -142,7 +171,8 @@ class GpuSession : public Session {
   }
 
   std::vector<std::vector<float>> step_outputs() override {
-    gpu_.make_current();
+    const CurrentDevice current(gpu_.index());
+    last_run_.hold(gpu_.stream());
     std::vector<std::vector<float>> outputs;
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
       executor_->enqueue_step(i, gpu_.stream());
@@ -246,12 +276,30 @@ class GpuSession : public Session {
     byte_graph_ = DeviceGraph::capture(gpu_.stream(), enqueue);
   }
 
-  void enqueue_network() {
+  void enqueue_network(cudaStream_t stream) {
     if (graph_.is_empty()) {
-      executor_->enqueue(gpu_.stream());
+      executor_->enqueue(stream);
     } else {
-      graph_.launch(gpu_.stream());
+      graph_.launch(stream);
     }
+  }
+
+  // `enqueue` enqueues the network. Rows beyond the samples hold what was there before; images do
+  // not touch each other.
+  template <typename Enqueue>
+  void enqueue_samples(const float* input, std::int64_t samples, float* output, cudaStream_t stream,
+                       Enqueue enqueue) {
+    copy_rows(executor_->input(), input, program_.input, samples, stream);
+    enqueue();
+    copy_rows(output, executor_->output(), program_.output, samples, stream);
+  }
+
+  // `samples` of the rows of a value, within the device.
+  void copy_rows(float* to, const float* from, std::size_t value, std::int64_t samples,
+                 cudaStream_t stream) {
+    const std::size_t floats = count_of(value) / static_cast<std::size_t>(options_.batch) *
+                               static_cast<std::size_t>(samples);
+    CUDA_CHECK(cudaMemcpyAsync(to, from, floats * sizeof(float), cudaMemcpyDefault, stream));
   }
 
   void take_input(std::span<const float> input) {
@@ -297,6 +345,7 @@ class GpuSession : public Session {
   TimingCounts counts_;
   std::unique_ptr<NetworkExecutor> executor_;
   DeviceGraph graph_, byte_graph_;  // of runs on floats, and on bytes
+  Event last_run_{false};  // on a caller's stream; others follow it, as all use the same memory
   PinnedBuffer<float> input_, output_;
   PinnedBuffer<std::uint8_t> host_bytes_;
   DeviceBuffer<std::uint8_t> bytes_;
@@ -310,6 +359,7 @@ std::unique_ptr<Session> make_gpu_session(const DeployedModel& model,
   check_options(options);
   const std::string reason = gpu_unavailable_reason();
   if (!reason.empty()) fail(ErrorCode::device, "GPU ", options.gpu, ": ", reason);
+  const CurrentDevice current(options.gpu);
   return std::make_unique<GpuSession>(model, options);
 }
 

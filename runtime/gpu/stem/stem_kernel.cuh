@@ -235,13 +235,12 @@ class StemWarp {
     to += lane_ / 4 * kGatheredImages + lane_ % 4 * 2;
 #pragma unroll
     for (int x = 0; x < kPixels; ++x) {
-      if (x >= pixels) break;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float(&sum)[4] = sum_[x / 2][x % 2 * 2 + i / 2];
-        if (i * 8 >= channels) continue;
-        store_images(to + x * kStemChunk * kGatheredImages + i * 8 * kGatheredImages,
-                     at_least(sum[i % 2 * 2], a_.least), at_least(sum[i % 2 * 2 + 1], a_.least));
+        store_images_if(x < pixels && i * 8 < channels,
+                        to + x * kStemChunk * kGatheredImages + i * 8 * kGatheredImages,
+                        at_least(sum[i % 2 * 2], a_.least), at_least(sum[i % 2 * 2 + 1], a_.least));
       }
     }
   }

@@ -22,10 +22,6 @@ GpuContext::GpuContext(int gpu)
 
 GpuContext::~GpuContext() = default;
 
-void GpuContext::make_current() const {
-  CUDA_CHECK(cudaSetDevice(gpu_));
-}
-
 LibraryHandles& GpuContext::libraries() {
   return *libraries_;
 }

@@ -21,9 +21,6 @@ class GpuContext {
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 
-  // Makes the GPU the calling thread's device again; sessions may be used from other threads.
-  void make_current() const;
-
   cudaStream_t stream() const { return stream_.get(); }
   void synchronize() const { stream_.synchronize(); }
   int sms() const { return properties_.multiProcessorCount; }
