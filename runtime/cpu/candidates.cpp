@@ -64,7 +64,7 @@ const MicroKernels& image_kernels(std::int64_t images, Isa widest) {
 }
 
 void add_sparse(const ConvWork& work, const CandidateOptions& options, Slots& slots) {
-  constexpr std::int64_t kManyImages = 8, kFewImages = 16;
+  constexpr std::int64_t kManyImages = 8;
   const std::int64_t images = work.shape.in.n;
   const MicroKernels& kernels = micro_kernels(options.isa);
   const MicroKernels* by_channels =
@@ -76,7 +76,8 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Slots& sl
   if (by_channels) {
     slots.add([&] { return make_nhwc_conv(work, *by_channels, options.threads); });
   }
-  if (!slots.is_empty() && images > kFewImages) return;
+  // Of many images those before are faster, unless none of them is there.
+  if (!slots.is_empty() && images >= kManyImages) return;
   if (gather_linear_fits(work)) {
     slots.add([&] { return make_gather_linear(work, kernels, options.threads); });
   } else {
@@ -116,9 +117,11 @@ void add_dense(const ConvWork& work, const CandidateOptions& options, Slots& slo
   } else {
     slots.skip();
   }
-  // Code of many weights would not stay in a cache.
+  // Code of many weights would not stay in a cache, and that of the zeros beside a mask only loses.
   constexpr std::int64_t kFewWeights = 64 * 1024;
-  if (work.shape.out.c * work.shape.cols() <= kFewWeights && may_generate(work, options)) {
+  const bool is_alone = !options.has_mask || options.choice != KernelChoice::measured;
+  if (is_alone && work.shape.out.c * work.shape.cols() <= kFewWeights &&
+      may_generate(work, options)) {
     slots.add([&] { return make_jit_dense(work, jit_options(options)); });
   }
 }

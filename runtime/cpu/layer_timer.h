@@ -29,30 +29,38 @@ class LayerTimer {
  public:
   LayerTimer(ThreadPool& pool, TimingTable& table) : pool_(pool), table_(table) {}
 
-  // The layer's times; of one that takes several times `best_ms` those of its first run only. It is
-  // rejected if it computes something else than the step's check expects.
+  // The layer's times; fewer of one that takes clearly longer than `best_ms`. It is rejected if it
+  // computes something else than the step's check expects.
   const Timing& time(const TimedLayer& timed, double best_ms);
 
   // Median milliseconds.
   double time(const LayoutConversion& conversion);
 
  private:
+  // A buffer of noise, and what it holds it as.
+  struct Noise {
+    AlignedBuffer buffer;
+    Layout layout;
+    Extents extent = {0, 0, 0, 0};
+  };
+
   void reserve(std::int64_t input, std::int64_t output, std::int64_t scratch);
-  void fill(AlignedBuffer& buffer, const Layout& layout, const Extents& extent);
+  void fill(Noise& to, const Layout& layout, const Extents& extent);
   void evict(std::int64_t floats);
   std::vector<float> outputs_at(const std::vector<std::int64_t>& positions, const Layout& layout,
                                 const Extents& extent);
-  std::vector<double> times(const std::function<void()>& work, std::int64_t evicted, int repeats);
+  std::vector<double> times(const std::function<void()>& work, std::int64_t evicted, int repeats,
+                            double best_ms);
 
   Timing measure(const TimedLayer& timed, double best_ms);
   Timing measure(const LayoutConversion& conversion);
 
   ThreadPool& pool_;
   TimingTable& table_;
-  AlignedBuffer input_, addend_, output_, scratch_;
+  Noise input_, addend_;
+  AlignedBuffer output_, scratch_;
   AlignedBuffer
       noise_;  // the input of checks, row-major; the beginning of it is that of smaller ones
-  AlignedBuffer plain_;    // an output, row-major
   AlignedBuffer evictor_;  // what the caches hold instead
 };
 

@@ -145,6 +145,12 @@ std::int64_t image_plane_stride(std::int64_t h, std::int64_t w) {
   return plane + (kSets - rest) % kSets;  // kShift modulo kSets
 }
 
+std::int64_t place_of(const Layout& layout, const Extents& x, std::int64_t n, std::int64_t c,
+                      std::int64_t position) {
+  const Address address = address_of(layout, x, n, c);
+  return address.offset + position * address.step;
+}
+
 void clear_first_gap(const Planes& planes, float* value) {
   std::fill_n(value, planes.origin, 0.0f);
 }

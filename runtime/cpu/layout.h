@@ -29,6 +29,10 @@ Planes planes_of(const Layout& layout, const Extents& x);
 // Floats of a vector that kernels on nchw with gaps read; planes begin at multiples of it.
 inline constexpr std::int64_t kGapVector = 16;
 
+// Where element (n, c) of the position'th place of a plane lies, row-major.
+std::int64_t place_of(const Layout& layout, const Extents& x, std::int64_t n, std::int64_t c,
+                      std::int64_t position);
+
 // Zeroes the gap before the first plane; the gap behind planes begin .. end - 1 of a value.
 void clear_first_gap(const Planes& planes, float* value);
 void clear_gaps(const Planes& planes, float* value, std::int64_t begin, std::int64_t end);

@@ -10,7 +10,8 @@
 namespace winnow {
 
 // Each network's best round of several in which they take turns, so that what else the machine does
-// hits all alike. Overwrites their inputs.
+// hits all alike. One that takes clearly longer than another is timed but once or twice. Overwrites
+// their inputs.
 std::vector<Timing> time_networks(const std::vector<std::unique_ptr<RunnableNetwork>>& networks,
                                   ThreadPool& pool);
 

@@ -54,6 +54,10 @@ TEST_CASE("a value survives any chain of layouts") {
     CAPTURE(to_string(a));
     CAPTURE(to_string(b));
     const Floats there = converted({extent, {}, a}, nchw, pool);
+    const std::int64_t element = random.between(0, extent.count() - 1), plane = extent.h * extent.w;
+    const std::int64_t place = place_of(a, extent, element / plane / extent.c,
+                                        element / plane % extent.c, element % plane);
+    CHECK(there[static_cast<std::size_t>(place)] == nchw[static_cast<std::size_t>(element)]);
     const Floats onward = converted({extent, a, b}, there, pool);
     CHECK(converted({extent, b, {}}, onward, pool) == nchw);
   }

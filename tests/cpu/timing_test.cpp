@@ -95,6 +95,22 @@ TEST_CASE("a kernel with a wrong result is rejected before it is timed") {
   }
 }
 
+TEST_CASE("a kernel that is clearly slower than another is run a few times only") {
+  const OneLayer one = one_layer();
+  ThreadPool pool(1);
+  TimingTable table;
+  LayerTimer timer(pool, table);
+  const auto runs_beside = [&](const std::string& step, double best_ms) {
+    OffLayer layer(make_nchw_conv(one.work, micro_kernels(Isa::baseline), 1), one.work.shape.out,
+                   1);
+    const Timing timing = timer.time({layer, one.work.shape, step, {}}, best_ms);
+    CHECK(timing.runs == layer.runs - 1);  // the first one is not counted
+    return timing.runs;
+  };
+  CHECK(runs_beside("as fast", 1e9) > 2);
+  CHECK(runs_beside("slower", 1e-9) == 2);
+}
+
 SessionOptions options_of(const std::string& folder, std::int64_t batch, bool lists) {
   SessionOptions options;
   options.batch = batch;
