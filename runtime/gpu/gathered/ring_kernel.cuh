@@ -26,10 +26,9 @@ struct CompiledForm {
   static constexpr int kDepth = kForm.depth, kAhead = kForm.ahead, kPitch = kForm.pitch;
   static constexpr int kPairs = kHeight * kWidth / 2;
   static constexpr bool kCanPool = kHeight % 2 == 0 && kWidth % 2 == 0;
-  // Warps in fours get registers that three idle warps beside the copying one give up.
-  static constexpr bool kMovesRegisters = kWarps % 4 == 0;
-  static constexpr int kThreads = (kWarps + (kMovesRegisters ? 4 : 1)) * 32;
-  static constexpr int kRegisters = (65536 - 128 * 24) / (kWarps * 32) / 8 * 8;
+  // Eight warps get registers that three idle warps beside the copying one give up.
+  static constexpr bool kMovesRegisters = kWarps == 8;
+  static constexpr int kThreads = kMovesRegisters ? 384 : (kWarps + 1) * 32;
   static constexpr bool kHasSlices = kWarps == kSlicedWarps;
   static_assert(kHeight % 2 == 0 || (kHeight == 1 && kWidth % 2 == 0));
   static_assert(kAhead <= kPairs);
@@ -355,9 +354,7 @@ __device__ __forceinline__ void give_registers() {
 template <class Form>
 __device__ __forceinline__ void take_registers() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if constexpr (Form::kMovesRegisters) {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Form::kRegisters));
-  }
+  if constexpr (Form::kMovesRegisters) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
 #endif
 }
 
