@@ -3,7 +3,9 @@
 // and image, so that neighbours read neighbours.
 #include "runtime/gpu/pointwise/pool.h"
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/octet_grid.cuh"
@@ -100,6 +102,45 @@ __device__ Octet pool_octet(const DeviceView<const T>& in, const PoolWindow& w,
   return result;
 }
 
+// The maximum of half floats, with all loads in flight together. A pixel beyond the plane counts as
+// the nearest one of the plane, which is in the window too as long as padding is less than kSide.
+template <int kSide>
+__device__ uint4 largest_octet(const DeviceView<const __half>& in, const PoolWindow& w,
+                               const Coordinates& at) {
+  const __half* const plane = in.origin + in.offset(at.n, at.c, 0, 0);
+  const int y0 = static_cast<int>(at.y) * w.stride_h - w.pad_h;
+  const int x0 = static_cast<int>(at.x) * w.stride_w - w.pad_w;
+  uint4 values[kSide * kSide];
+#pragma unroll
+  for (int i = 0; i < kSide * kSide; ++i) {
+    const std::int64_t y = min(max(y0 + i / kSide, 0), w.height - 1);
+    const std::int64_t x = min(max(x0 + i % kSide, 0), w.width - 1);
+    values[i] = *reinterpret_cast<const uint4*>(plane + y * in.row + x * in.column);
+  }
+#pragma unroll
+  for (int i = 1; i < kSide * kSide; ++i) {
+    auto* const largest = reinterpret_cast<__half2*>(&values[0]);
+    const auto* const other = reinterpret_cast<const __half2*>(&values[i]);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) largest[k] = __hmax2_nan(largest[k], other[k]);
+  }
+  return values[0];
+}
+
+template <int kSide>
+__global__ void __launch_bounds__(kElementThreads)
+    max_octets_kernel(DeviceView<const __half> in, DeviceView<__half> out, PoolWindow window,
+                      OctetGrid grid) {
+  for_each_octet(grid, [&](const Coordinates& at, int count) {
+    __half* const to = out.origin + out.offset(at.n, at.c, at.y, at.x);
+    if (count >= kOctet) {
+      *reinterpret_cast<uint4*>(to) = largest_octet<kSide>(in, window, at);
+    } else {
+      store_octet(to, pool_octet<__half, kSide>(in, window, at, count, true), count, true);
+    }
+  });
+}
+
 template <typename T, int kSide>
 __global__ void __launch_bounds__(kElementThreads)
     pool_octets_kernel(DeviceView<const T> in, DeviceView<T> out, PoolWindow window, OctetGrid grid,
@@ -180,12 +221,22 @@ void launch_pool(ActivationView in, ActivationView out, const PoolWindow& window
     return;
   }
   const OctetGrid grid(out.format.layout, out.size);
+  const LaunchSize size{.blocks = element_grid(grid.order), .threads = kElementThreads};
+  const bool is_aligned = has_aligned_octets(in) && has_aligned_octets(out);
   const bool is_square = window.kernel_h == window.kernel_w;
+  const int side =
+      is_square && (window.kernel_h == 2 || window.kernel_h == 3) ? window.kernel_h : 0;
+  if constexpr (std::is_same_v<T, __half>) {
+    if (window.is_max && is_aligned && side > 0 && std::max(window.pad_h, window.pad_w) < side) {
+      launch_overlapping(side == 2 ? max_octets_kernel<2> : max_octets_kernel<3>, size, true,
+                         stream, source, target, window, grid);
+      return;
+    }
+  }
   auto kernel = pool_octets_kernel<T, 0>;
-  if (is_square && window.kernel_h == 2) kernel = pool_octets_kernel<T, 2>;
-  if (is_square && window.kernel_h == 3) kernel = pool_octets_kernel<T, 3>;
-  launch_overlapping(kernel, {element_grid(grid.order), kElementThreads}, true, stream, source,
-                     target, window, grid, has_aligned_octets(in) && has_aligned_octets(out));
+  if (side == 2) kernel = pool_octets_kernel<T, 2>;
+  if (side == 3) kernel = pool_octets_kernel<T, 3>;
+  launch_overlapping(kernel, size, true, stream, source, target, window, grid, is_aligned);
 }
 
 }  // namespace
