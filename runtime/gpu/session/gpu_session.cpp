@@ -9,6 +9,7 @@
 #include "runtime/device/graph.h"
 #include "runtime/gpu/pointwise/convert.h"
 #include "runtime/gpu/pointwise/noise.h"
+#include "runtime/gpu/session/byte_input.h"
 #include "runtime/gpu/session/caller_work.h"
 #include "runtime/gpu/session/kernel_timer.h"
 #include "runtime/gpu/session/network_executor.h"
@@ -96,16 +97,8 @@ class GpuSession : public Session {
            count_of(program_.input));
     }
     const CurrentDevice current(gpu_.index());
-    make_byte_buffers();
-    std::copy(input.begin(), input.end(), host_bytes_.values().begin());
     last_run_.hold(gpu_.stream());
-    CUDA_CHECK(cudaMemcpyAsync(bytes_.get(), host_bytes_.values().data(), bytes_.bytes(),
-                               cudaMemcpyHostToDevice, gpu_.stream()));
-    if (byte_graph_.is_empty()) {
-      executor_->enqueue_on_bytes(bytes_.get(), gpu_.stream());
-    } else {
-      byte_graph_.launch(gpu_.stream());
-    }
+    bytes_.enqueue(*executor_, input, !options_.is_profiled, gpu_.stream());
     fetch(output);
   }
 
@@ -262,20 +255,6 @@ class GpuSession : public Session {
     graph_ = DeviceGraph::capture(gpu_.stream(), [&] { executor_->enqueue(gpu_.stream()); });
   }
 
-  // With the first bytes, since most sessions never get some.
-  void make_byte_buffers() {
-    if (bytes_.count() > 0) return;
-    const std::size_t count = count_of(program_.input);
-    host_bytes_ = PinnedBuffer<std::uint8_t>(count);
-    bytes_ = DeviceBuffer<std::uint8_t>(count);
-    if (options_.is_profiled) return;
-    CUDA_CHECK(cudaMemsetAsync(bytes_.get(), 0, bytes_.bytes(), gpu_.stream()));
-    const auto enqueue = [&] { executor_->enqueue_on_bytes(bytes_.get(), gpu_.stream()); };
-    enqueue();  // loads code outside the recording
-    gpu_.synchronize();
-    byte_graph_ = DeviceGraph::capture(gpu_.stream(), enqueue);
-  }
-
   void enqueue_network(cudaStream_t stream) {
     if (graph_.is_empty()) {
       executor_->enqueue(stream);
@@ -344,11 +323,10 @@ class GpuSession : public Session {
   std::vector<LayerPlan> layers_;
   TimingCounts counts_;
   std::unique_ptr<NetworkExecutor> executor_;
-  DeviceGraph graph_, byte_graph_;  // of runs on floats, and on bytes
+  DeviceGraph graph_;
   Event last_run_{false};  // on a caller's stream; others follow it, as all use the same memory
   PinnedBuffer<float> input_, output_;
-  PinnedBuffer<std::uint8_t> host_bytes_;
-  DeviceBuffer<std::uint8_t> bytes_;
+  ByteInput bytes_;
   std::optional<std::int64_t> token_rows_;
 };
 

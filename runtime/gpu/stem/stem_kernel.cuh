@@ -124,6 +124,7 @@ class StemWarp {
         if (at_.y + pixel.y >= g.out_height || at_.x + pixel.x >= g.out_width) continue;
         compute(chunk, shared_ + static_cast<std::uint32_t>(stem_pixel_row(g, pixel) * kRowBytes));
         store(chunk, pixel);
+        __syncwarp();  // lanes without an image or channel store nothing
       }
     }
   }
