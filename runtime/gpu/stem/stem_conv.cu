@@ -42,6 +42,7 @@ void check(const StemLayer& layer, const Extents& in, const ActivationView& out)
   require(is_written(out.format, layer.problem.output), "the output is of another format");
   require(in.c == conv.in_channels, "the input has other channels");
   require(out.size == conv_output(conv, in), "the output has another size");
+  require(out.size.count() == 0 || in.count() > 0, "the input is empty");
 }
 
 template <typename In>

@@ -64,6 +64,7 @@ class StemFamily : public Family {
     const auto* conv = std::get_if<Conv>(&problem.step.op);
     const bool is_first = problem.step.inputs[0] == problem.program.input;
     if (conv == nullptr || !is_first) return "runs convolutions of the network's input";
+    if (problem.options.is_survey) return "layers of a survey may lie anywhere in a network";
     if (problem.options.precision != Precision::f16) return "wants half precision";
     if (stem_taps(*conv) > kMostStemTaps) {
       return "reads more than " + std::to_string(kMostStemTaps) + " values for an output";

@@ -47,34 +47,44 @@ struct StemForm {
 };
 
 // The value of an input element in half precision.
-__device__ __forceinline__ __half stem_value(const StemArguments&, int, const float* from) {
-  return __float2half_rn(*from);
+__device__ __forceinline__ __half stem_value(const StemArguments&, int, float element) {
+  return __float2half_rn(element);
 }
 __device__ __forceinline__ __half stem_value(const StemArguments& a, int channel,
-                                             const std::uint8_t* from) {
-  return __ldg(a.byte_values + channel * 256 + *from);
+                                             std::uint8_t element) {
+  return __ldg(a.byte_values + channel * 256 + element);
 }
 
-// One row of the box: a channel's pixel of eight images, from the first of them on.
+// One row of the box: a channel's pixel of eight images. What is not there is loaded from the
+// nearest pixel and image that are and then dropped: without branches all loads are under way
+// together.
 template <typename In>
 __device__ __forceinline__ uint4 stem_row_of(const StemArguments& a, int octet, int channel,
                                              const StemPixel& pixel) {
   const StemGeometry& g = a.g;
-  __half2 row[kGatheredImages / 2];
-  const bool is_inside = is_in_input(g, pixel);
-  const int images = is_inside ? g.images - octet * kGatheredImages : 0;
+  const int images = g.images - octet * kGatheredImages;
   const std::int64_t plane = std::int64_t{g.height} * g.width, image = g.channels * plane;
+  const int y = min(max(pixel.y, 0), g.height - 1), x = min(max(pixel.x, 0), g.width - 1);
   const In* from = static_cast<const In*>(a.in) + octet * kGatheredImages * image +
-                   channel * plane + std::int64_t{pixel.y} * g.width + pixel.x;
+                   channel * plane + std::int64_t{y} * g.width + x;
+  In elements[kGatheredImages];
 #pragma unroll
-  for (int i = 0; i < kGatheredImages / 2; ++i) {
-    const __half zero = __ushort_as_half(0);
-    const __half low = 2 * i < images ? stem_value(a, channel, from + 2 * i * image) : zero;
-    const __half high =
-        2 * i + 1 < images ? stem_value(a, channel, from + (2 * i + 1) * image) : zero;
-    row[i] = __halves2half2(low, high);
+  for (int i = 0; i < kGatheredImages; ++i) {
+    elements[i] = *from;
+    from += i + 1 < images ? image : 0;
   }
-  return *reinterpret_cast<const uint4*>(row);
+  const int there = is_in_input(g, pixel) ? images : 0;
+  __half row[kGatheredImages];
+#pragma unroll
+  for (int i = 0; i < kGatheredImages; ++i) {
+    const __half value = stem_value(a, channel, elements[i]);
+    row[i] = i < there ? value : __ushort_as_half(0);
+  }
+  const auto pair = [&](int i) {
+    const __half2 two = __halves2half2(row[i], row[i + 1]);
+    return *reinterpret_cast<const std::uint32_t*>(&two);
+  };
+  return make_uint4(pair(0), pair(2), pair(4), pair(6));
 }
 
 // Neighbouring threads have neighbouring pixels: a warp reads runs of 128 bytes of each image.

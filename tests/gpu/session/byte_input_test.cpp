@@ -116,21 +116,23 @@ TEST_CASE(
 TEST_CASE("the stem family serves first convolutions in half precision, the dense plan's too") {
   if (lacks_gpu()) return;
   const DeployedModel model = stem_model(33);
-  const auto candidates = [&](Precision precision) {
-    return make_gpu_session(model, {.batch = 8, .precision = precision})->layers()[0].candidates;
+  const auto candidates = [&](Precision precision, bool is_survey) {
+    const SessionOptions options{.batch = 8, .precision = precision, .is_survey = is_survey};
+    return make_gpu_session(model, options)->layers()[0].candidates;
   };
   const auto offers = [](const std::vector<CandidateTiming>& found, const std::string& text) {
     return std::ranges::any_of(found, [&](const CandidateTiming& candidate) {
       return candidate.family == "stem" && candidate.kernel.find(text) != std::string::npos;
     });
   };
-  const std::vector<CandidateTiming> half = candidates(Precision::f16);
+  const std::vector<CandidateTiming> half = candidates(Precision::f16, false);
   CHECK(offers(half, " nhwc f16"));
   CHECK(offers(half, " nhwc padded 7 f16"));
   for (const CandidateTiming& candidate : half) {
     if (candidate.family == "stem") CHECK(candidate.rejected == "");
   }
-  CHECK_FALSE(offers(candidates(Precision::f32), "stem"));
+  CHECK_FALSE(offers(candidates(Precision::f32, false), "stem"));
+  CHECK_FALSE(offers(candidates(Precision::f16, true), "stem"));
   const auto dense = make_gpu_session(
       model, {.batch = 8, .precision = Precision::f16, .choice = KernelChoice::dense});
   const std::string family = dense->layers()[0].family;
