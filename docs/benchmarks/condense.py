@@ -12,6 +12,7 @@ import sys
 
 PERCENTILES = ("min", "p10", "median", "p90", "max", "count")
 FIRST_LAYERS = 24
+INFINITY = float("inf")  # of what was refused
 
 
 def rounded(value, digits=9):
@@ -69,7 +70,7 @@ def condense_kernels(lines):
                                         "sparsity_percent", "sub_batch"))
         known = best.get(key)
         kernels = line.get("kernels", 1) + (known["kernels"] if known else 0)
-        if known is None or ("ms" in line and line["ms"] < known["ms"]):
+        if known is None or line.get("ms", INFINITY) < known.get("ms", INFINITY):
             best[key] = line
         best[key]["kernels"] = kernels
     return [rounded({k: v for k, v in line.items() if k != "speed_up_over_dense"}, 5) for line in best.values()]

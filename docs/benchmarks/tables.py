@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the tables and numbers of the pages from the raw results beside this file.
+"""Prints the tables, numbers and figures of the pages from the raw results beside this file.
 
-  tables.py            rewrites the marked blocks of README.md, docs/results.md, docs/challenge-data.md and docs/benchmarks/*.md
+  tables.py            rewrites the marked blocks of README.md, docs/results.md, docs/challenge-data.md and docs/benchmarks/*.md,
+                       and the figures
   tables.py --check    changes nothing; exit status 1 if a page differs from its raw results
 
 A block stands between  <!-- table: NAME -->  and  <!-- end -->  and is replaced as a whole; within a line it is
@@ -14,17 +15,18 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
-from printers import challenge, conv, cpu, demo, generated, peers, stack, trainings, vgg16  # noqa: E402
+from printers import challenge, conv, convolution, cpu, demo, generated, peers, stack, trainings, vgg16  # noqa: E402
 from printers.common import ROOT  # noqa: E402
 
 BLOCKS = {}
-for module in (challenge, conv, cpu, demo, generated, peers, stack, trainings, vgg16):
+for module in (challenge, conv, convolution, cpu, demo, generated, peers, stack, trainings, vgg16):
     BLOCKS.update(module.BLOCKS)
 PROJECT = ROOT.parent.parent
 README = PROJECT / "README.md"
 DATA = PROJECT / "docs" / "challenge-data.md"
 PAGES = [README, DATA, PROJECT / "docs" / "results.md", *sorted(ROOT.glob("*.md"))]
 HAVE_OTHER_TABLES = (README, DATA)  # of options, for example
+FIGURES = {ROOT / path: draw for path, draw in convolution.FIGURES.items()}
 BLOCK = re.compile(r"<!-- (table|value): ([\w.-]+) -->(.*?)<!-- end -->", re.DOTALL)
 
 
@@ -63,22 +65,31 @@ def printed(page):
         sys.exit(f"{page.relative_to(PROJECT)}: {error}")
 
 
+def drawn(path):
+    """The figure as it is, "" if it is not there, and as it should be."""
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    return old, FIGURES[path]() or ""
+
+
 def main():
     is_check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not is_check:
         sys.exit(__doc__)
     differing = []
-    for page in PAGES:
-        old, new = printed(page)
+    for page in [*FIGURES, *PAGES]:
+        old, new = drawn(page) if page in FIGURES else printed(page)
         if old == new:
             continue
         name = str(page.relative_to(PROJECT))
         differing.append(name)
         if is_check:
             sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, "raw results"))
-        else:
+        elif new:
             page.write_text(new, encoding="utf-8")
             print(f"{name}: rewritten")
+        else:
+            page.unlink()
+            print(f"{name}: removed, its raw results are gone")
     if is_check and differing:
         sys.exit(f"{', '.join(differing)}: other than the raw results; run docs/benchmarks/tables.py")
 

@@ -165,14 +165,15 @@ DeployedModel conv_model(const ConvLayer& layer, const ConvMask& mask) {
   DeployedModel model;
   Shape input = {conv.in_channels, layer.height, layer.width};
   if (conv.rank == 1) input = {conv.in_channels, layer.width};
-  model.graph = {
-      "bench",
-      {{"input", Input{input, false}, {}}, {"conv", conv, {"input"}}, {"relu", Relu{}, {"conv"}}}};
-  if (layer.is_pooled) model.graph.nodes.push_back({"pool", Pool{}, {"relu"}});
+  model.graph = {"bench", {{"input", Input{input, false}, {}}, {"conv", conv, {"input"}}}};
+  auto& nodes = model.graph.nodes;
+  if (layer.has_epilogue) nodes.push_back({"relu", Relu{}, {"conv"}});
+  if (layer.is_pooled) nodes.push_back({"pool", Pool{}, {nodes.back().name}});
   model.weights["conv.weight"] =
       random_weight({conv.out_channels, weight_columns(conv), mask.vector},
                     mask.sparsity_percent / 100, mask.kind, 1);
-  const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), 0.125f);
+  const float bias_value = layer.has_epilogue ? 0.125f : 0.0f;
+  const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), bias_value);
   model.weights["conv.bias"] = DenseWeight{{conv.out_channels}, encode_f32(bias)};
   return model;
 }

@@ -15,7 +15,8 @@ struct ConvLayer {
   std::int64_t height = 1;
   std::int64_t width = 1;
   Conv conv;
-  bool is_pooled = false;  // a max pooling of 2 x 2 follows the relu
+  bool is_pooled = false;    // a max pooling of 2 x 2 follows the relu
+  bool has_epilogue = true;  // bias and relu
 };
 
 // How the mask of a layer is drawn.

@@ -1,5 +1,7 @@
 #include "runtime/bench/gpu_bench.h"
 
+#include <cstdio>
+
 #include "runtime/cli/program.h"
 
 namespace winnow {
@@ -24,6 +26,18 @@ SessionOptions bench_session(const GpuBenchOptions& options, std::int64_t batch,
           .gpu = options.gpu,
           .use_tf32 = precision == "tf32",
           .all_plans = true};
+}
+
+void add_lines_options(CLI::App& app, std::string& out, double& seconds) {
+  app.add_option("--out", out, "Append lines to this file, and leave out what it has already");
+  app.add_option("--seconds", seconds, "Begin nothing further after this time")
+      ->check(CLI::PositiveNumber);
+}
+
+void report_left(const std::string& program, std::size_t masks, double seconds) {
+  if (masks == 0) return;
+  std::fprintf(stderr, "%s: %zu masks of layers are left after %g seconds\n", program.c_str(),
+               masks, seconds);
 }
 
 int gpu_bench_main(CLI::App& app, int argc, const char* const* argv,

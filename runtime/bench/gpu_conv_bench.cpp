@@ -7,8 +7,6 @@
 // run with bounds for every row (direct) and with rows padded to equal length (direct_ell),
 // balanced ones need neither. With f16 all run on tensor cores too (gathered).
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +18,7 @@
 #include "runtime/bench/conv_lines.h"
 #include "runtime/bench/gpu_bench.h"
 #include "runtime/bench/layer_bench.h"
+#include "runtime/bench/layer_line.h"
 #include "runtime/gpu/session/gpu_session.h"
 #include "runtime/plan/block_csr.h"
 
@@ -45,21 +44,6 @@ struct Arguments {
   LayerBenchOptions options;
 };
 
-class Deadline {
- public:
-  explicit Deadline(double seconds) : seconds_(seconds), begin_(Clock::now()) {}
-
-  bool is_over() const {
-    const std::chrono::duration<double> passed = Clock::now() - begin_;
-    return seconds_ > 0 && passed.count() > seconds_;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double seconds_;
-  Clock::time_point begin_;
-};
-
 // A layer at one batch size and precision.
 struct Group {
   const BenchCase& bench;
@@ -72,20 +56,6 @@ struct Group {
 };
 
 using Lines = std::vector<nlohmann::ordered_json>;
-
-nlohmann::ordered_json measured(nlohmann::ordered_json line, const LayerBenchRow& row,
-                                std::size_t kernels) {
-  line["family"] = row.family;
-  line["kernel"] = row.kernel;
-  line["kernels"] = kernels;
-  line["launches"] = row.launches;
-  if (row.clocks > 0) line["predicted_clocks"] = row.clocks;
-  line["ms"] = row.median_ms;
-  line["spread"] = row.spread;
-  if (row.clock_mhz > 0) line["sm_mhz"] = row.clock_mhz;
-  line["error"] = row.error;
-  return line;
-}
 
 std::vector<ConvMask> asked_masks(const Arguments& arguments) {
   std::vector<ConvMask> masks;
@@ -136,11 +106,7 @@ class Bench {
   }
 
   // Says how many masks of layers the time was too short for.
-  void finish() const {
-    if (left_ == 0) return;
-    std::fprintf(stderr, "gpu_conv_bench: %zu masks of layers are left after %g seconds\n", left_,
-                 arguments_.seconds);
-  }
+  void finish() const { report_left("gpu_conv_bench", left_, arguments_.seconds); }
 
  private:
   void run_mask(const Group& group, const ConvMask& mask, DenseBench& dense) {
@@ -148,7 +114,7 @@ class Bench {
     const LayerSetup setup(model, group.session);
     const SampledOutputs expected = sample_outputs(setup, kSamples);
     const LayerBenchRow dense_row = dense.measure(setup, expected);
-    Lines lines = {measured(line_of(group.run_of(mask)), dense_row, dense.kernels())};
+    Lines lines = {measured_line(line_of(group.run_of(mask)), dense_row, dense.kernels())};
     if (mask.sparsity_percent > 0) {
       for (const std::string& family : arguments_.families) {
         append_family(group, mask, model, family, {expected, dense_row.median_ms}, lines);
@@ -188,7 +154,7 @@ class Bench {
     for (const LayerBenchRow& row : rows) {
       const bool is_tile = arguments_.all_tiles && row.clocks > 0;
       if (!arguments_.all_kernels && !is_tile && &row != &*best) continue;
-      lines.push_back(measured(line, row, rows.size()));
+      lines.push_back(measured_line(line, row, rows.size()));
       lines.back()["speed_up_over_dense"] = dense_ms / row.median_ms;
     }
   }
@@ -256,10 +222,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   declare_masks(app, arguments);
   declare_kernels(app, arguments);
   app.add_option("--layer", arguments.only, "Only layers whose name contains this");
-  app.add_option("--out", arguments.out,
-                 "Append lines to this file, and leave out what it has already");
-  app.add_option("--seconds", arguments.seconds, "Begin nothing further after this time")
-      ->check(CLI::PositiveNumber);
+  add_lines_options(app, arguments.out, arguments.seconds);
   app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -1,4 +1,4 @@
-"""Tests of docs/benchmarks/tables.py and condense.py; the folder is the argument."""
+"""Tests of docs/benchmarks/tables.py and condense.py; the folder is the argument. Results in convolution/ are made up."""
 import json
 import pathlib
 import shutil
@@ -6,9 +6,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 BENCHMARKS = pathlib.Path(sys.argv.pop(1)).resolve()
 PROJECT = BENCHMARKS.parent.parent
+MADE_UP = pathlib.Path(__file__).resolve().parent / "convolution"
 
 
 class Copy:
@@ -78,6 +80,78 @@ class Tables(unittest.TestCase):
                 self.assertIn(message, check.stderr)
 
 
+class Convolution(unittest.TestCase):
+    """The page of convolutions, printed from results that are made up."""
+
+    def printed(self, copy, *names):
+        folder = copy.root / "docs/benchmarks/convolution"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name in names:
+            (folder / name).parent.mkdir(exist_ok=True)
+            shutil.copy(MADE_UP / name, folder / name)
+        run = copy.tables()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(copy.tables("--check").returncode, 0)
+        return (copy.root / "docs/benchmarks/convolution.md").read_text(encoding="utf-8")
+
+    def test_what_was_not_measured_is_said_to_be_so(self):
+        with Copy() as copy:
+            page = self.printed(copy)
+            self.assertEqual(page.count("\nNot measured.\n"), 12)
+            self.assertFalse((copy.root / "docs/benchmarks/convolution/speed-ups.svg").exists())
+
+    def test_cells_of_targets_have_dense_on_the_same_weights_ours_and_the_ratio(self):
+        with Copy() as copy:
+            page = self.printed(copy, "targets.jsonl")
+            self.assertIn("| layer | dense, random weights | 80 % | 90 % |", page)
+            self.assertIn("| vgg224 3x3 512x28x28->512 | 600 | 500 / 250 = 2.00x | 480 / 160 = 3.00x |", page)
+            self.assertIn("| vgg224 3x3 64x224x224->64 + pool | 1200 | 1000 / 800 = 1.25x |  |", page)
+            self.assertIn("| vgg224 3x3 512x28x28->512 | 600 | 470 / 940 = 0.50x |", page)
+            self.assertIn("1755 to 1980 MHz, median 1980", page)
+            self.assertIn("f16 dense 1.0e-04, f16 gathered 1.0e-04", page)
+            self.assertIn("](convolution/speed-ups.svg)", page)
+            figure = (copy.root / "docs/benchmarks/convolution/speed-ups.svg").read_text(encoding="utf-8")
+            self.assertEqual(len(ElementTree.fromstring(figure).findall("{http://www.w3.org/2000/svg}polyline")), 3)
+            for name in ("vgg224 512x28x28-&gt;512", "vgg224 512x28x28-&gt;512, elements", "vgg224 64x224x224-&gt;64 + pool"):
+                self.assertIn(f">{name}</text>", figure)
+
+    def test_the_papers_tables_stand_beside_ours(self):
+        with Copy() as copy:
+            page = self.printed(copy, "paper.jsonl")
+            self.assertIn("| vgg224 3x3 512x14x14->512, 90 % | 9 | 4.84 | 4.31 | 1.12x | 2.000 | 2.000 | 1.00x | 1.000 | 2.00x | 0.750 |", page)
+            self.assertIn("| text k=2 300x64->100, 77 % | 13 | 0.192 | 0.176 | 1.09x | 2.000 | 2.000 | 1.00x | 1.000 | 2.00x |  |", page)
+            self.assertIn("| vgg224 3x3 512x14x14->512, 90 % | 9 | 4.66 | 4.18 | 1.11x | 2.000 | 2.000 | 1.00x | 1.000 | 2.00x | 0.500 | 4.00x |", page)
+            self.assertIn("| f32 | 64 |  | 0 of 1, 0.50x |  |", page)
+            self.assertIn("| f16 | 128 | 0 of 2, 1.00x | 2 of 2, 2.00x | 1 of 1, 4.00x |", page)
+            self.assertIn("| VGG16 | 10 % | 38 to 45 % | +50 % (+50 to +50) | +25 % (+25 to +25) | +0 % (+0 to +0) | +10 % (+10 to +10) |", page)
+            self.assertIn("| text, k=2 | 26 % | -50 % (-50 to -50) |", page)
+
+    def test_rivals_have_their_gathering_their_cost_and_their_refusals(self):
+        with Copy() as copy:
+            page = self.printed(copy, "rivals.jsonl")
+            self.assertIn("| vgg224 3x3 512x14x14->512 | 90 %, vectors of 16 | 200 | 100 |  |  |  |  |  | 400 | 300 | 50.0 |  |  |", page)
+            self.assertIn("| vgg224 3x3 512x14x14->512 | dense | 210 |  |  | 120 |  | refused | 150 |", page)
+            self.assertIn("| cublaslt fp8 | 3 % (3 to 3) |  |", page)
+            self.assertIn("| cudnn int8 |  | a / b |", page)
+
+    def test_networks_are_sorted_by_batch_and_drawn(self):
+        with Copy() as copy:
+            page = self.printed(copy, "networks/made-up.json")
+            self.assertIn("| made-up | f16 | 1 | 4.0000 | 3.0000 | 2.0000 | 2.00x |\n| made-up | f16 | 128 |", page)
+            self.assertTrue((copy.root / "docs/benchmarks/convolution/networks.svg").exists())
+
+    def test_a_figure_whose_raw_results_are_gone_is_removed(self):
+        with Copy() as copy:
+            self.printed(copy, "targets.jsonl")
+            (copy.root / "docs/benchmarks/convolution/targets.jsonl").unlink()
+            check = copy.tables("--check")
+            self.assertEqual(check.returncode, 1)
+            self.assertIn("docs/benchmarks/convolution/speed-ups.svg", check.stderr)
+            self.assertIn("removed, its raw results are gone", copy.tables().stdout)
+            self.assertEqual(copy.tables("--check").returncode, 0)
+
+
 class Condense(unittest.TestCase):
     def condensed(self, name, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -122,6 +196,14 @@ class Condense(unittest.TestCase):
                  self.condensed("conv.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).splitlines()]
         self.assertEqual([line["ms"] for line in found], [3.1235, 2.0, 1.0])
         self.assertNotIn("speed_up_over_dense", found[0])
+
+    def test_lines_of_other_sub_batches_are_other_cases_and_a_refusal_stays(self):
+        case = {"layer": "a", "batch": 1, "precision": "f16", "family": "direct"}
+        lines = [{**case, "sub_batch": 1, "ms": 3.0}, {**case, "sub_batch": 2, "ms": 2.0}, {**case, "family": "x", "refused": "r"}]
+        found = [json.loads(line) for line in
+                 self.condensed("conv.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).splitlines()]
+        self.assertEqual([line.get("ms") for line in found], [3.0, 2.0, None])
+        self.assertEqual(found[2]["refused"], "r")
 
     def test_the_raw_results_of_the_pages_are_condensed(self):
         with Copy() as copy:
