@@ -9,6 +9,7 @@
 #include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/nchw_conv.h"
 #include "runtime/cpu/nhwc_conv.h"
+#include "runtime/cpu/row_conv.h"
 
 namespace winnow {
 namespace {
@@ -117,12 +118,10 @@ void add_dense(const ConvWork& work, const CandidateOptions& options, Slots& slo
   } else {
     slots.skip();
   }
-  // Code of many weights would not stay in a cache, and that of the zeros beside a mask only loses.
-  constexpr std::int64_t kFewWeights = 64 * 1024;
+  // Beside a mask it only makes the dense baseline of a layer that no dense kernel wins.
   const bool is_alone = !options.has_mask || options.choice != KernelChoice::measured;
-  if (is_alone && work.shape.out.c * work.shape.cols() <= kFewWeights &&
-      may_generate(work, options)) {
-    slots.add([&] { return make_jit_dense(work, jit_options(options)); });
+  if (is_alone && options.can_interleave && options.isa == Isa::avx512 && row_conv_fits(work)) {
+    slots.add([&] { return make_row_conv(work, options.is_first); });
   }
 }
 

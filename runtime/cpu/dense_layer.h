@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "runtime/base/library_facts.h"
-#include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/layer.h"
 
 namespace winnow {
@@ -14,9 +13,6 @@ namespace winnow {
 // Family "dense" by our own register-blocked direct convolution; always there.
 std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernels& kernels,
                                          int threads);
-
-// Family "dense" by code generated for all weights, zeros too. Requires jit_conv_fits(work).
-std::unique_ptr<CpuLayer> make_jit_dense(const ConvWork& work, const JitOptions& options);
 
 // Family "dense" by oneDNN, in the layouts that it prefers: by its algorithm number `algorithm`
 // (direct, Winograd, ...) of those that may run the work. Null in a build without oneDNN, and for

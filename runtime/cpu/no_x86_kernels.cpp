@@ -1,4 +1,7 @@
+#include "runtime/base/error.h"
+#include "runtime/cpu/copy_rows.h"
 #include "runtime/cpu/micro_kernels.h"
+#include "runtime/cpu/row_kernel.h"
 
 namespace winnow {
 
@@ -7,6 +10,16 @@ const MicroKernels* avx2_kernels() {
 }
 const MicroKernels* avx512_kernels() {
   return nullptr;
+}
+
+void copy_rows(const RowCopy&, float*) {
+  fail(ErrorCode::internal, "copy_rows() needs AVX-512");
+}
+int row_channels(int) {
+  return 1;
+}
+void run_row_tile(int, const RowTile&) {
+  fail(ErrorCode::internal, "run_row_tile() needs AVX-512");
 }
 
 }  // namespace winnow

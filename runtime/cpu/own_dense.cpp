@@ -41,12 +41,4 @@ std::unique_ptr<CpuLayer> make_own_dense(const ConvWork& work, const MicroKernel
   return layer;
 }
 
-std::unique_ptr<CpuLayer> make_jit_dense(const ConvWork& work, const JitOptions& options) {
-  const ConvWork dense{work.shape, all_blocks(work, 1), work.bias, work.has_relu};
-  auto layer = make_jit_conv(dense, options);
-  layer->family = "dense";
-  layer->kernel = "own " + layer->kernel;
-  return layer;
-}
-
 }  // namespace winnow

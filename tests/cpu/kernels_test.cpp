@@ -12,6 +12,7 @@
 #include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/nchw_conv.h"
 #include "runtime/cpu/nhwc_conv.h"
+#include "runtime/cpu/row_conv.h"
 #include "tests/cpu/random_work.h"
 
 namespace winnow {
@@ -106,7 +107,6 @@ Layers jit_layers(const ConvWork& work, const MicroKernels& kernels, int threads
   if (kernels.isa != Isa::avx512 || !jit_conv_fits(work)) return {};
   Layers layers = one(make_jit_conv(work, {.threads = threads}));
   layers.push_back(make_jit_conv(work, {.threads = threads, .reads_plain = true}));
-  layers.push_back(make_jit_dense(work, {.threads = threads}));
   if (jit_conv_interleaves(work)) {
     layers.push_back(make_jit_conv(work, {.threads = threads, .is_interleaved = true}));
   }
@@ -175,6 +175,21 @@ TEST_CASE("work for several threads agrees with the reference in every kernel") 
     return layers;
   };
   CHECK(compare({random_large_conv, 15, 8}, make) >= 30);
+}
+
+Layers row_layers(const ConvWork& work, const MicroKernels& kernels, int) {
+  if (kernels.isa != Isa::avx512 || !row_conv_fits(work)) return {};
+  Layers layers = one(make_row_conv(work, false));
+  layers.push_back(make_row_conv(work, true));
+  return layers;
+}
+
+TEST_CASE("dense convolution over rows agrees with the reference") {
+  const int compared = compare({random_conv, 300, 14}, row_layers);
+  const int wide = compare({random_wide_conv, 150, 15}, row_layers);
+  if (available_isas().back() != Isa::avx512) return;
+  CHECK(compared >= 100);
+  CHECK(wide >= 60);
 }
 
 TEST_CASE("dense convolution agrees with the reference") {

@@ -73,6 +73,21 @@ double product_of(const Conv& op, const std::array<std::int64_t, 2>& sides, std:
          static_cast<double>(cols) / static_cast<double>(op.stride[0] * op.stride[1]);
 }
 
+void fill(Random& random, const Conv& op, const std::array<std::int64_t, 2>& sides,
+          RandomWork& work) {
+  work.vector = pick(random, kVectors);
+  work.input = {work.batch, op.in_channels, sides[1]};
+  if (op.rank == 2) work.input.insert(work.input.begin() + 2, sides[0]);
+  const std::int64_t cols = op.in_channels / op.groups * op.kernel[0] * op.kernel[1];
+  work.weight = random_weight(random, op.out_channels, cols, work.vector);
+  work.op = op;
+  work.has_relu = random.chance(0.5);
+  for (std::int64_t k = 0; k < op.out_channels; ++k) {
+    work.bias.push_back(static_cast<float>(random.normal()));
+  }
+  work.text = text_of(work);
+}
+
 // `smallest` and `largest` count multiply-accumulates.
 RandomWork sized_conv(Random& random, double smallest, double largest) {
   for (;;) {
@@ -89,17 +104,7 @@ RandomWork sized_conv(Random& random, double smallest, double largest) {
     work.batch = pick(random, kBatches);
     const double product = product_of(op, sides, work.batch);
     if (product < smallest || product > largest) continue;
-    work.vector = pick(random, kVectors);
-    work.input = {work.batch, op.in_channels, sides[1]};
-    if (op.rank == 2) work.input.insert(work.input.begin() + 2, sides[0]);
-    const std::int64_t cols = op.in_channels / op.groups * op.kernel[0] * op.kernel[1];
-    work.weight = random_weight(random, op.out_channels, cols, work.vector);
-    work.op = op;
-    work.has_relu = random.chance(0.5);
-    for (std::int64_t k = 0; k < op.out_channels; ++k) {
-      work.bias.push_back(static_cast<float>(random.normal()));
-    }
-    work.text = text_of(work);
+    fill(random, op, sides, work);
     return work;
   }
 }
@@ -112,6 +117,18 @@ RandomWork random_conv(Random& random) {
 
 RandomWork random_large_conv(Random& random) {
   return sized_conv(random, 5e6, 1e7);
+}
+
+RandomWork random_wide_conv(Random& random) {
+  RandomWork work;
+  Conv op;
+  op.in_channels = random.between(1, 3);
+  op.out_channels = random.between(1, 20);
+  std::array<std::int64_t, 2> sides = {random.between(1, 4), random.between(1, 250)};
+  set_geometry(op, random, sides);
+  work.batch = random.between(1, 3);
+  fill(random, op, sides, work);
+  return work;
 }
 
 RandomWork random_linear(Random& random) {

@@ -28,6 +28,7 @@ struct RandomWork {
 // dimensions are paired with small ones so that the reference stays quick.
 RandomWork random_conv(Random& random);
 RandomWork random_large_conv(Random& random);  // enough work for several threads
+RandomWork random_wide_conv(Random& random);   // few channels, rows of up to 250
 RandomWork random_linear(Random& random);
 
 ConvWork conv_work(const RandomWork& work);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/divided_up.h"
-#include "runtime/cpu/jit/copy_rows.h"
+#include "runtime/cpu/copy_rows.h"
 
 namespace winnow {
 

@@ -1,5 +1,5 @@
 // Compiled with -mavx512f: nothing here may be shared with other files.
-#include "runtime/cpu/jit/copy_rows.h"
+#include "runtime/cpu/copy_rows.h"
 
 #include <immintrin.h>
 
