@@ -117,6 +117,7 @@ class Bench {
     Lines lines = {measured_line(line_of(group.run_of(mask)), dense_row, dense.kernels())};
     if (mask.sparsity_percent > 0) {
       for (const std::string& family : arguments_.families) {
+        if (family == "none") continue;
         append_family(group, mask, model, family, {expected, dense_row.median_ms}, lines);
       }
     }
@@ -198,9 +199,10 @@ void declare_masks(CLI::App& app, Arguments& arguments) {
 }
 
 void declare_kernels(CLI::App& app, Arguments& arguments) {
-  app.add_option("--families", arguments.families, "Sparse kernel families beside the dense ones")
+  app.add_option("--families", arguments.families,
+                 "Sparse kernel families beside the dense kernels, or none")
       ->delimiter(',')
-      ->check(CLI::IsMember({"direct", "direct_ell", "gathered"}))
+      ->check(CLI::IsMember({"direct", "direct_ell", "gathered", "none"}))
       ->capture_default_str();
   app.add_option("--sub-batch", arguments.sub_batches,
                  "Images per thread of direct, a line for each; 0 is the fastest of 1, 2, 4 and 8")
