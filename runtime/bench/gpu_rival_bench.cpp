@@ -75,6 +75,11 @@ class RivalRun {
   void add_ours() {
     add_row(dense_.measure(setup_, expected_), dense_.kernels());
     if (!is_sparse()) return;
+    const std::string refused = setup_.why_not("gathered", place_.gpu);
+    if (!refused.empty()) {
+      lines_.push_back(refused_line(line_of(run_), "gathered", refused));
+      return;
+    }
     const auto rows = bench_family("gathered", setup_, expected_, place_);
     add_row(*std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms), rows.size());
   }
@@ -138,10 +143,7 @@ class RivalRun {
       refused = error.what();
     }
     if (rows.empty()) {
-      nlohmann::ordered_json line = line_of(run_);
-      line["family"] = family;
-      line["refused"] = refused;
-      lines_.push_back(line);
+      lines_.push_back(refused_line(line_of(run_), family, refused));
       return;
     }
     const auto& best = *std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms);

@@ -199,7 +199,7 @@ def sub_batches():
     for size in (1, 2, 4, 8):
         def ratios(row, size=size):
             found = [(row.get((family, size)), fastest(row, family)) for family in ("direct_ell", "direct")]
-            return [fixed["ms"] / best["ms"] for fixed, best in found if fixed and best]
+            return [fixed["ms"] / best["ms"] for fixed, best in found if best and "ms" in (fixed or {})]
         columns[size] = by_kind(ratios)
     body = [[kind, *(DROPS[key].get(kind.split(",")[0], "") for key in ("sub_batch", "k_blocks")),
              *(spans(columns[size][kind]) if kind in columns[size] else "" for size in columns)] for kind in columns[1]]
