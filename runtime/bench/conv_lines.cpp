@@ -35,6 +35,13 @@ nlohmann::ordered_json line_of(const ConvRun& run) {
           {"vector", run.mask.vector},  {"sparsity_percent", run.mask.sparsity_percent}};
 }
 
+nlohmann::ordered_json refused_line(nlohmann::ordered_json line, const std::string& family,
+                                    const std::string& reason) {
+  line["family"] = family;
+  line["refused"] = reason;
+  return line;
+}
+
 ConvLines::ConvLines(std::string path) : path_(std::move(path)) {
   if (path_.empty() || !std::filesystem::exists(path_)) return;
   std::istringstream text(read_text_file(path_, kMostBytes));

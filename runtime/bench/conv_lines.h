@@ -22,6 +22,10 @@ struct ConvRun {
 // "layer", "batch", "precision", "masks", "vector", "sparsity_percent".
 nlohmann::ordered_json line_of(const ConvRun& run);
 
+// `line` with "family" and "refused": why the family does not run the layer.
+nlohmann::ordered_json refused_line(nlohmann::ordered_json line, const std::string& family,
+                                    const std::string& reason);
+
 // Results in a file, or on stdout. What a file has need not be measured again.
 class ConvLines {
  public:

@@ -2,10 +2,11 @@
 //
 // Each line is the fastest kernel of a family on one layer, of `kernels` that were timed: time of
 // one launch (median over CUDA graphs of `launches` launches), spread, clock of the SMs, and error
-// against fp64 on a sample. Dense kernels are timed on the very weights of each mask, with their
-// zeros, and once on random dense weights (sparsity 0), which draw more power. Independent masks
-// run with bounds for every row (direct) and with rows padded to equal length (direct_ell),
-// balanced ones need neither. With f16 all run on tensor cores too (gathered).
+// against fp64 on a sample; or "refused" with the reason. Dense kernels are timed on the very
+// weights of each mask, with their zeros, and once on random dense weights (sparsity 0), which draw
+// more power. Independent masks run with bounds for every row (direct) and with rows padded to
+// equal length (direct_ell), balanced ones need neither. With f16 all run on tensor cores too
+// (gathered).
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -117,6 +118,7 @@ class Bench {
     Lines lines = {measured_line(line_of(group.run_of(mask)), dense_row, dense.kernels())};
     if (mask.sparsity_percent > 0) {
       for (const std::string& family : arguments_.families) {
+        if (family == "none") continue;
         append_family(group, mask, model, family, {expected, dense_row.median_ms}, lines);
       }
     }
@@ -137,13 +139,17 @@ class Bench {
     for (const int sub_batch : is_gathered ? std::vector<int>{0} : arguments_.sub_batches) {
       SessionOptions session = group.session;
       session.sub_batch = sub_batch;
-      LayerSetup setup(model, session);
-      const auto rows = bench_family(family, setup, beside.expected, place_);
-      if (rows.empty()) continue;
       nlohmann::ordered_json line = line_of(group.run_of(mask));
       line["pads_per_block"] = pads;
       if (sub_batch > 0) line["sub_batch"] = sub_batch;
-      append_rows(line, rows, beside.dense_ms, lines);
+      LayerSetup setup(model, session);
+      const std::string refused = setup.why_not(family, gpu_);
+      if (!refused.empty()) {
+        lines.push_back(refused_line(line, family, refused));
+        continue;
+      }
+      const auto rows = bench_family(family, setup, beside.expected, place_);
+      if (!rows.empty()) append_rows(line, rows, beside.dense_ms, lines);
     }
   }
 
@@ -198,9 +204,10 @@ void declare_masks(CLI::App& app, Arguments& arguments) {
 }
 
 void declare_kernels(CLI::App& app, Arguments& arguments) {
-  app.add_option("--families", arguments.families, "Sparse kernel families beside the dense ones")
+  app.add_option("--families", arguments.families,
+                 "Sparse kernel families beside the dense kernels, or none")
       ->delimiter(',')
-      ->check(CLI::IsMember({"direct", "direct_ell", "gathered"}))
+      ->check(CLI::IsMember({"direct", "direct_ell", "gathered", "none"}))
       ->capture_default_str();
   app.add_option("--sub-batch", arguments.sub_batches,
                  "Images per thread of direct, a line for each; 0 is the fastest of 1, 2, 4 and 8")

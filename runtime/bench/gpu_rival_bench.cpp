@@ -42,12 +42,13 @@ using Lines = std::vector<nlohmann::ordered_json>;
 class RivalRun {
  public:
   RivalRun(const DeployedModel& model, const SessionOptions& session, const ConvRun& run,
-           const BenchPlace& place)
+           const BenchPlace& place, DenseBench& dense)
       : model_(model),
         setup_(model, session),
         session_(session),
         run_(run),
         place_(place),
+        dense_(dense),
         problem_(rival_problem(setup_)),
         expected_(sample_outputs(setup_, kSamples)) {}
 
@@ -72,9 +73,13 @@ class RivalRun {
   bool is_sparse() const { return run_.mask.sparsity_percent > 0; }
 
   void add_ours() {
-    DenseBench dense(setup_, place_);
-    add_row(dense.measure(setup_, expected_), dense.kernels());
+    add_row(dense_.measure(setup_, expected_), dense_.kernels());
     if (!is_sparse()) return;
+    const std::string refused = setup_.why_not("gathered", place_.gpu);
+    if (!refused.empty()) {
+      lines_.push_back(refused_line(line_of(run_), "gathered", refused));
+      return;
+    }
     const auto rows = bench_family("gathered", setup_, expected_, place_);
     add_row(*std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms), rows.size());
   }
@@ -138,10 +143,7 @@ class RivalRun {
       refused = error.what();
     }
     if (rows.empty()) {
-      nlohmann::ordered_json line = line_of(run_);
-      line["family"] = family;
-      line["refused"] = refused;
-      lines_.push_back(line);
+      lines_.push_back(refused_line(line_of(run_), family, refused));
       return;
     }
     const auto& best = *std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms);
@@ -158,44 +160,77 @@ class RivalRun {
   SessionOptions session_;
   ConvRun run_;
   const BenchPlace& place_;
+  DenseBench& dense_;
   RivalProblem problem_;
   SampledOutputs expected_;
   Lines lines_;
 };
 
-int run(const Arguments& arguments) {
-  GpuContext gpu(arguments.common.gpu);
-  const SmClock clock(arguments.common.gpu);
-  const BenchPlace place{gpu, clock, arguments.options};
-  ConvLines lines(arguments.out);
-  const Deadline deadline(arguments.seconds);
-  nlohmann::ordered_json header;
-  header["gpu"] = gpu_description(arguments.common.gpu);
-  header["set"] = arguments.set;
-  header["graphs"] = arguments.options.repeats;
-  lines.write({header});
-  std::size_t left = 0;
-  for (BenchCase bench : conv_cases(arguments.set)) {
-    if (bench.layer.is_pooled || bench.layer.name.find(arguments.only) == std::string::npos) {
-      continue;
+// Measures layers in one process.
+class Bench {
+ public:
+  explicit Bench(const Arguments& arguments)
+      : arguments_(arguments),
+        gpu_(arguments.common.gpu),
+        clock_(arguments.common.gpu),
+        place_{gpu_, clock_, arguments.options},
+        lines_(arguments.out),
+        deadline_(arguments.seconds) {
+    nlohmann::ordered_json header;
+    header["gpu"] = gpu_description(arguments.common.gpu);
+    header["set"] = arguments.set;
+    header["graphs"] = arguments.options.repeats;
+    lines_.write({std::move(header)});
+  }
+
+  void run(const ConvLayer& layer, const std::vector<ConvMask>& masks, std::int64_t batch) {
+    std::vector<ConvMask> wanted = masks;
+    std::erase_if(wanted, [&](const ConvMask& mask) {
+      return lines_.has({layer.name, batch, "f16", mask});
+    });
+    if (wanted.empty()) return;
+    if (deadline_.is_over()) {
+      left_ += wanted.size();
+      return;
     }
-    bench.layer.has_epilogue = false;
-    bench.masks.push_back({});  // random dense weights
-    for (const std::int64_t batch : arguments.common.batches) {
-      for (const ConvMask& mask : bench.masks) {
-        const ConvRun measured{bench.layer.name, batch, "f16", mask};
-        if (lines.has(measured)) continue;
-        if (deadline.is_over()) {
-          ++left;
-          continue;
-        }
-        const DeployedModel model = conv_model(bench.layer, mask);
-        const SessionOptions session = bench_session(arguments.common, batch, "f16");
-        lines.write(RivalRun(model, session, measured, place).lines());
+    const SessionOptions session = bench_session(arguments_.common, batch, "f16");
+    const DeployedModel first = conv_model(layer, wanted.front());
+    const LayerSetup setup(first, session);
+    DenseBench dense(setup, place_);
+    for (const ConvMask& mask : wanted) {
+      if (deadline_.is_over()) {
+        ++left_;
+        continue;
       }
+      const DeployedModel model = conv_model(layer, mask);
+      const ConvRun measured{layer.name, batch, "f16", mask};
+      lines_.write(RivalRun(model, session, measured, place_, dense).lines());
     }
   }
-  report_left("gpu_rival_bench", left, arguments.seconds);
+
+  void finish() const { report_left("gpu_rival_bench", left_, arguments_.seconds); }
+
+ private:
+  const Arguments& arguments_;
+  GpuContext gpu_;
+  SmClock clock_;
+  BenchPlace place_;
+  ConvLines lines_;
+  Deadline deadline_;
+  std::size_t left_ = 0;
+};
+
+int run(const Arguments& arguments) {
+  Bench bench(arguments);
+  for (BenchCase one : conv_cases(arguments.set)) {
+    if (one.layer.is_pooled || one.layer.name.find(arguments.only) == std::string::npos) continue;
+    one.layer.has_epilogue = false;
+    one.masks.push_back({});  // random dense weights
+    for (const std::int64_t batch : arguments.common.batches) {
+      bench.run(one.layer, one.masks, batch);
+    }
+  }
+  bench.finish();
   return 0;
 }
 

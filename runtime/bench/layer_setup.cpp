@@ -99,11 +99,15 @@ LayerKernel LayerSetup::whole(LayerKernel convolution) const {
   return convolution;
 }
 
+std::string LayerSetup::why_not(const std::string& family, GpuContext& gpu) {
+  asked_.family = family;
+  return family_named(family).why_not(problem_of(0), gpu);
+}
+
 std::vector<LayerKernel> LayerSetup::kernels(const std::string& name, GpuContext& gpu) {
-  const Family& family = family_named(name);
-  asked_.family = name;
-  const std::string reason = family.why_not(problem_of(0), gpu);
+  const std::string reason = why_not(name, gpu);
   if (!reason.empty()) fail(ErrorCode::device, name, ": ", reason);
+  const Family& family = family_named(name);
   std::vector<LayerKernel> found;
   append_alone(family, gpu, found);
   if (pool() != nullptr) append_fused(family, gpu, found);

@@ -43,6 +43,9 @@ class LayerSetup {
   Precision precision() const { return asked_.precision; }
   const OrderTables& orders() const { return orders_; }
 
+  // Why the family cannot run the layer, in one line; empty if it can.
+  std::string why_not(const std::string& family, GpuContext& gpu);
+
   // The kernels of a family, whether or not a planner would offer them, each once: formats differ
   // in halos only. With a pooling: its kernel after each, and those that compute both. Throws
   // Error{device} if the family cannot run the layer.

@@ -27,6 +27,11 @@ TEST_CASE("a line names what was measured") {
         R"("sparsity_percent":90.0})");
 }
 
+TEST_CASE("a refusal says which family and why") {
+  CHECK(refused_line({{"layer", "a"}}, "gathered", "too small").dump() ==
+        R"({"layer":"a","family":"gathered","refused":"too small"})");
+}
+
 TEST_CASE("a file of lines knows what it has when it is opened again") {
   const TemporaryDirectory folder;
   const std::string path = folder / "lines.jsonl";

@@ -124,6 +124,7 @@ class Convolution(unittest.TestCase):
             self.assertIn("| vgg224 3x3 512x14x14->512, 90 % | 9 | 4.66 | 4.18 | 1.11x | 2.000 | 2.000 | 1.00x | 1.000 | 2.00x | 0.500 | 4.00x |", page)
             self.assertIn("| f32 | 64 |  | 0 of 1, 0.50x |  |", page)
             self.assertIn("| f16 | 128 | 0 of 2, 1.00x | 2 of 2, 2.00x | 1 of 1, 4.00x |", page)
+            self.assertIn("| tf32 | 128 | 0 of 1, 0.38x | 0 of 1, 0.75x |  |", page)
             self.assertIn("| VGG16 | 10 % | 38 to 45 % | +50 % (+50 to +50) | +25 % (+25 to +25) | +0 % (+0 to +0) | +10 % (+10 to +10) |", page)
             self.assertIn("| text, k=2 | 26 % | -50 % (-50 to -50) |", page)
 

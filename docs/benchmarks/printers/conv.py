@@ -10,7 +10,7 @@ DENSE = ("dense", "independent")
 
 
 def lines(precision):
-    return [line for line in read_lines(f"direct-conv/conv-{precision}.jsonl") if "layer" in line]
+    return [line for line in read_lines(f"direct-conv/conv-{precision}.jsonl") if "ms" in line]
 
 
 def cases(precision):
