@@ -83,11 +83,28 @@ void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
 
 Engine::Engine(const std::string& path, Device device, const SessionOptions& options,
                const OpenOptions& open)
-    : model_(open_model(path, options.batch, open)),
+    : model_(std::make_shared<const DeployedModel>(open_model(path, options.batch, open))),
       batch_(options.batch),
-      input_size_(sample_size(model_, false)),
-      output_size_(sample_size(model_, true)),
-      session_(make_session(model_, device, options)) {}
+      input_size_(sample_size(*model_, false)),
+      output_size_(sample_size(*model_, true)),
+      session_(make_session(*model_, device, options)) {}
+
+Engine::Engine(const Engine& other, std::unique_ptr<Session> session)
+    : model_(other.model_),
+      batch_(other.batch_),
+      input_size_(other.input_size_),
+      output_size_(other.output_size_),
+      session_(std::move(session)) {}
+
+Engine Engine::share() const {
+  return Engine(*this, session_->share());
+}
+
+void Engine::run(std::int64_t samples, decltype(SampleStream::read) read,
+                 decltype(SampleStream::write) write) {
+  session_->run_all(
+      {samples, batch_, input_size_, output_size_, std::move(read), std::move(write)});
+}
 
 void Engine::run(std::span<const float> input, std::span<float> output) {
   const auto samples = static_cast<std::int64_t>(input.size()) / input_size_;
@@ -96,21 +113,13 @@ void Engine::run(std::span<const float> input, std::span<float> output) {
     fail(ErrorCode::usage, "run: input of ", input.size(), " and output of ", output.size(),
          " floats; a sample has ", input_size_, " and ", output_size_);
   }
-  std::vector<float> last_in, last_out;
-  for (std::int64_t first = 0; first < samples; first += batch_) {
-    const std::int64_t count = std::min(batch_, samples - first);
-    auto in = input.subspan(first * input_size_, count * input_size_);
-    auto out = output.subspan(first * output_size_, count * output_size_);
-    if (count == batch_) {
-      session_->run(in, out);
-      continue;
-    }
-    last_in.assign(batch_ * input_size_, 0.0f);
-    last_out.resize(batch_ * output_size_);
-    std::copy(in.begin(), in.end(), last_in.begin());
-    session_->run(last_in, last_out);
-    std::copy_n(last_out.begin(), out.size(), out.begin());
-  }
+  const auto read = [&](std::int64_t first, std::span<float> inputs) {
+    std::copy_n(input.begin() + first * input_size_, inputs.size(), inputs.begin());
+  };
+  const auto write = [&](std::int64_t first, std::span<const float> outputs) {
+    std::ranges::copy(outputs, output.begin() + first * output_size_);
+  };
+  run(samples, read, write);
 }
 
 }  // namespace winnow

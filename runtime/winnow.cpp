@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -128,6 +129,14 @@ winnow_status winnow_load(const char* path, const winnow_options* options, winno
   });
 }
 
+winnow_status winnow_share(const winnow_engine* engine, winnow_engine** shared) {
+  return guarded([&] {
+    if (shared) *shared = nullptr;
+    require(engine && shared, "winnow_share: engine or shared is NULL");
+    *shared = new winnow_engine{engine->engine.share(), engine->device, engine->notice};
+  });
+}
+
 void winnow_free(winnow_engine* engine) {
   delete engine;
 }
@@ -173,10 +182,14 @@ winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int6
     require(engine && bytes && output, "winnow_run_bytes: engine, bytes or output is NULL");
     winnow::Engine& target = engine->engine;
     require_samples(target, samples, "winnow_run_bytes");
-    const auto size = static_cast<std::size_t>(samples * target.input_size());
-    std::vector<float> input(size);
-    winnow::preprocess(target.model(), {bytes, size}, input);
-    target.run(input, {output, static_cast<std::size_t>(samples * target.output_size())});
+    const auto read = [&](std::int64_t first, std::span<float> inputs) {
+      winnow::preprocess(target.model(), {bytes + first * target.input_size(), inputs.size()},
+                         inputs);
+    };
+    const auto write = [&](std::int64_t first, std::span<const float> outputs) {
+      std::ranges::copy(outputs, output + first * target.output_size());
+    };
+    target.run(samples, read, write);
   });
 }
 

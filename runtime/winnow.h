@@ -57,6 +57,15 @@ int32_t winnow_abi_version(void);
  * NULL. */
 winnow_status winnow_load(const char* path, const winnow_options* options, winnow_engine** engine);
 
+/* Another engine for the same model on the same GPU: it shares plan and weights with `engine` and
+ * has memory for activations and a stream of its own, so that both may run at the same time, each
+ * used by one thread at a time. Make one for each thread or stream that is to have a run under way.
+ * May be called while `engine` runs. Either may be freed first. On success *shared is to be
+ * released with winnow_free; on failure it is NULL.
+ *
+ * WINNOW_USAGE: the engine runs on a CPU, whose cores one run fills. */
+winnow_status winnow_share(const winnow_engine* engine, winnow_engine** shared);
+
 /* NULL is allowed. */
 void winnow_free(winnow_engine* engine);
 

@@ -40,6 +40,9 @@ struct SessionOptions {
                              // dense baseline only where there is no mask; networks as a whole
                              // are not compared
 
+  bool any_batch = false;  // GPU: plan smaller batches too, so that a run of fewer samples takes
+                           // less time; planning takes longer
+
   // Called while the session is planned, which takes a while where kernels are timed: `done` of
   // `all` steps. May be empty.
   std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
@@ -69,6 +72,27 @@ struct LayerPlan {
                                             // or if the cache knew it (TimingStore)
 };
 
+// A network that was timed as a whole while the session was planned. What runs is no slower than
+// any, and not the all-dense one ("dense") only if it is faster.
+struct NetworkTiming {
+  std::string
+      name;       // "dense", "fastest by layer", "sparse", "stacked", "7 steps in sub-batches of 8"
+  double ms = 0;  // median
+  bool is_chosen = false;
+};
+
+// Samples that a session runs batch by batch.
+struct SampleStream {
+  std::int64_t samples = 0;
+  std::int64_t batch = 1;        // the session's
+  std::int64_t input_size = 0;   // floats of a sample
+  std::int64_t output_size = 0;  // floats of a sample
+
+  // Writes the inputs of the samples from `first` on, as many as fit; takes the outputs of such.
+  std::function<void(std::int64_t first, std::span<float> inputs)> read;
+  std::function<void(std::int64_t first, std::span<const float> outputs)> write;
+};
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -80,6 +104,10 @@ class Session {
   // How many times the choice of kernels took. With a cache that knows all, none is measured.
   virtual TimingCounts timing_counts() const { return {}; }
 
+  // The networks that were compared as wholes; empty where there was no choice, or the cache knew
+  // it.
+  virtual std::vector<NetworkTiming> network_timings() const { return {}; }
+
   // Runs one batch and returns when the output is in host memory.
   //
   //   input   [N, C, H, W] (or [N, C, L], [N, L]) already normalised, row-major, host
@@ -87,6 +115,16 @@ class Session {
   //
   // Throws Error{usage} if sizes disagree, Error{device} if the device fails.
   virtual void run(std::span<const float> input, std::span<float> output) = 0;
+
+  // Runs all samples, in batches; the last one may be smaller. Calls `read` and `write` for each
+  // batch, in order, and `read` for some batches before `write` for earlier ones: a GPU copies and
+  // computes at the same time. Throws as run() does, and what they throw.
+  virtual void run_all(const SampleStream& stream);
+
+  // Another session of the same plan and weights with memory of its own for activations, so that
+  // both can be under way at the same time, each used by one thread at a time. GPU only: others
+  // throw Error{usage}. Throws Error{device} if memory runs out.
+  virtual std::unique_ptr<Session> share() const;
 
   // Enqueues a run of up to a batch of samples and returns at once. GPU only: others throw
   // Error{usage}.
