@@ -55,7 +55,8 @@ void require(bool condition, const char* message) {
 // Each version of the struct ends with another field.
 constexpr std::size_t kOptionsSizes[] = {
     offsetof(winnow_options, threads) + sizeof(int32_t),
-    offsetof(winnow_options, max_model_bytes) + sizeof(uint64_t), sizeof(winnow_options)};
+    offsetof(winnow_options, max_model_bytes) + sizeof(uint64_t),
+    offsetof(winnow_options, cache_folder) + sizeof(const char*), sizeof(winnow_options)};
 constexpr std::size_t kFirstOptionsSize = kOptionsSizes[0];
 
 // The caller's options as this library knows them, whichever header the caller was compiled with.
@@ -99,6 +100,7 @@ winnow::SessionOptions session_options(const winnow_options& options) {
   require(options.batch >= 0 && options.threads >= 0, "winnow_load: batch or threads is negative");
   if (options.batch > 0) result.batch = options.batch;
   result.threads = options.threads;
+  result.any_batch = options.fixed_batch == 0;
   require(options.precision == WINNOW_F32 || options.precision == WINNOW_F16,
           "winnow_load: precision is neither WINNOW_F32 nor WINNOW_F16");
   if (options.precision == WINNOW_F16) result.precision = winnow::Precision::f16;

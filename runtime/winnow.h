@@ -48,6 +48,9 @@ typedef struct winnow_options {
                                that asks for more is WINNOW_BAD_FILE */
   const char* cache_folder; /* keeps measured times, so that a later start takes none; default: none
                                are kept. The same as --cache of the program `runtime` */
+  int64_t fixed_batch;      /* on a GPU smaller batches are planned too, so that a run of fewer
+                               samples takes less time than a whole batch; not 0: they are not,
+                               and loading takes less time */
 } winnow_options;
 
 /* The ABI that the library was built with; compare with WINNOW_ABI_VERSION. */

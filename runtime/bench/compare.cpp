@@ -5,6 +5,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
+#include "runtime/base/wall_clock.h"
 
 namespace winnow {
 namespace {
@@ -38,11 +39,43 @@ Contestant prepare(const DeployedModel& model, const CompareOptions& options, Ke
     contestant.session = make_session(model, options.device, session);
     timing.layers = contestant.session->layers();
     timing.timings = contestant.session->timing_counts();
+    timing.networks = contestant.session->network_timings();
   } catch (const Error& error) {
     if (choice == KernelChoice::measured) throw;
     timing.error = error.what();
   }
   return contestant;
+}
+
+// Batches enough to last a while. Of a few rounds the best, since copies are sensitive to all else
+// that the machine does.
+void time_copies(Contestant& contestant, const std::vector<float>& input,
+                 const CompareOptions& options) {
+  constexpr double kRoundMs = 200;
+  constexpr int kRounds = 3, kFewestBatches = 4;
+  const std::int64_t batch = options.session.batch;
+  const double ms = std::max(contestant.timing->network_ms.median, 1e-3);
+  const int most = std::max(kFewestBatches, options.repeats);
+  const int batches = std::clamp(static_cast<int>(kRoundMs / ms), kFewestBatches, most);
+  const std::vector<LayerPlan>& layers = contestant.timing->layers;
+  SampleStream stream;
+  stream.samples = batch * batches;
+  stream.batch = batch;
+  stream.input_size = static_cast<std::int64_t>(input.size()) / batch;
+  stream.output_size =
+      layers.empty() ? stream.input_size : element_count(layers.back().output_shape) / batch;
+  stream.read = [&](std::int64_t, std::span<float> to) {
+    std::copy_n(input.begin(), to.size(), to.begin());
+  };
+  std::vector<float> output(static_cast<std::size_t>(batch * stream.output_size));
+  stream.write = [&](std::int64_t, std::span<const float> from) {
+    std::ranges::copy(from, output.begin());
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    const double taken = run_ms([&] { contestant.session->run_all(stream); });
+    const double rate = 1e3 * static_cast<double>(stream.samples) / taken;
+    contestant.timing->copied_per_second = std::max(contestant.timing->copied_per_second, rate);
+  }
 }
 
 void time_layers(Contestant& contestant, const CompareOptions& options) {
@@ -85,6 +118,7 @@ Comparison compare_plans(const DeployedModel& model, const CompareOptions& optio
   for (Contestant& c : contestants) {
     if (!c.session) continue;
     c.timing->network_ms = statistics_of(std::move(c.network_ms));
+    time_copies(c, input, options);
     time_layers(c, options);
     count_round();
   }

@@ -33,8 +33,10 @@ struct PlanTiming {
   std::vector<LayerPlan> layers;
   std::vector<Statistics> layer_ms;  // one per step
   Statistics network_ms;
-  TimingCounts timings;  // what its planning took
-  std::string error;     // why this plan does not exist; then all else is empty
+  double copied_per_second = 0;         // samples, from and to host memory (Session::run_all)
+  std::vector<NetworkTiming> networks;  // that the session was chosen from as a whole
+  TimingCounts timings;                 // what its planning took
+  std::string error;                    // why this plan does not exist; then all else is empty
 };
 
 struct Comparison {

@@ -41,6 +41,12 @@ static int check_sizes(void) {
   options->struct_size = offsetof(winnow_options, cache_folder) + 1;
   if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 31;
   if (strstr(winnow_last_error(), "ends within a field") == NULL) return 32;
+  options->struct_size = offsetof(winnow_options, fixed_batch) + 4;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 35;
+  if (strstr(winnow_last_error(), "ends within a field") == NULL) return 36;
+  options->struct_size = offsetof(winnow_options, fixed_batch);
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 37;
+  if (strstr(winnow_last_error(), "did you mean 'cuda'?") == NULL) return 38;
   options->struct_size = offsetof(winnow_options, cache_folder);
   if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 33;
   if (strstr(winnow_last_error(), "did you mean 'cuda'?") == NULL) return 34;
