@@ -70,6 +70,7 @@ class SessionPlan {
 
   SessionOptions options_;
   GpuContext gpu_;                                                  // outlives all layers
+  SharedUploads uploads_;                                           // weights of all plans
   std::map<std::int64_t, std::unique_ptr<const BatchPlan>> plans_;  // by batch size
   std::vector<std::int64_t> sizes_;
   std::vector<LayerPlan> layers_;
