@@ -5,7 +5,7 @@
  *   if (winnow_load("model.wnw", &options, &engine) != WINNOW_OK) puts(winnow_last_error());
  *
  * Functions return a status and never throw, print or exit. An engine is used by one thread at a
- * time; different engines are independent.
+ * time; different engines are independent, and winnow_share makes more of one model.
  */
 #ifndef WINNOW_H
 #define WINNOW_H
@@ -83,7 +83,9 @@ const char* winnow_device(const winnow_engine* engine);
  * engine. The engine is as good without it, its loading takes longer. */
 const char* winnow_notice(const winnow_engine* engine);
 
-/* input [samples, input_size] normalised floats, output [samples, output_size]; host memory. */
+/* input [samples, input_size] normalised floats, output [samples, output_size]; host memory. Any
+ * number of samples: a GPU copies one batch while it computes another. Returns when the output is
+ * there. */
 winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples, float* output);
 
 /* Enqueues a run on a GPU and returns without waiting for it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
@@ -47,34 +48,54 @@ Contestant prepare(const DeployedModel& model, const CompareOptions& options, Ke
   return contestant;
 }
 
-// Batches enough to last a while. Of a few rounds the best, since copies are sensitive to all else
-// that the machine does.
-void time_copies(Contestant& contestant, const std::vector<float>& input,
-                 const CompareOptions& options) {
+// Runs `samples` on each session at the same time, in a thread of its own.
+void run_together(const std::vector<Session*>& sessions, const SampleStream& samples) {
+  std::vector<std::future<void>> runs;
+  for (std::size_t i = 1; i < sessions.size(); ++i) {
+    runs.push_back(std::async(std::launch::async, [&, i] { sessions[i]->run_all(samples); }));
+  }
+  sessions[0]->run_all(samples);
+  for (std::future<void>& run : runs) run.get();
+}
+
+// Batches enough to last a while, of equal samples.
+SampleStream copied_samples(const PlanTiming& timing, const std::vector<float>& input,
+                            const CompareOptions& options) {
   constexpr double kRoundMs = 200;
-  constexpr int kRounds = 3, kFewestBatches = 4;
+  constexpr int kFewestBatches = 4;
   const std::int64_t batch = options.session.batch;
-  const double ms = std::max(contestant.timing->network_ms.median, 1e-3);
+  const double ms = std::max(timing.network_ms.median, 1e-3);
   const int most = std::max(kFewestBatches, options.repeats);
-  const int batches = std::clamp(static_cast<int>(kRoundMs / ms), kFewestBatches, most);
-  const std::vector<LayerPlan>& layers = contestant.timing->layers;
-  SampleStream stream;
-  stream.samples = batch * batches;
-  stream.batch = batch;
-  stream.input_size = static_cast<std::int64_t>(input.size()) / batch;
-  stream.output_size =
-      layers.empty() ? stream.input_size : element_count(layers.back().output_shape) / batch;
-  stream.read = [&](std::int64_t, std::span<float> to) {
+  SampleStream samples;
+  samples.samples = batch * std::clamp(static_cast<int>(kRoundMs / ms), kFewestBatches, most);
+  samples.batch = batch;
+  samples.input_size = static_cast<std::int64_t>(input.size()) / batch;
+  samples.output_size = timing.layers.empty()
+                            ? samples.input_size
+                            : element_count(timing.layers.back().output_shape) / batch;
+  samples.read = [&](std::int64_t, std::span<float> to) {
     std::copy_n(input.begin(), to.size(), to.begin());
   };
-  std::vector<float> output(static_cast<std::size_t>(batch * stream.output_size));
-  stream.write = [&](std::int64_t, std::span<const float> from) {
-    std::ranges::copy(from, output.begin());
-  };
+  samples.write = [](std::int64_t, std::span<const float>) {};
+  return samples;
+}
+
+// Of a few rounds the best, since copies are sensitive to all else that the machine does.
+void time_copies(Contestant& contestant, const std::vector<float>& input,
+                 const CompareOptions& options) {
+  constexpr int kRounds = 3;
+  PlanTiming& timing = *contestant.timing;
+  std::vector<std::unique_ptr<Session>> shared;
+  std::vector<Session*> sessions = {contestant.session.get()};
+  while (static_cast<int>(sessions.size()) < options.streams) {
+    shared.push_back(contestant.session->share());
+    sessions.push_back(shared.back().get());
+  }
+  const SampleStream samples = copied_samples(timing, input, options);
+  const auto all = static_cast<double>(samples.samples) * options.streams;
   for (int round = 0; round < kRounds; ++round) {
-    const double taken = run_ms([&] { contestant.session->run_all(stream); });
-    const double rate = 1e3 * static_cast<double>(stream.samples) / taken;
-    contestant.timing->copied_per_second = std::max(contestant.timing->copied_per_second, rate);
+    const double taken = run_ms([&] { run_together(sessions, samples); });
+    timing.copied_per_second = std::max(timing.copied_per_second, 1e3 * all / taken);
   }
 }
 
@@ -94,6 +115,7 @@ Comparison compare_plans(const DeployedModel& model, const CompareOptions& optio
       prepare(model, options, KernelChoice::sparse, result.sparse),
       prepare(model, options, KernelChoice::measured, result.chosen)};
   result.device = contestants[2].session->device();
+  if (options.streams > 1) contestants[2].session->share();  // throws before all is timed
 
   const std::vector<float> input = random_input(model, result.batch);
   for (Contestant& c : contestants) {

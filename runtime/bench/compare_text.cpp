@@ -169,7 +169,8 @@ std::string comparison_json(const Comparison& comparison, const CompareOptions& 
                      {"all_plans", options.session.all_plans},
                      {"warm_up", options.warm_up},
                      {"repeats", options.repeats},
-                     {"rounds", options.rounds}};
+                     {"rounds", options.rounds},
+                     {"streams", options.streams}};
   std::string text = head.dump();
   text.pop_back();  // the object goes on
   const auto append = [&](const char* name, const PlanTiming& plan) {

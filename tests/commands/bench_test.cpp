@@ -89,6 +89,14 @@ TEST_CASE("bench shows progress on stderr alone, and nothing with --quiet") {
   CHECK(desk.run("bench", bench + "--quiet >/dev/null").output == "");
 }
 
+TEST_CASE("bench refuses several streams on a CPU") {
+  const Desk desk;
+  const Outcome outcome = desk.run("bench", kQuick + "--quiet --streams 2");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.find("sharing needs a GPU, the session's device is cpu (") !=
+        std::string::npos);
+}
+
 TEST_CASE("bench runs all choices of kernels and refuses to be given one") {
   const Desk desk;
   const Outcome outcome = desk.run("bench", kQuick + "--choice dense");

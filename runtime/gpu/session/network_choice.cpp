@@ -34,6 +34,7 @@ bool NetworkPlanner::has_dense() const {
 }
 
 bool NetworkPlanner::has_sparse(std::size_t index) const {
+  if (weights_of(model_, program_.steps[index]).sparse() == nullptr) return false;
   return std::ranges::any_of(timed_[index], [](const Timed& timed) {
     return family_named(timed.candidate.family).is_sparse();
   });

@@ -38,7 +38,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
 enum class Allowed {
   as_asked,
   dense_only,
-  sparse,   // sparse families wherever one has a candidate
+  sparse,   // sparse families for sparse weights, wherever one has a candidate
   stacked,  // linear_stack wherever it saves launches, whose cost the steps' times leave out
 };
 

@@ -58,7 +58,7 @@ void SessionPlan::add_plan(const DeployedModel& model, std::int64_t batch) {
   options.batch = batch;
   if (batch != options_.batch) options.progress = nullptr;
   const SharingUploads sharing(uploads_);
-  auto plan = plan_batch(model, options, gpu_, options_.any_batch);
+  auto plan = plan_batch(model, options, gpu_, sizes_.size() > 1);
   add(counts_, plan->counts);
   plans_.emplace(batch, std::move(plan));
 }
