@@ -83,51 +83,67 @@ void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
 
 Engine::Engine(const std::string& path, Device device, const SessionOptions& options,
                const OpenOptions& open)
-    : model_(open_model(path, options.batch, open)),
+    : model_(std::make_shared<const DeployedModel>(open_model(path, options.batch, open))),
       batch_(options.batch),
-      input_size_(sample_size(model_, false)),
-      output_size_(sample_size(model_, true)),
-      session_(make_session(model_, device, options)) {}
+      input_size_(sample_size(*model_, false)),
+      output_size_(sample_size(*model_, true)),
+      session_(make_session(*model_, device, options)) {}
 
-template <typename T, typename RunBatch>
-void Engine::run_batches(std::span<const T> input, std::span<float> output, RunBatch run_batch) {
+Engine::Engine(const Engine& other, std::unique_ptr<Session> session)
+    : model_(other.model_),
+      batch_(other.batch_),
+      input_size_(other.input_size_),
+      output_size_(other.output_size_),
+      session_(std::move(session)) {}
+
+Engine Engine::share() const {
+  return Engine(*this, session_->share());
+}
+
+void Engine::run(std::int64_t samples, decltype(SampleStream::read) read,
+                 decltype(SampleStream::write) write) {
+  session_->run_all(
+      {samples, batch_, input_size_, output_size_, std::move(read), std::move(write)});
+}
+
+void Engine::run(std::span<const float> input, std::span<float> output) {
   const auto samples = static_cast<std::int64_t>(input.size()) / input_size_;
   if (static_cast<std::int64_t>(input.size()) != samples * input_size_ ||
       static_cast<std::int64_t>(output.size()) != samples * output_size_) {
     fail(ErrorCode::usage, "run: input of ", input.size(), " and output of ", output.size(),
-         " values; a sample has ", input_size_, " and ", output_size_);
+         " floats; a sample has ", input_size_, " and ", output_size_);
   }
-  std::vector<T> last_in;
-  std::vector<float> last_out;
+  const auto read = [&](std::int64_t first, std::span<float> inputs) {
+    std::copy_n(input.begin() + first * input_size_, inputs.size(), inputs.begin());
+  };
+  const auto write = [&](std::int64_t first, std::span<const float> outputs) {
+    std::ranges::copy(outputs, output.begin() + first * output_size_);
+  };
+  run(samples, read, write);
+}
+
+void Engine::run_bytes(
+    std::int64_t samples,
+    const std::function<void(std::int64_t first, std::span<std::uint8_t> bytes)>& read,
+    const decltype(SampleStream::write)& write) {
+  std::vector<std::uint8_t> bytes;
+  if (!session_->takes_bytes()) {
+    const auto normalise = [&](std::int64_t first, std::span<float> inputs) {
+      bytes.resize(inputs.size());
+      read(first, bytes);
+      preprocess(*model_, bytes, inputs);
+    };
+    run(samples, normalise, write);
+    return;
+  }
+  bytes.resize(static_cast<std::size_t>(batch_ * input_size_));
+  std::vector<float> outputs(static_cast<std::size_t>(batch_ * output_size_));
   for (std::int64_t first = 0; first < samples; first += batch_) {
     const std::int64_t count = std::min(batch_, samples - first);
-    auto in = input.subspan(first * input_size_, count * input_size_);
-    auto out = output.subspan(first * output_size_, count * output_size_);
-    if (count == batch_) {
-      run_batch(in, out);
-      continue;
-    }
-    last_in.assign(batch_ * input_size_, T{});
-    last_out.resize(batch_ * output_size_);
-    std::copy(in.begin(), in.end(), last_in.begin());
-    run_batch(std::span<const T>(last_in), std::span(last_out));
-    std::copy_n(last_out.begin(), out.size(), out.begin());
+    read(first, std::span(bytes).first(static_cast<std::size_t>(count * input_size_)));
+    session_->run_bytes(bytes, outputs);  // samples do not touch each other
+    write(first, std::span(outputs).first(static_cast<std::size_t>(count * output_size_)));
   }
-}
-
-void Engine::run(std::span<const float> input, std::span<float> output) {
-  run_batches(input, output,
-              [&](std::span<const float> in, std::span<float> out) { session_->run(in, out); });
-}
-
-void Engine::run_bytes(std::span<const std::uint8_t> bytes, std::span<float> output) {
-  std::vector<float> input;
-  run_batches(bytes, output, [&](std::span<const std::uint8_t> in, std::span<float> out) {
-    if (session_->takes_bytes()) return session_->run_bytes(in, out);
-    input.resize(in.size());
-    preprocess(model_, in, input);
-    session_->run(input, out);
-  });
 }
 
 }  // namespace winnow

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -48,12 +49,12 @@ class Engine {
   Engine(const std::string& path, Device device, const SessionOptions& options,
          const OpenOptions& open = {});
 
-  const DeployedModel& model() const { return model_; }
+  const DeployedModel& model() const { return *model_; }
   Session& session() { return *session_; }
   std::int64_t input_size() const { return input_size_; }    // floats per sample
   std::int64_t output_size() const { return output_size_; }  // floats per sample
 
-  // Runs samples in batches of the session's size; the last one is filled up with zeros.
+  // Runs samples in batches (Session::run_all).
   //
   //   input   [n, input_size()] normalised
   //   output  [n, output_size()]
@@ -61,9 +62,23 @@ class Engine {
   // Throws Error{usage} if the sizes disagree. One thread at a time.
   void run(std::span<const float> input, std::span<float> output);
 
-  // The same on bytes [n, input_size()], which are normalised as preprocess() does: by the first
-  // layer's kernel where session().takes_bytes(), else before.
-  void run_bytes(std::span<const std::uint8_t> bytes, std::span<float> output);
+  // The same of samples that are made and taken batch by batch: each is normalised from bytes as it
+  // is copied, for example.
+  //
+  //   read(first, inputs)    writes the samples from `first` on, as many as `inputs` holds
+  //   write(first, outputs)  takes theirs
+  void run(std::int64_t samples, decltype(SampleStream::read) read,
+           decltype(SampleStream::write) write);
+
+  // The same of samples of bytes, which are normalised as preprocess() does: by the first layer's
+  // kernel where session().takes_bytes(), else before.
+  void run_bytes(std::int64_t samples,
+                 const std::function<void(std::int64_t first, std::span<std::uint8_t> bytes)>& read,
+                 const decltype(SampleStream::write)& write);
+
+  // Another engine of the same plan and weights (Session::share); both may run at the same time,
+  // each in one thread at a time.
+  Engine share() const;
 
   // Enqueues a run on device memory (Session::run_device).
   void run_device(const float* input, std::int64_t samples, float* output, void* stream) {
@@ -71,10 +86,9 @@ class Engine {
   }
 
  private:
-  template <typename T, typename RunBatch>
-  void run_batches(std::span<const T> input, std::span<float> output, RunBatch run_batch);
+  Engine(const Engine& other, std::unique_ptr<Session> session);
 
-  DeployedModel model_;
+  std::shared_ptr<const DeployedModel> model_;
   std::int64_t batch_;
   std::int64_t input_size_;
   std::int64_t output_size_;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,8 @@ void require(bool condition, const char* message) {
 // Each version of the struct ends with another field.
 constexpr std::size_t kOptionsSizes[] = {
     offsetof(winnow_options, threads) + sizeof(int32_t),
-    offsetof(winnow_options, max_model_bytes) + sizeof(uint64_t), sizeof(winnow_options)};
+    offsetof(winnow_options, max_model_bytes) + sizeof(uint64_t),
+    offsetof(winnow_options, cache_folder) + sizeof(const char*), sizeof(winnow_options)};
 constexpr std::size_t kFirstOptionsSize = kOptionsSizes[0];
 
 // The caller's options as this library knows them, whichever header the caller was compiled with.
@@ -98,6 +100,7 @@ winnow::SessionOptions session_options(const winnow_options& options) {
   require(options.batch >= 0 && options.threads >= 0, "winnow_load: batch or threads is negative");
   if (options.batch > 0) result.batch = options.batch;
   result.threads = options.threads;
+  result.any_batch = options.fixed_batch == 0;
   require(options.precision == WINNOW_F32 || options.precision == WINNOW_F16,
           "winnow_load: precision is neither WINNOW_F32 nor WINNOW_F16");
   if (options.precision == WINNOW_F16) result.precision = winnow::Precision::f16;
@@ -125,6 +128,14 @@ winnow_status winnow_load(const char* path, const winnow_options* options, winno
     std::string name = loaded.session().device();
     std::string notice = how.timings.cache ? how.timings.cache->notice() : "";
     *engine = new winnow_engine{std::move(loaded), std::move(name), winnow::one_line(notice)};
+  });
+}
+
+winnow_status winnow_share(const winnow_engine* engine, winnow_engine** shared) {
+  return guarded([&] {
+    if (shared) *shared = nullptr;
+    require(engine && shared, "winnow_share: engine or shared is NULL");
+    *shared = new winnow_engine{engine->engine.share(), engine->device, engine->notice};
   });
 }
 
@@ -173,9 +184,13 @@ winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int6
     require(engine && bytes && output, "winnow_run_bytes: engine, bytes or output is NULL");
     winnow::Engine& target = engine->engine;
     require_samples(target, samples, "winnow_run_bytes");
-    const auto size = static_cast<std::size_t>(samples * target.input_size());
-    target.run_bytes({bytes, size},
-                     {output, static_cast<std::size_t>(samples * target.output_size())});
+    const auto read = [&](std::int64_t first, std::span<std::uint8_t> batch) {
+      std::copy_n(bytes + first * target.input_size(), batch.size(), batch.begin());
+    };
+    const auto write = [&](std::int64_t first, std::span<const float> outputs) {
+      std::ranges::copy(outputs, output + first * target.output_size());
+    };
+    target.run_bytes(samples, read, write);
   });
 }
 

@@ -5,7 +5,7 @@
  *   if (winnow_load("model.wnw", &options, &engine) != WINNOW_OK) puts(winnow_last_error());
  *
  * Functions return a status and never throw, print or exit. An engine is used by one thread at a
- * time; different engines are independent.
+ * time; different engines are independent, and winnow_share makes more of one model.
  */
 #ifndef WINNOW_H
 #define WINNOW_H
@@ -48,6 +48,9 @@ typedef struct winnow_options {
                                that asks for more is WINNOW_BAD_FILE */
   const char* cache_folder; /* keeps measured times, so that a later start takes none; default: none
                                are kept. The same as --cache of the program `runtime` */
+  int64_t fixed_batch;      /* on a GPU smaller batches are planned too, so that a run of fewer
+                               samples takes less time than a whole batch; not 0: they are not,
+                               and loading takes less time */
 } winnow_options;
 
 /* The ABI that the library was built with; compare with WINNOW_ABI_VERSION. */
@@ -56,6 +59,15 @@ int32_t winnow_abi_version(void);
 /* `options` may be NULL. On success *engine is to be released with winnow_free; on failure it is
  * NULL. */
 winnow_status winnow_load(const char* path, const winnow_options* options, winnow_engine** engine);
+
+/* Another engine for the same model on the same GPU: it shares plan and weights with `engine` and
+ * has memory for activations and a stream of its own, so that both may run at the same time, each
+ * used by one thread at a time. Make one for each thread or stream that is to have a run under way.
+ * May be called while `engine` runs. Either may be freed first. On success *shared is to be
+ * released with winnow_free; on failure it is NULL.
+ *
+ * WINNOW_USAGE: the engine runs on a CPU, whose cores one run fills. */
+winnow_status winnow_share(const winnow_engine* engine, winnow_engine** shared);
 
 /* NULL is allowed. */
 void winnow_free(winnow_engine* engine);
@@ -71,7 +83,9 @@ const char* winnow_device(const winnow_engine* engine);
  * engine. The engine is as good without it, its loading takes longer. */
 const char* winnow_notice(const winnow_engine* engine);
 
-/* input [samples, input_size] normalised floats, output [samples, output_size]; host memory. */
+/* input [samples, input_size] normalised floats, output [samples, output_size]; host memory. Any
+ * number of samples: a GPU copies one batch while it computes another. Returns when the output is
+ * there. */
 winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samples, float* output);
 
 /* Enqueues a run on a GPU and returns without waiting for it.

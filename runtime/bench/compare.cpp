@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
+#include "runtime/base/wall_clock.h"
 
 namespace winnow {
 namespace {
@@ -38,11 +40,63 @@ Contestant prepare(const DeployedModel& model, const CompareOptions& options, Ke
     contestant.session = make_session(model, options.device, session);
     timing.layers = contestant.session->layers();
     timing.timings = contestant.session->timing_counts();
+    timing.networks = contestant.session->network_timings();
   } catch (const Error& error) {
     if (choice == KernelChoice::measured) throw;
     timing.error = error.what();
   }
   return contestant;
+}
+
+// Runs `samples` on each session at the same time, in a thread of its own.
+void run_together(const std::vector<Session*>& sessions, const SampleStream& samples) {
+  std::vector<std::future<void>> runs;
+  for (std::size_t i = 1; i < sessions.size(); ++i) {
+    runs.push_back(std::async(std::launch::async, [&, i] { sessions[i]->run_all(samples); }));
+  }
+  sessions[0]->run_all(samples);
+  for (std::future<void>& run : runs) run.get();
+}
+
+// Batches enough to last a while, of equal samples.
+SampleStream copied_samples(const PlanTiming& timing, const std::vector<float>& input,
+                            const CompareOptions& options) {
+  constexpr double kRoundMs = 200;
+  constexpr int kFewestBatches = 4;
+  const std::int64_t batch = options.session.batch;
+  const double ms = std::max(timing.network_ms.median, 1e-3);
+  const int most = std::max(kFewestBatches, options.repeats);
+  SampleStream samples;
+  samples.samples = batch * std::clamp(static_cast<int>(kRoundMs / ms), kFewestBatches, most);
+  samples.batch = batch;
+  samples.input_size = static_cast<std::int64_t>(input.size()) / batch;
+  samples.output_size = timing.layers.empty()
+                            ? samples.input_size
+                            : element_count(timing.layers.back().output_shape) / batch;
+  samples.read = [&](std::int64_t, std::span<float> to) {
+    std::copy_n(input.begin(), to.size(), to.begin());
+  };
+  samples.write = [](std::int64_t, std::span<const float>) {};
+  return samples;
+}
+
+// Of a few rounds the best, since copies are sensitive to all else that the machine does.
+void time_copies(Contestant& contestant, const std::vector<float>& input,
+                 const CompareOptions& options) {
+  constexpr int kRounds = 3;
+  PlanTiming& timing = *contestant.timing;
+  std::vector<std::unique_ptr<Session>> shared;
+  std::vector<Session*> sessions = {contestant.session.get()};
+  while (static_cast<int>(sessions.size()) < options.streams) {
+    shared.push_back(contestant.session->share());
+    sessions.push_back(shared.back().get());
+  }
+  const SampleStream samples = copied_samples(timing, input, options);
+  const auto all = static_cast<double>(samples.samples) * options.streams;
+  for (int round = 0; round < kRounds; ++round) {
+    const double taken = run_ms([&] { run_together(sessions, samples); });
+    timing.copied_per_second = std::max(timing.copied_per_second, 1e3 * all / taken);
+  }
 }
 
 void time_layers(Contestant& contestant, const CompareOptions& options) {
@@ -61,6 +115,7 @@ Comparison compare_plans(const DeployedModel& model, const CompareOptions& optio
       prepare(model, options, KernelChoice::sparse, result.sparse),
       prepare(model, options, KernelChoice::measured, result.chosen)};
   result.device = contestants[2].session->device();
+  if (options.streams > 1) contestants[2].session->share();  // throws before all is timed
 
   const std::vector<float> input = random_input(model, result.batch);
   for (Contestant& c : contestants) {
@@ -85,6 +140,7 @@ Comparison compare_plans(const DeployedModel& model, const CompareOptions& optio
   for (Contestant& c : contestants) {
     if (!c.session) continue;
     c.timing->network_ms = statistics_of(std::move(c.network_ms));
+    time_copies(c, input, options);
     time_layers(c, options);
     count_round();
   }

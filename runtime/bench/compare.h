@@ -19,6 +19,8 @@ struct CompareOptions {
   int repeats = 100;  // timed runs of the network, spread over `rounds`
   int rounds = 4;     // the three plans take turns, so that drifting clocks hit all alike
   int layer_repeats = 20;
+  int streams = 1;  // sessions that share the plan and run at the same time where copies are timed;
+                    // more than one need a GPU
   bool all_candidates = false;  // in the JSON: every kernel that was timed, not the fastest of each
                                 // family
 
@@ -33,8 +35,10 @@ struct PlanTiming {
   std::vector<LayerPlan> layers;
   std::vector<Statistics> layer_ms;  // one per step
   Statistics network_ms;
-  TimingCounts timings;  // what its planning took
-  std::string error;     // why this plan does not exist; then all else is empty
+  double copied_per_second = 0;         // samples, from and to host memory (Session::run_all)
+  std::vector<NetworkTiming> networks;  // that the session was chosen from as a whole
+  TimingCounts timings;                 // what its planning took
+  std::string error;                    // why this plan does not exist; then all else is empty
 };
 
 struct Comparison {
@@ -45,7 +49,8 @@ struct Comparison {
   PlanTiming chosen;
 };
 
-// Runs on normal random input (fixed seed). Throws Error{device} if the device fails; a plan that
+// Runs on normal random input (fixed seed). Throws Error{device} if the device fails, Error{usage}
+// for several streams on a CPU; a plan that
 // the device cannot make (no cuDNN) is reported in its `error`.
 Comparison compare_plans(const DeployedModel& model, const CompareOptions& options);
 

@@ -58,6 +58,10 @@ Command add_bench_command(CLI::App& app) {
   app.add_option("--layer-repeats", compare.layer_repeats, "Timed runs of each layer")
       ->check(whole_number(1, 1 << 24))
       ->capture_default_str();
+  app.add_option("--streams", compare.streams,
+                 "Runs under way at the same time where copies are timed; more than one need a GPU")
+      ->check(whole_number(1, 64))
+      ->capture_default_str();
   app.add_flag("--candidates", compare.all_candidates,
                "JSON: every kernel that was timed, not the fastest of each family");
   app.footer("Example: runtime bench vgg16.wnw --batch 1,128 --precision f16 --json bench.json");

@@ -78,14 +78,20 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
     fail(ErrorCode::usage, options.model.model, ": takes samples of shape ", to_string(shape),
          ", not pictures");
   }
+  const auto inputs = static_cast<std::size_t>(engine.input_size());
   const auto outputs = static_cast<std::size_t>(engine.output_size());
-  std::vector<std::uint8_t> input;
   std::vector<float> output(outputs * options.pictures.size());
-  for (std::size_t i = 0; i < options.pictures.size(); ++i) {
-    const auto bytes = read_picture(options.pictures[i], shape[0], shape[1], shape[2]);
-    input.insert(input.end(), bytes.begin(), bytes.end());
-  }
-  engine.run_bytes(input, output);
+  const auto read = [&](std::int64_t first, std::span<std::uint8_t> batch) {
+    for (std::size_t i = 0; i < batch.size() / inputs; ++i) {
+      const std::string& file = options.pictures[static_cast<std::size_t>(first) + i];
+      std::ranges::copy(read_picture(file, shape[0], shape[1], shape[2]),
+                        batch.begin() + static_cast<std::ptrdiff_t>(i * inputs));
+    }
+  };
+  const auto write = [&](std::int64_t first, std::span<const float> batch) {
+    std::ranges::copy(batch, output.begin() + first * static_cast<std::int64_t>(outputs));
+  };
+  engine.run_bytes(static_cast<std::int64_t>(options.pictures.size()), read, write);
   Json images = Json::array();
   for (std::size_t i = 0; i < options.pictures.size(); ++i) {
     const auto row = std::span(output).subspan(i * outputs, outputs);
@@ -113,28 +119,29 @@ ImageSet load_set(const RunOptions& options, const DataPlace& place, const Deplo
 
 struct Score {
   std::int64_t correct = 0;
-  double seconds = 0;  // inside Engine::run_bytes
+  double seconds = 0;  // of Engine::run_bytes, with normalisation and copies
 };
 
-Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is_quiet) {
+// Batches are normalised and copied while others are computed.
+Score score_set(Engine& engine, const ImageSet& set, bool is_quiet) {
   Score score;
   const std::int64_t size = engine.input_size();
   const std::int64_t classes = engine.output_size();
-  std::vector<float> output;
   Progress progress("run: image", set.count, is_quiet);
-  for (std::int64_t first = 0; first < set.count; first += batch) {
-    const std::int64_t count = std::min(batch, set.count - first);
-    output.resize(static_cast<std::size_t>(count * classes));
-    const auto start = std::chrono::steady_clock::now();
-    engine.run_bytes(std::span(set.pixels).subspan(first * size, count * size), output);
-    score.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto read = [&](std::int64_t first, std::span<std::uint8_t> inputs) {
+    std::copy_n(set.pixels.begin() + first * size, inputs.size(), inputs.begin());
+  };
+  const auto write = [&](std::int64_t first, std::span<const float> outputs) {
+    const auto count = static_cast<std::int64_t>(outputs.size()) / classes;
     for (std::int64_t i = 0; i < count; ++i) {
-      const auto row = output.begin() + i * classes;
+      const auto row = outputs.begin() + i * classes;
       score.correct += std::max_element(row, row + classes) - row == set.labels[first + i];
     }
     progress.update(first + count);
-  }
+  };
+  const auto start = std::chrono::steady_clock::now();
+  engine.run_bytes(set.count, read, write);
+  score.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return score;
 }
 
@@ -173,7 +180,7 @@ int run(RunOptions& options) {
     result["images"] = classify_pictures(engine, options);
   } else {
     const ImageSet set = load_set(options, *place, engine.model());
-    const Score score = score_set(engine, set, options.batch, options.model.is_quiet);
+    const Score score = score_set(engine, set, options.model.is_quiet);
     accuracy = 100.0 * static_cast<double>(score.correct) / static_cast<double>(set.count);
     result["data"] = options.data;
     result["samples"] = set.count;

@@ -41,6 +41,20 @@ class CpuSession final : public Session {
     std::copy(result.begin(), result.end(), output.begin());
   }
 
+  // Without copies: batches are read and written where the network has them.
+  void run_all(const SampleStream& stream) override {
+    const std::span<float> input = planned_.network->input();
+    const std::span<const float> output = planned_.network->output();
+    for (std::int64_t first = 0; first < stream.samples; first += stream.batch) {
+      const std::int64_t count = std::min(stream.batch, stream.samples - first);
+      const auto inputs = static_cast<std::size_t>(count * stream.input_size);
+      stream.read(first, input.first(inputs));
+      std::ranges::fill(input.subspan(inputs), 0.0f);
+      planned_.network->run(pool_);
+      stream.write(first, output.first(static_cast<std::size_t>(count * stream.output_size)));
+    }
+  }
+
   void set_input(std::span<const float> input) override {
     const std::span<float> own = planned_.network->input();
     if (input.size() != own.size()) {

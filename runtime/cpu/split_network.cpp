@@ -4,22 +4,10 @@
 #include <utility>
 
 #include "runtime/cpu/fused_adds.h"
+#include "runtime/plan/network_cut.h"
 
 namespace winnow {
 namespace {
-
-// The value that alone is read at `cut` or later of all that exist before it; none: program's end.
-bool is_narrow(const Program& program, std::size_t cut) {
-  const std::size_t value = program.steps[cut - 1].output;
-  std::vector<bool> is_later(program.values.size(), false);
-  for (std::size_t i = cut; i < program.steps.size(); ++i) {
-    for (const std::size_t input : program.steps[i].inputs) {
-      if (input != value && !is_later[input]) return false;
-    }
-    is_later[program.steps[i].output] = true;
-  }
-  return program.output != value;
-}
 
 bool writes_gaps(const NetworkParts& made, std::size_t step) {
   const std::size_t value = made.program.steps[step].output;

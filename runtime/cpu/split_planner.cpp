@@ -6,6 +6,7 @@
 #include "runtime/base/wall_clock.h"
 #include "runtime/cpu/network_timing.h"
 #include "runtime/cpu/split_network.h"
+#include "runtime/plan/network_cut.h"
 #include "runtime/plan/timing_table.h"
 
 namespace winnow {
@@ -27,22 +28,13 @@ std::vector<double> step_times(const PlannedNetwork& planned, ThreadPool& pool) 
 }
 
 // The cut of least time by the times of single steps; 0 if there is none.
-std::size_t best_cut(const PlannedNetwork& single, const PlannedNetwork& whole, ThreadPool& pool) {
+std::size_t measured_cut(const PlannedNetwork& single, const PlannedNetwork& whole,
+                         ThreadPool& pool) {
   ThreadPool one(1);
   const std::vector<double> single_ms = step_times(single, one), whole_ms = step_times(whole, pool);
   const std::int64_t images = whole.made_from.program.batch;
   const auto runs = static_cast<double>((images + pool.threads() - 1) / pool.threads());
-  const std::vector<std::size_t> cuts = possible_cuts(single.made_from, whole.made_from);
-  std::size_t best = 0;
-  double gain = 0, best_gain = 0;
-  for (std::size_t step = 0; step < single_ms.size(); ++step) {
-    if (gain > best_gain && std::ranges::binary_search(cuts, step)) {
-      best = step;
-      best_gain = gain;
-    }
-    gain += whole_ms[step] - runs * single_ms[step];
-  }
-  return best;
+  return best_cut(single_ms, runs, whole_ms, possible_cuts(single.made_from, whole.made_from));
 }
 
 // The layers of a cut network: kernels of one image before the cut.
@@ -81,7 +73,7 @@ PlannedNetwork cut_at(std::size_t cut, const PlannedNetwork& single, PlannedNetw
 
 // The fastest cut, measured; its place is the slot of the one kernel in `kernels`.
 Timing time_cuts(const PlannedNetwork& single, PlannedNetwork& whole, ThreadPool& pool) {
-  const std::size_t all = whole.layers.size(), cut = best_cut(single, whole, pool);
+  const std::size_t all = whole.layers.size(), cut = measured_cut(single, whole, pool);
   std::vector<std::size_t> cuts = {0, all};
   if (cut != 0) cuts.push_back(cut);
   std::vector<std::unique_ptr<RunnableNetwork>> networks;

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/shared_uploads.h"
 
 namespace winnow {
 
@@ -23,6 +25,9 @@ class DeviceBuffer {
     }
     if (count > 0) CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T)));
   }
+  // `count` elements in memory that others may have too.
+  DeviceBuffer(std::shared_ptr<void> shared, std::size_t count)
+      : data_(shared.get()), count_(count), shared_(std::move(shared)) {}
   // Nothing if memory runs out.
   static std::optional<DeviceBuffer> try_make(std::size_t count) {
     DeviceBuffer buffer;
@@ -39,13 +44,16 @@ class DeviceBuffer {
     return buffer;
   }
   ~DeviceBuffer() {
-    if (data_ != nullptr) cudaFree(data_);
+    if (data_ != nullptr && shared_ == nullptr) cudaFree(data_);
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        count_(std::exchange(other.count_, 0)),
+        shared_(std::exchange(other.shared_, nullptr)) {}
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(count_, other.count_);
+    std::swap(shared_, other.shared_);
     return *this;
   }
 
@@ -56,6 +64,7 @@ class DeviceBuffer {
  private:
   void* data_ = nullptr;
   std::size_t count_ = 0;
+  std::shared_ptr<void> shared_;  // whose data_ is; null: its own
 };
 
 // Copies `bytes` bytes from host to device memory; returns when they are there.
@@ -67,12 +76,20 @@ inline void copy_to_device(void* device, const void* host, std::size_t bytes) {
   CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }
 
-// Copies `values` to new device memory; returns when the copy is done.
+// Copies `values` to new device memory, or takes memory that has them (SharingUploads); returns
+// when they are there.
 template <typename T>
-DeviceBuffer<T> upload(const std::vector<T>& values) {
+DeviceBuffer<T> upload(std::span<const T> values) {
+  if (auto shared = shared_upload(values.data(), values.size_bytes())) {
+    return {std::move(shared), values.size()};
+  }
   DeviceBuffer<T> buffer(values.size());
   copy_to_device(buffer.get(), values.data(), buffer.bytes());
   return buffer;
+}
+template <typename T>
+DeviceBuffer<T> upload(const std::vector<T>& values) {
+  return upload(std::span<const T>(values));
 }
 
 // `count` elements of T in page-locked host memory, not initialised, so that copies to and from the

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/error.h"
 #include "runtime/model/model.h"
 #include "runtime/plan/timing_store.h"
 
@@ -43,6 +42,9 @@ struct SessionOptions {
                              // dense baseline only where there is no mask; networks as a whole
                              // are not compared
 
+  bool any_batch = false;  // GPU: plan smaller batches too, so that a run of fewer samples takes
+                           // less time; planning takes longer
+
   // Called while the session is planned, which takes a while where kernels are timed: `done` of
   // `all` steps. May be empty.
   std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
@@ -72,6 +74,27 @@ struct LayerPlan {
                                             // or if the cache knew it (TimingStore)
 };
 
+// A network that was timed as a whole while the session was planned. What runs is no slower than
+// any, and not the all-dense one ("dense") only if it is faster.
+struct NetworkTiming {
+  std::string
+      name;       // "dense", "fastest by layer", "sparse", "stacked", "7 steps in sub-batches of 8"
+  double ms = 0;  // median
+  bool is_chosen = false;
+};
+
+// Samples that a session runs batch by batch.
+struct SampleStream {
+  std::int64_t samples = 0;
+  std::int64_t batch = 1;        // the session's
+  std::int64_t input_size = 0;   // floats of a sample
+  std::int64_t output_size = 0;  // floats of a sample
+
+  // Writes the inputs of the samples from `first` on, as many as fit; takes the outputs of such.
+  std::function<void(std::int64_t first, std::span<float> inputs)> read;
+  std::function<void(std::int64_t first, std::span<const float> outputs)> write;
+};
+
 class Session {
  public:
   virtual ~Session() = default;
@@ -83,6 +106,10 @@ class Session {
   // How many times the choice of kernels took. With a cache that knows all, none is measured.
   virtual TimingCounts timing_counts() const { return {}; }
 
+  // The networks that were compared as wholes; empty where there was no choice, or the cache knew
+  // it.
+  virtual std::vector<NetworkTiming> network_timings() const { return {}; }
+
   // Runs one batch and returns when the output is in host memory.
   //
   //   input   [N, C, H, W] (or [N, C, L], [N, L]) already normalised, row-major, host
@@ -91,13 +118,15 @@ class Session {
   // Throws Error{usage} if sizes disagree, Error{device} if the device fails.
   virtual void run(std::span<const float> input, std::span<float> output) = 0;
 
-  // Whether run_bytes() is there: the first layer's kernel reads bytes.
-  virtual bool takes_bytes() const { return false; }
+  // Runs all samples, in batches; the last one may be smaller. Calls `read` and `write` for each
+  // batch, in order, and `read` for some batches before `write` for earlier ones: a GPU copies and
+  // computes at the same time. Throws as run() does, and what they throw.
+  virtual void run_all(const SampleStream& stream);
 
-  // As run(), on bytes [N, C, H, W] that stand for what the model's preprocessing says. Gives the
-  // bits that run() gives on those inputs. step_outputs() and the timing calls know nothing of it.
-  // Throws Error{usage} if sizes disagree or the session takes no bytes.
-  virtual void run_bytes(std::span<const std::uint8_t> input, std::span<float> output);
+  // Another session of the same plan and weights with memory of its own for activations, so that
+  // both can be under way at the same time, each used by one thread at a time. GPU only: others
+  // throw Error{usage}. Throws Error{device} if memory runs out.
+  virtual std::unique_ptr<Session> share() const;
 
   // Enqueues a run of up to a batch of samples and returns at once. GPU only: others throw
   // Error{usage}.
@@ -117,6 +146,14 @@ class Session {
   // if the device fails; errors of work under way show at a later call.
   virtual void run_device(const float* input, std::int64_t samples, float* output, void* stream);
 
+  // Whether run_bytes() is there: the first layer's kernel reads bytes.
+  virtual bool takes_bytes() const { return false; }
+
+  // As run(), on bytes [N, C, H, W] that stand for what the model's preprocessing says. Gives the
+  // bits that run() gives on those inputs. step_outputs() and the timing calls know nothing of it.
+  // Throws Error{usage} if sizes disagree or the session takes no bytes.
+  virtual void run_bytes(std::span<const std::uint8_t> input, std::span<float> output);
+
   // Copies the input to the device (or keeps it) for the two timing calls below.
   virtual void set_input(std::span<const float> input) = 0;
 
@@ -131,9 +168,5 @@ class Session {
   // empty where a step was computed together with a later one. For verification; slow.
   virtual std::vector<std::vector<float>> step_outputs() = 0;
 };
-
-inline void Session::run_bytes(std::span<const std::uint8_t>, std::span<float>) {
-  fail(ErrorCode::usage, "this session takes no bytes");
-}
 
 }  // namespace winnow

@@ -18,6 +18,7 @@ PlanTiming timing(double ms) {
   plan.layers = {layer};
   plan.layer_ms = {statistics_of({ms})};
   plan.network_ms = statistics_of({ms, 2 * ms, 3 * ms});
+  plan.copied_per_second = 900.4;
   return plan;
 }
 
@@ -39,6 +40,7 @@ TEST_CASE("a comparison as JSON has percentiles in nanoseconds, and no samples")
   CHECK(json["all_plans"] == false);
   CHECK(json["sparse"]["error"] == "no kernel");
   CHECK(json["dense"]["samples_per_second"] == 1000);
+  CHECK(json["dense"]["samples_per_second_with_copies"] == 900);
   const auto& ms = json["chosen"]["network_ms"];
   CHECK(ms["count"] == 3);
   CHECK(ms["min"] == 1.0);
@@ -47,6 +49,19 @@ TEST_CASE("a comparison as JSON has percentiles in nanoseconds, and no samples")
   CHECK(ms["p10"] == 1.2);
   CHECK(ms["p90"] == 2.800001);
   CHECK(ms.size() == 6);
+}
+
+TEST_CASE("a comparison tells which networks were timed as wholes, and which of them runs") {
+  Comparison one = comparison();
+  CHECK(comparison_table(one).find("as a whole") == std::string::npos);
+  CHECK(!nlohmann::json::parse(comparison_json(one, {}))["chosen"].contains("networks"));
+  one.chosen.networks = {{"dense", 0.31, false}, {"fastest by layer", 0.25, true}};
+  CHECK(comparison_table(one).ends_with(
+      "\nas a whole: dense 0.3100 ms, fastest by layer 0.2500 ms (chosen)\n"));
+  const auto json = nlohmann::json::parse(comparison_json(one, {}))["chosen"]["networks"];
+  REQUIRE(json.size() == 2);
+  CHECK(json[0] == nlohmann::json{{"name", "dense"}, {"ms", 0.31}, {"chosen", false}});
+  CHECK(json[1]["chosen"] == true);
 }
 
 TEST_CASE("a comparison as JSON names the fastest kernel of each family, or all") {

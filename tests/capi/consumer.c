@@ -41,6 +41,12 @@ static int check_sizes(void) {
   options->struct_size = offsetof(winnow_options, cache_folder) + 1;
   if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 31;
   if (strstr(winnow_last_error(), "ends within a field") == NULL) return 32;
+  options->struct_size = offsetof(winnow_options, fixed_batch) + 4;
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 35;
+  if (strstr(winnow_last_error(), "ends within a field") == NULL) return 36;
+  options->struct_size = offsetof(winnow_options, fixed_batch);
+  if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 37;
+  if (strstr(winnow_last_error(), "did you mean 'cuda'?") == NULL) return 38;
   options->struct_size = offsetof(winnow_options, cache_folder);
   if (winnow_load("x", options, &engine) != WINNOW_USAGE) return 33;
   if (strstr(winnow_last_error(), "did you mean 'cuda'?") == NULL) return 34;
@@ -58,6 +64,7 @@ static int check_errors(void) {
   if (winnow_load("x", NULL, NULL) != WINNOW_USAGE) return 5;
   if (winnow_run(NULL, NULL, 1, NULL) != WINNOW_USAGE) return 6;
   if (winnow_run_device(NULL, NULL, 1, NULL, NULL) != WINNOW_USAGE) return 8;
+  if (winnow_share(NULL, &engine) != WINNOW_USAGE || engine != NULL) return 9;
   winnow_free(NULL);
   if (winnow_abi_version() != WINNOW_ABI_VERSION) return 7;
   return check_sizes();
@@ -132,6 +139,12 @@ static int check_limits(const char* path) {
   /* Device memory needs a GPU. */
   if (winnow_run_device(engine, &number, 1, &number, NULL) != WINNOW_USAGE) return 47;
   if (strstr(winnow_last_error(), "needs a GPU, the session's device is cpu (") == NULL) return 48;
+  winnow_engine* shared = engine;
+  if (winnow_share(engine, &shared) != WINNOW_USAGE || shared != NULL) return 49;
+  if (strstr(winnow_last_error(), "sharing needs a GPU, the session's device is cpu (") == NULL) {
+    return 50;
+  }
+  if (winnow_share(engine, NULL) != WINNOW_USAGE) return 51;
   winnow_free(engine);
   return 0;
 }

@@ -118,6 +118,29 @@ TEST_CASE("a run of the C ABI can be recorded into a caller's graph") {
   winnow_free(engine);
 }
 
+TEST_CASE("the C ABI shares an engine, and runs fewer samples than a batch") {
+  if (lacks_gpu()) return;
+  winnow_engine* engine = load(8, WINNOW_F32);
+  Samples samples(engine, 8);
+  std::vector<float> expected(samples.result.size());
+  REQUIRE(winnow_run(engine, samples.host.data(), 8, expected.data()) == WINNOW_OK);
+  winnow_engine* shared = nullptr;
+  REQUIRE(winnow_share(engine, &shared) == WINNOW_OK);
+  CHECK(std::string(winnow_device(shared)) == winnow_device(engine));
+  winnow_free(engine);
+  const auto outputs = static_cast<std::size_t>(winnow_output_size(shared));
+  for (std::int64_t count = 1; count <= 8; ++count) {
+    CAPTURE(count);
+    CHECK(winnow_run_device(shared, samples.input, count, samples.output, nullptr) == WINNOW_OK);
+    CHECK(cudaStreamSynchronize(nullptr) == cudaSuccess);
+    const std::vector<float> found = samples.download();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count) * outputs; ++i) {
+      CHECK(found[i] == doctest::Approx(expected[i]).epsilon(1e-5));
+    }
+  }
+  winnow_free(shared);
+}
+
 TEST_CASE("a run of the C ABI on device memory refuses what it cannot do") {
   if (lacks_gpu()) return;
   winnow_engine* engine = load(2, WINNOW_F32);

@@ -19,6 +19,7 @@ void check_plan(const nlohmann::json& plan, double batch) {
   // Medians are rounded to nanoseconds, and this network takes a few hundred.
   CHECK(plan["samples_per_second"].get<double>() ==
         doctest::Approx(1e3 * batch / ms["median"].get<double>()).epsilon(0.01));
+  CHECK(plan["samples_per_second_with_copies"] > 0.0);
   REQUIRE(plan["layers"].size() == 3);
   CHECK(plan["layers"][0]["name"] == "conv");
   CHECK(plan["layers"][0]["output_shape"] == nlohmann::json{batch, 2, 2, 2});
@@ -67,11 +68,12 @@ TEST_CASE("the tables of bench show the numbers of its JSON") {
     const nlohmann::json& plan = json[plans[i]];
     CHECK(conv[3 + i] == fixed(plan["layers"][0]["ms"]["median"].get<double>(), 4));
     const std::vector<std::string> total = cells_of(outcome.output, plans[i]);
-    REQUIRE(total.size() == 6);
+    REQUIRE(total.size() == 7);
     CHECK(total[1] == fixed(plan["network_ms"]["median"].get<double>(), 4));
     CHECK(total[4] == fixed(plan["samples_per_second"].get<double>(), 0));
+    CHECK(total[5] == fixed(plan["samples_per_second_with_copies"].get<double>(), 0));
   }
-  CHECK(cells_of(outcome.output, "dense")[5] == "1.00");
+  CHECK(cells_of(outcome.output, "dense")[6] == "1.00");
 }
 
 TEST_CASE("bench shows progress on stderr alone, and nothing with --quiet") {
@@ -85,6 +87,14 @@ TEST_CASE("bench shows progress on stderr alone, and nothing with --quiet") {
   }
   CHECK(desk.run("bench", bench + "2>/dev/null").output.find("time round") == std::string::npos);
   CHECK(desk.run("bench", bench + "--quiet >/dev/null").output == "");
+}
+
+TEST_CASE("bench refuses several streams on a CPU") {
+  const Desk desk;
+  const Outcome outcome = desk.run("bench", kQuick + "--quiet --streams 2");
+  CHECK(outcome.status == 2);
+  CHECK(outcome.output.find("sharing needs a GPU, the session's device is cpu (") !=
+        std::string::npos);
 }
 
 TEST_CASE("bench runs all choices of kernels and refuses to be given one") {

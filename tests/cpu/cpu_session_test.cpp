@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/cpu/cpu_features.h"
@@ -57,6 +58,50 @@ TEST_CASE("every step of a network agrees with the reference, whatever the choic
       }
     }
   }
+}
+
+TEST_CASE("sessions run any number of samples, batch by batch and in order") {
+  Random random(12);
+  constexpr std::int64_t kSize = 3 * 13 * 11, kClasses = 5, kMost = 10;
+  const DeployedModel model = image_network(random, 1);
+  const Floats input = random_images(random, kMost * kSize);
+  Floats expected(kMost * kClasses);
+  make_reference_session(model, options_of(kMost, KernelChoice::dense))->run(input, expected);
+  // The CPU's session reads into the network, the reference one has the way of all others.
+  const auto own = make_cpu_session(model, options_of(4, KernelChoice::sparse));
+  const auto other = make_reference_session(model, options_of(4, KernelChoice::dense));
+  for (Session* session : {own.get(), other.get()}) {
+    for (std::int64_t samples = 0; samples <= kMost; ++samples) {
+      CAPTURE(samples);
+      Floats found;
+      std::int64_t next = 0;
+      session->run_all({samples, 4, kSize, kClasses,
+                        [&](std::int64_t first, std::span<float> inputs) {
+                          CHECK(first == next);
+                          CHECK(inputs.size() ==
+                                std::min<std::int64_t>(4, samples - first) * kSize);
+                          std::copy_n(input.begin() + first * kSize, inputs.size(), inputs.begin());
+                          next += static_cast<std::int64_t>(inputs.size()) / kSize;
+                        },
+                        [&](std::int64_t first, std::span<const float> outputs) {
+                          CHECK(first * kClasses == static_cast<std::int64_t>(found.size()));
+                          found.insert(found.end(), outputs.begin(), outputs.end());
+                        }});
+      const auto end = expected.begin() + samples * kClasses;
+      REQUIRE(found.size() == static_cast<std::size_t>(samples * kClasses));
+      if (samples > 0) CHECK(difference(found, Floats(expected.begin(), end)) < kTolerance);
+    }
+  }
+}
+
+TEST_CASE("sessions without a GPU are not shared, and run on no device memory") {
+  Random random(13);
+  const DeployedModel model = image_network(random, 1);
+  const auto session = make_cpu_session(model, options_of(1, KernelChoice::sparse));
+  float number = 0;
+  CHECK(error_of([&] { session->share(); }) == ErrorCode::usage);
+  CHECK(error_of([&] { session->run_device(&number, 1, &number, nullptr); }) == ErrorCode::usage);
+  CHECK(session->network_timings().empty());
 }
 
 TEST_CASE("a text network agrees with the reference") {

@@ -11,17 +11,11 @@ std::vector<float> bias_or_zeros(const Weight* bias, std::int64_t channels) {
 }
 
 DeviceBuffer<std::byte> upload_as(Precision precision, std::span<const float> values) {
-  const std::size_t width = precision == Precision::f32 ? sizeof(float) : sizeof(Half);
-  DeviceBuffer<std::byte> buffer(values.size() * width);
-  if (precision == Precision::f32) {
-    copy_to_device(buffer.get(), values.data(), buffer.bytes());
-    return buffer;
-  }
+  if (precision == Precision::f32) return upload(std::as_bytes(values));
   std::vector<Half> halves;
   halves.reserve(values.size());
   for (const float value : values) halves.push_back(to_half(value));
-  copy_to_device(buffer.get(), halves.data(), buffer.bytes());
-  return buffer;
+  return upload(std::as_bytes(std::span<const Half>(halves)));
 }
 
 std::vector<float> channels_last(std::span<const float> weight, std::int64_t channels,

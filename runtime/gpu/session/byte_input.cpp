@@ -4,7 +4,7 @@
 
 namespace winnow {
 
-void ByteInput::enqueue(const NetworkExecutor& executor, std::span<const std::uint8_t> bytes,
+void ByteInput::enqueue(const DeviceNetwork& network, std::span<const std::uint8_t> bytes,
                         bool records, cudaStream_t stream) {
   const bool is_first = device_.count() == 0;
   if (is_first) {
@@ -15,7 +15,7 @@ void ByteInput::enqueue(const NetworkExecutor& executor, std::span<const std::ui
   CUDA_CHECK(cudaMemcpyAsync(device_.get(), host_.values().data(), device_.bytes(),
                              cudaMemcpyHostToDevice, stream));
   if (!graph_.is_empty()) return graph_.launch(stream);
-  const auto enqueue_network = [&] { executor.enqueue_on_bytes(device_.get(), stream); };
+  const auto enqueue_network = [&] { network.enqueue_on_bytes(device_.get(), stream); };
   enqueue_network();
   if (!is_first || !records) return;
   CUDA_CHECK(cudaStreamSynchronize(stream));

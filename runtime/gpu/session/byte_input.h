@@ -6,7 +6,7 @@
 
 #include "runtime/device/buffer.h"
 #include "runtime/device/graph.h"
-#include "runtime/gpu/session/network_executor.h"
+#include "runtime/gpu/session/device_network.h"
 
 namespace winnow {
 
@@ -14,9 +14,9 @@ namespace winnow {
 class ByteInput {
  public:
   // Enqueues the network on `bytes`, [N, C, H, W] in host memory, which may change once the stream
-  // has been waited for. As a graph if `records`. Requires executor.reads_bytes(), and the same
-  // executor and number of bytes in every call. Throws Error{device} if memory runs out.
-  void enqueue(const NetworkExecutor& executor, std::span<const std::uint8_t> bytes, bool records,
+  // has been waited for. As a graph if `records`. Requires network.reads_bytes(), and the same
+  // network and number of bytes in every call. Throws Error{device} if memory runs out.
+  void enqueue(const DeviceNetwork& network, std::span<const std::uint8_t> bytes, bool records,
                cudaStream_t stream);
 
  private:

@@ -2,25 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "runtime/device/current_device.h"
+#include "runtime/device/gpu.h"
 #include "runtime/device/graph.h"
-#include "runtime/gpu/pointwise/convert.h"
-#include "runtime/gpu/pointwise/noise.h"
+#include "runtime/gpu/session/batch_pipeline.h"
 #include "runtime/gpu/session/byte_input.h"
 #include "runtime/gpu/session/caller_work.h"
 #include "runtime/gpu/session/kernel_timer.h"
-#include "runtime/gpu/session/network_executor.h"
-#include "runtime/plan/describe.h"
+#include "runtime/gpu/session/session_plan.h"
 
 namespace winnow {
 namespace {
-
-constexpr int kComparisonWarmUp = 3;
-constexpr int kComparisonRepeats = 11;
-constexpr std::uint32_t kNoiseSeed = 7;
 
 void check_options(const SessionOptions& options) {
   const int sub_batch = options.sub_batch;
@@ -44,290 +41,257 @@ std::optional<std::int64_t> token_rows(const Program& program) {
   return rows;
 }
 
+void check_tokens(std::span<const float> tokens, std::int64_t rows) {
+  for (const float token : tokens) {
+    const bool is_known =
+        token >= 0 && token < static_cast<float>(rows) && token == std::floor(token);
+    if (!is_known) {
+      fail(ErrorCode::usage, "token ", token, " is not in the table of ", rows, " rows");
+    }
+  }
+}
+
+std::size_t count_of(const Program& program, std::size_t value) {
+  return static_cast<std::size_t>(element_count(program.values[value].shape));
+}
+
+// A network for one batch size.
+struct RecordedNetwork {
+  std::unique_ptr<DeviceNetwork> network;
+  DeviceGraph graph;  // empty where steps are to be profiled
+};
+
 class GpuSession : public Session {
  public:
-  GpuSession(const DeployedModel& model, const SessionOptions& options)
-      : options_(options), gpu_(options.gpu), program_(build_program(model, options.batch)) {
-    NetworkPlanner planner(model, program_, options_, gpu_);
-    describe(model, planner);
-    executor_ = fastest(planner);
-    counts_ = planner.table().counts();
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      layers_[i].family = executor_->plan().steps[i].family;
-      layers_[i].kernel = executor_->plan().steps[i].kernel;
+  explicit GpuSession(std::shared_ptr<const SessionPlan> plan)
+      : plan_(std::move(plan)),
+        networks_(plan_->sizes().size()),
+        inputs_(count_of(plan_->program(), plan_->program().input)),
+        outputs_(count_of(plan_->program(), plan_->program().output)),
+        token_rows_(token_rows(plan_->program())),
+        input_(inputs_),
+        output_(outputs_) {
+    for (std::size_t i = networks_.size(); i-- > 0;) {  // the largest takes memory first
+      networks_[i].network = plan_->make_network(i, memory_, stream_.get());
+      if (!plan_->options().is_profiled) record(networks_[i]);
     }
-    input_ = PinnedBuffer<float>(count_of(program_.input));
-    output_ = PinnedBuffer<float>(count_of(program_.output));
-    token_rows_ = token_rows(program_);
-    std::fill(input_.values().begin(), input_.values().end(), 0.0f);
-    copy_input();
-    gpu_.synchronize();
-    if (!options_.is_profiled) record();
+    stream_.synchronize();
   }
 
   ~GpuSession() override {
-    cudaStreamSynchronize(gpu_.stream());
+    cudaStreamSynchronize(stream_.get());
     cudaEventSynchronize(last_run_.get());
   }
 
   std::string device() const override {
-    return "cuda:" + std::to_string(gpu_.index()) + " (" + gpu_.name() + ")";
+    return "cuda:" + std::to_string(gpu()) + " (" + plan_->gpu().name() + ")";
   }
-  std::vector<LayerPlan> layers() const override { return layers_; }
-
-  TimingCounts timing_counts() const override { return counts_; }
+  std::vector<LayerPlan> layers() const override { return plan_->layers(); }
+  TimingCounts timing_counts() const override { return plan_->counts(); }
+  std::vector<NetworkTiming> network_timings() const override { return plan_->networks(); }
 
   void run(std::span<const float> input, std::span<float> output) override {
-    check_output(output);
-    const CurrentDevice current(gpu_.index());
-    take_input(input);
-    last_run_.hold(gpu_.stream());
-    copy_input();
-    enqueue_network(gpu_.stream());
-    fetch(output);
+    check_size("input", input.size(), inputs_);
+    check_size("output", output.size(), outputs_);
+    const CurrentDevice current(gpu());
+    run_alone(
+        {.samples = batch(),
+         .batch = batch(),
+         .input_size = static_cast<std::int64_t>(inputs_) / batch(),
+         .output_size = static_cast<std::int64_t>(outputs_) / batch(),
+         .read = [&](std::int64_t, std::span<float> to) { std::ranges::copy(input, to.begin()); },
+         .write = [&](std::int64_t,
+                      std::span<const float> from) { std::ranges::copy(from, output.begin()); }});
   }
 
-  bool takes_bytes() const override { return executor_->reads_bytes(); }
+  void run_all(const SampleStream& samples) override {
+    if (samples.samples == 0) return;
+    const CurrentDevice current(gpu());
+    if (samples.samples <= batch()) {
+      run_alone(samples);
+      return;
+    }
+    if (!pipeline_) pipeline_.emplace(inputs_, outputs_);
+    SampleStream checked = samples;
+    checked.read = [&](std::int64_t first, std::span<float> inputs) {
+      samples.read(first, inputs);
+      if (token_rows_) check_tokens(inputs, *token_rows_);
+    };
+    last_run_.hold(stream_.get());
+    pipeline_->run(checked, stream_.get(),
+                   [&](const float* input, std::int64_t count, float* output) {
+                     enqueue_samples(input, count, output, stream_.get());
+                   });
+  }
+
+  bool takes_bytes() const override { return whole().network->reads_bytes(); }
 
   void run_bytes(std::span<const std::uint8_t> input, std::span<float> output) override {
     if (!takes_bytes()) return Session::run_bytes(input, output);
-    check_output(output);
-    if (input.size() != count_of(program_.input)) {
-      fail(ErrorCode::usage, "input: got ", input.size(), " bytes, expected ",
-           count_of(program_.input));
-    }
-    const CurrentDevice current(gpu_.index());
-    last_run_.hold(gpu_.stream());
-    bytes_.enqueue(*executor_, input, !options_.is_profiled, gpu_.stream());
-    fetch(output);
+    check_size("input", input.size(), inputs_);
+    check_size("output", output.size(), outputs_);
+    const CurrentDevice current(gpu());
+    last_run_.hold(stream_.get());
+    enqueue_bytes(input);
+    copy(output_.values().data(), whole().network->output(), outputs_, stream_.get());
+    stream_.synchronize();
+    std::ranges::copy(output_.values(), output.begin());
+  }
+
+  std::unique_ptr<Session> share() const override {
+    const CurrentDevice current(gpu());
+    return std::make_unique<GpuSession>(plan_);
   }
 
   void run_device(const float* input, std::int64_t samples, float* output, void* stream) override {
-    if (samples < 0 || samples > options_.batch) {
+    if (samples < 0 || samples > batch()) {
       fail(ErrorCode::usage, "run_device: found ", samples, " samples, expected 0 to the batch of ",
-           options_.batch);
+           batch());
     }
-    const CurrentDevice current(gpu_.index());
-    check_device_memory(input, "run_device: input", gpu_.index());
-    check_device_memory(output, "run_device: output", gpu_.index());
-    if (samples == 0) return;
+    const CurrentDevice current(gpu());
+    check_device_memory(input, "run_device: input", gpu());
+    check_device_memory(output, "run_device: output", gpu());
     const auto on = static_cast<cudaStream_t>(stream);
     if (is_recording(on)) {
-      enqueue_samples(input, samples, output, on, [&] { executor_->enqueue(on); });
+      enqueue_samples(input, samples, output, on, true);
       return;
     }
     last_run_.hold(on);
-    enqueue_samples(input, samples, output, on, [&] { enqueue_network(on); });
+    enqueue_samples(input, samples, output, on);
     last_run_.record(on);
   }
 
   void set_input(std::span<const float> input) override {
-    const CurrentDevice current(gpu_.index());
-    take_input(input);
-    last_run_.hold(gpu_.stream());
-    copy_input();
-    gpu_.synchronize();
+    check_size("input", input.size(), inputs_);
+    if (token_rows_) check_tokens(input, *token_rows_);
+    const CurrentDevice current(gpu());
+    std::ranges::copy(input, input_.values().begin());
+    last_run_.hold(stream_.get());
+    copy(whole().network->input(), input_.values().data(), inputs_, stream_.get());
+    stream_.synchronize();
   }
 
   std::vector<double> time_network(int warm_up, int repeats) override {
-    const CurrentDevice current(gpu_.index());
-    last_run_.hold(gpu_.stream());
-    for (int i = 0; i < warm_up; ++i) enqueue_network(gpu_.stream());
+    const CurrentDevice current(gpu());
+    last_run_.hold(stream_.get());
+    for (int i = 0; i < warm_up; ++i) enqueue(whole(), stream_.get());
     std::vector<double> times;
     const Event begin, end;
     for (int i = 0; i < repeats; ++i) {
-      begin.record(gpu_.stream());
-      enqueue_network(gpu_.stream());
-      end.record(gpu_.stream());
+      begin.record(stream_.get());
+      enqueue(whole(), stream_.get());
+      end.record(stream_.get());
       times.push_back(milliseconds_between(begin, end));
     }
     return times;
   }
 
   std::vector<std::vector<double>> time_layers(int warm_up, int repeats) override {
-    const CurrentDevice current(gpu_.index());
-    last_run_.hold(gpu_.stream());
+    const CurrentDevice current(gpu());
+    const std::lock_guard lock(plan_->enqueuing());
+    last_run_.hold(stream_.get());
+    const DeviceNetwork& network = *whole().network;
     std::vector<std::vector<double>> times;
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    for (std::size_t i = 0; i < plan_->layers().size(); ++i) {
       // In order, so that a step's first run works on the values of the steps before it. What a
       // conversion reads may be overwritten in later runs; times do not depend on values.
-      executor_->enqueue_step(i, gpu_.stream());
-      if (executor_->is_free(i)) {
+      network.enqueue_step(i, stream_.get());
+      if (network.is_free(i)) {
         times.emplace_back(static_cast<std::size_t>(repeats), 0.0);
         continue;
       }
-      times.push_back(
-          time_repeatedly([&](cudaStream_t stream) { executor_->enqueue_step(i, stream); }, warm_up,
-                          repeats, gpu_.stream()));
+      times.push_back(time_repeatedly([&](cudaStream_t on) { network.enqueue_step(i, on); },
+                                      warm_up, repeats, stream_.get()));
     }
     return times;
   }
 
   std::vector<std::vector<float>> step_outputs() override {
-    const CurrentDevice current(gpu_.index());
-    last_run_.hold(gpu_.stream());
-    std::vector<std::vector<float>> outputs;
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      executor_->enqueue_step(i, gpu_.stream());
-      outputs.emplace_back();
-      if (!executor_->is_deferred(i)) outputs.back() = download(executor_->step_output(i));
-    }
-    return outputs;
+    const CurrentDevice current(gpu());
+    const std::lock_guard lock(plan_->enqueuing());
+    last_run_.hold(stream_.get());
+    return whole().network->step_values(stream_.get());
   }
 
  private:
-  void check_output(std::span<const float> output) const {
-    if (output.size() == output_.values().size()) return;
-    fail(ErrorCode::usage, "output: got ", output.size(), " values, expected ",
-         output_.values().size());
+  int gpu() const { return plan_->gpu().index(); }
+  std::int64_t batch() const { return plan_->options().batch; }
+  const RecordedNetwork& whole() const { return networks_.back(); }
+
+  static void check_size(const char* name, std::size_t found, std::size_t expected) {
+    if (found == expected) return;
+    fail(ErrorCode::usage, name, ": got ", found, " values, expected ", expected);
   }
 
-  // Waits for the network and copies its output.
-  void fetch(std::span<float> output) {
-    CUDA_CHECK(cudaMemcpyAsync(output_.values().data(), executor_->output(),
-                               output_.values().size_bytes(), cudaMemcpyDeviceToHost,
-                               gpu_.stream()));
-    gpu_.synchronize();
-    std::copy(output_.values().begin(), output_.values().end(), output.begin());
-  }
-
-  std::size_t count_of(std::size_t value) const {
-    return static_cast<std::size_t>(element_count(program_.values[value].shape));
-  }
-
-  void describe(const DeployedModel& model, const NetworkPlanner& planner) {
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-      layers_.push_back(describe_step(model, program_, program_.steps[i]));
-      const bool is_timed = options_.choice == KernelChoice::measured && !planner.is_known();
-      if (is_timed) layers_.back().candidates = planner.timings(i);
-    }
-  }
-
-  // Algorithm 2 for the whole network, and never slower than dense: what was chosen from the steps'
-  // times must win as a whole.
-  std::unique_ptr<NetworkExecutor> fastest(NetworkPlanner& planner) {
-    const bool is_free = options_.choice == KernelChoice::measured && options_.family.empty() &&
-                         !options_.is_survey && !planner.is_known();
-    NetworkPlan chosen = planner.plan(Allowed::as_asked);
-    std::vector<NetworkPlan> plans;  // dense first, see fastest_network
-    if (is_free && !is_dense(chosen) && planner.has_dense()) {
-      plans.push_back(planner.plan(Allowed::dense_only));
-    }
-    plans.push_back(std::move(chosen));
-    if (is_free && planner.has_stacks()) plans.push_back(planner.plan(Allowed::stacked));
-    NetworkPlan& best = plans[fastest_of(planner, plans)];
-    planner.keep_choice(best);
-    return std::make_unique<NetworkExecutor>(program_, std::move(best), gpu_);
-  }
-
-  std::size_t fastest_of(NetworkPlanner& planner, const std::vector<NetworkPlan>& plans) {
-    if (plans.size() == 1) return 0;
-    std::vector<std::string> keys;
-    for (const NetworkPlan& plan : plans) keys.push_back(planner.key_of(plan));
-    const auto measure = [&] {
-      std::vector<Timing> timings;
-      for (const NetworkPlan& plan : plans) timings.push_back(time_plan(plan));
-      return timings;
-    };
-    std::vector<double> ms;
-    for (const Timing& timing : planner.table().get_together(keys, measure)) {
-      ms.push_back(timing.median_ms);
-    }
-    return fastest_network(ms);
-  }
-
-  static bool is_dense(const NetworkPlan& plan) {
-    return std::ranges::none_of(
-        plan.steps, [](const Candidate& step) { return family_named(step.family).is_sparse(); });
-  }
-
-  Timing time_plan(const NetworkPlan& plan) {
-    const NetworkExecutor executor(program_, plan, gpu_);
-    fill_noise(executor.input(), static_cast<std::int64_t>(count_of(program_.input)),
-               Precision::f32, kNoiseSeed, gpu_.stream());
-    return timing_of(time_repeatedly([&](cudaStream_t stream) { executor.enqueue(stream); },
-                                     kComparisonWarmUp, kComparisonRepeats, gpu_.stream()));
-  }
-
-  void record() {
-    executor_->enqueue(gpu_.stream());  // loads code outside the recording
-    gpu_.synchronize();
-    graph_ = DeviceGraph::capture(gpu_.stream(), [&] { executor_->enqueue(gpu_.stream()); });
-  }
-
-  void enqueue_network(cudaStream_t stream) {
-    if (graph_.is_empty()) {
-      executor_->enqueue(stream);
-    } else {
-      graph_.launch(stream);
-    }
-  }
-
-  // `enqueue` enqueues the network. Rows beyond the samples hold what was there before; images do
-  // not touch each other.
-  template <typename Enqueue>
-  void enqueue_samples(const float* input, std::int64_t samples, float* output, cudaStream_t stream,
-                       Enqueue enqueue) {
-    copy_rows(executor_->input(), input, program_.input, samples, stream);
-    enqueue();
-    copy_rows(output, executor_->output(), program_.output, samples, stream);
-  }
-
-  // `samples` of the rows of a value, within the device.
-  void copy_rows(float* to, const float* from, std::size_t value, std::int64_t samples,
-                 cudaStream_t stream) {
-    const std::size_t floats = count_of(value) / static_cast<std::size_t>(options_.batch) *
-                               static_cast<std::size_t>(samples);
+  static void copy(float* to, const float* from, std::size_t floats, cudaStream_t stream) {
     CUDA_CHECK(cudaMemcpyAsync(to, from, floats * sizeof(float), cudaMemcpyDefault, stream));
   }
 
-  void take_input(std::span<const float> input) {
-    if (input.size() != input_.values().size()) {
-      fail(ErrorCode::usage, "input: got ", input.size(), " values, expected ",
-           input_.values().size());
+  void record(RecordedNetwork& recorded) {
+    const std::lock_guard lock(plan_->enqueuing());
+    recorded.network->enqueue(stream_.get());  // loads code outside the recording
+    stream_.synchronize();
+    recorded.graph =
+        DeviceGraph::capture(stream_.get(), [&] { recorded.network->enqueue(stream_.get()); });
+  }
+
+  // `one_by_one`: kernel by kernel, for a stream that records.
+  void enqueue(const RecordedNetwork& recorded, cudaStream_t stream,
+               bool one_by_one = false) const {
+    if (!one_by_one && !recorded.graph.is_empty()) {
+      recorded.graph.launch(stream);
+      return;
     }
-    if (token_rows_.has_value()) {
-      for (const float token : input) {
-        const bool is_known =
-            token >= 0 && token < static_cast<float>(*token_rows_) && token == std::floor(token);
-        if (!is_known) {
-          fail(ErrorCode::usage, "token ", token, " is not in the table of ", *token_rows_,
-               " rows");
-        }
-      }
+    const std::lock_guard lock(plan_->enqueuing());
+    recorded.network->enqueue(stream);
+  }
+
+  void enqueue_bytes(std::span<const std::uint8_t> input) {
+    const std::lock_guard lock(plan_->enqueuing());
+    bytes_.enqueue(*whole().network, input, !plan_->options().is_profiled, stream_.get());
+  }
+
+  // Up to a batch of samples, in the networks that hold them in least time. Rows of a network
+  // beyond the samples hold what was there before; samples do not touch each other.
+  void enqueue_samples(const float* input, std::int64_t samples, float* output, cudaStream_t stream,
+                       bool one_by_one = false) const {
+    const std::size_t inputs = inputs_ / static_cast<std::size_t>(batch());
+    const std::size_t outputs = outputs_ / static_cast<std::size_t>(batch());
+    for (const std::size_t index : plan_->cover(samples)) {
+      const DeviceNetwork& network = *networks_[index].network;
+      const auto count = static_cast<std::size_t>(std::min(samples, plan_->sizes()[index]));
+      copy(network.input(), input, count * inputs, stream);
+      enqueue(networks_[index], stream, one_by_one);
+      copy(output, network.output(), count * outputs, stream);
+      input += count * inputs;
+      output += count * outputs;
+      samples -= static_cast<std::int64_t>(count);
     }
-    std::copy(input.begin(), input.end(), input_.values().begin());
   }
 
-  void copy_input() {
-    CUDA_CHECK(cudaMemcpyAsync(executor_->input(), input_.values().data(),
-                               input_.values().size_bytes(), cudaMemcpyHostToDevice,
-                               gpu_.stream()));
+  // Up to a batch of samples from and to page-locked memory.
+  void run_alone(const SampleStream& samples) {
+    const auto inputs = static_cast<std::size_t>(samples.samples * samples.input_size);
+    const auto outputs = static_cast<std::size_t>(samples.samples * samples.output_size);
+    samples.read(0, input_.values().first(inputs));
+    if (token_rows_) check_tokens(input_.values().first(inputs), *token_rows_);
+    last_run_.hold(stream_.get());
+    enqueue_samples(input_.values().data(), samples.samples, output_.values().data(),
+                    stream_.get());
+    stream_.synchronize();
+    samples.write(0, output_.values().first(outputs));
   }
 
-  // Any view as row-major fp32 in host memory.
-  std::vector<float> download(const ActivationView& view) {
-    const Extents& size = view.size;
-    std::vector<float> values(
-        static_cast<std::size_t>(element_count({size.n, size.c, size.h, size.w})));
-    const DeviceBuffer<float> buffer(values.size());
-    convert(view, {buffer.get(), row_major(Precision::f32), size}, gpu_.stream());
-    gpu_.synchronize();
-    CUDA_CHECK(cudaMemcpy(values.data(), buffer.get(), buffer.bytes(), cudaMemcpyDeviceToHost));
-    return values;
-  }
-
-  SessionOptions options_;
-  GpuContext gpu_;  // outlives all layers
-  Program program_;
-  std::vector<LayerPlan> layers_;
-  TimingCounts counts_;
-  std::unique_ptr<NetworkExecutor> executor_;
-  DeviceGraph graph_;
-  Event last_run_{false};  // on a caller's stream; others follow it, as all use the same memory
-  PinnedBuffer<float> input_, output_;
-  ByteInput bytes_;
+  std::shared_ptr<const SessionPlan> plan_;
+  Stream stream_;
+  NetworkMemory memory_;
+  std::vector<RecordedNetwork> networks_;  // by the plan's batch sizes
+  std::size_t inputs_, outputs_;           // floats of a whole batch
   std::optional<std::int64_t> token_rows_;
+  PinnedBuffer<float> input_, output_;
+  Event last_run_{false};  // on a caller's stream; others follow it, as all use the same memory
+  std::optional<BatchPipeline> pipeline_;
+  ByteInput bytes_;
 };
 
 }  // namespace
@@ -337,8 +301,9 @@ std::unique_ptr<Session> make_gpu_session(const DeployedModel& model,
   check_options(options);
   const std::string reason = gpu_unavailable_reason();
   if (!reason.empty()) fail(ErrorCode::device, "GPU ", options.gpu, ": ", reason);
+  check_gpu(options.gpu);
   const CurrentDevice current(options.gpu);
-  return std::make_unique<GpuSession>(model, options);
+  return std::make_unique<GpuSession>(std::make_shared<const SessionPlan>(model, options));
 }
 
 }  // namespace winnow

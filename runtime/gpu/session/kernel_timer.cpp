@@ -7,6 +7,7 @@
 #include "runtime/base/median.h"
 #include "runtime/device/buffer.h"
 #include "runtime/device/graph.h"
+#include "runtime/gpu/pointwise/noise.h"
 
 namespace winnow {
 namespace {
@@ -15,6 +16,9 @@ constexpr double kGraphMs = 0.2;   // a graph lasts about this long, far above a
 constexpr int kMostLaunches = 20;  // per graph
 constexpr int kChoiceRepeats = 7;
 constexpr int kColdRuns = 5;
+constexpr int kNetworkRounds = 3;
+constexpr int kNetworkRepeats = 7;
+constexpr std::uint32_t kNoiseSeed = 7;
 constexpr double kHopeless = 4.0;  // times slower than the best: not worth more repeats
 
 double time_graph(const DeviceGraph& graph, int launches, cudaStream_t stream) {
@@ -72,6 +76,30 @@ Timing time_kernel(const Enqueue& enqueue, double give_up_ms, cudaStream_t strea
     times.push_back(time_graph(recording.graph, recording.launches, stream));
   }
   return timing_of(times);
+}
+
+std::vector<Timing> time_networks(const std::vector<std::unique_ptr<DeviceNetwork>>& networks,
+                                  std::int64_t inputs, cudaStream_t stream) {
+  std::vector<Recording> recordings;
+  for (const auto& network : networks) {
+    fill_noise(network->input(), inputs, Precision::f32, kNoiseSeed, stream);
+    const Enqueue enqueue = [&](cudaStream_t on) { network->enqueue(on); };
+    recordings.push_back(record(enqueue, first_estimate(enqueue, stream), stream));
+  }
+  std::vector<Timing> best(networks.size());
+  for (int round = 0; round < kNetworkRounds; ++round) {
+    for (std::size_t i = 0; i < networks.size(); ++i) {
+      const Recording& recording = recordings[i];
+      time_graph(recording.graph, recording.launches, stream);
+      std::vector<double> times;
+      for (int run = 0; run < kNetworkRepeats; ++run) {
+        times.push_back(time_graph(recording.graph, recording.launches, stream));
+      }
+      const Timing timing = timing_of(times);
+      if (round == 0 || timing.median_ms < best[i].median_ms) best[i] = timing;
+    }
+  }
+  return best;
 }
 
 double cold_ms_of(const Enqueue& enqueue, cudaStream_t stream) {

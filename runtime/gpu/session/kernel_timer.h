@@ -3,10 +3,13 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "runtime/device/stream.h"
+#include "runtime/gpu/session/device_network.h"
 #include "runtime/plan/timing.h"
 
 namespace winnow {
@@ -23,6 +26,11 @@ std::vector<double> time_repeatedly(const Enqueue& enqueue, int warm_up, int rep
 
 // A few such times; of work that exceeds `give_up_ms` by far only one.
 Timing time_kernel(const Enqueue& enqueue, double give_up_ms, cudaStream_t stream);
+
+// Times of networks that need `inputs` floats, on random ones: of each the best round of several in
+// which they take turns, so that drifting clocks hit all alike. Throws as above.
+std::vector<Timing> time_networks(const std::vector<std::unique_ptr<DeviceNetwork>>& networks,
+                                  std::int64_t inputs, cudaStream_t stream);
 
 // The median of a few executions, before each of which twice as much memory as the L2 cache holds
 // was written. Throws as above.

@@ -39,6 +39,13 @@ bool NetworkPlanner::has_dense() const {
   return true;
 }
 
+bool NetworkPlanner::has_sparse(std::size_t index) const {
+  if (weights_of(model_, program_.steps[index]).sparse() == nullptr) return false;
+  return std::ranges::any_of(timed_[index], [](const Timed& timed) {
+    return family_named(timed.candidate.family).is_sparse();
+  });
+}
+
 bool NetworkPlanner::is_in_stack(std::size_t index) const {
   const LinearStack* stack = stack_of_[index];
   return stack != nullptr && stack->steps.size() > 1 && has_candidate(index, "linear_stack");
@@ -59,6 +66,8 @@ bool NetworkPlanner::is_allowed(std::size_t index, const Candidate& candidate,
       return true;
     case Allowed::dense_only:
       return !family_named(candidate.family).is_sparse();
+    case Allowed::sparse:
+      return family_named(candidate.family).is_sparse() || !has_sparse(index);
     case Allowed::stacked:
       return candidate.family == "linear_stack" || !is_in_stack(index);
   }

@@ -27,6 +27,18 @@ ArenaKey arena_key(const ActivationFormat& format, const Extents& size) {
           size.w};
 }
 
+// Row-major, in host memory.
+std::vector<float> download(const ActivationView& view, cudaStream_t stream) {
+  const Extents& size = view.size;
+  std::vector<float> values(
+      static_cast<std::size_t>(element_count({size.n, size.c, size.h, size.w})));
+  const DeviceBuffer<float> buffer(values.size());
+  convert(view, {buffer.get(), row_major(Precision::f32), size}, stream);
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  CUDA_CHECK(cudaMemcpy(values.data(), buffer.get(), buffer.bytes(), cudaMemcpyDeviceToHost));
+  return values;
+}
+
 std::vector<ChosenStep> chosen_steps(const NetworkPlan& plan) {
   std::vector<ChosenStep> steps;
   for (const Candidate& step : plan.steps) {
@@ -37,21 +49,20 @@ std::vector<ChosenStep> chosen_steps(const NetworkPlan& plan) {
 
 }  // namespace
 
-NetworkExecutor::NetworkExecutor(const Program& program, NetworkPlan plan, GpuContext& gpu)
+NetworkExecutor::NetworkExecutor(const Program& program, NetworkPlan plan, NetworkMemory& memory,
+                                 cudaStream_t stream)
     : program_(program), plan_(std::move(plan)) {
   const auto is_same = [&](std::size_t value, std::size_t from, std::size_t to) {
     const auto& formats = plan_.formats[value];
     return is_same_memory(formats[from], formats[to], extents_of(program_.values[value].shape));
   };
   execution_ = make_execution_plan(program_, chosen_steps(plan_), plan_.conversions, is_same);
-  const Shape& shape = program_.values[program_.input].shape;
-  input_ = DeviceBuffer<float>(static_cast<std::size_t>(element_count(shape)));
-  place_buffers(gpu.stream());
-  std::size_t workspace = 0;
+  place_buffers(memory, stream);
   for (const Candidate& step : plan_.steps) {
-    if (step.layer != nullptr) workspace = std::max(workspace, step.layer->workspace_bytes());
+    if (step.layer == nullptr) continue;
+    workspace_.bytes = std::max(workspace_.bytes, step.layer->workspace_bytes());
   }
-  workspace_ = DeviceBuffer<std::byte>(workspace);
+  workspace_.data = memory.workspace.take(workspace_.bytes);
 }
 
 const ActivationFormat& NetworkExecutor::format_of(std::size_t buffer) const {
@@ -63,49 +74,57 @@ Extents NetworkExecutor::size_of(std::size_t buffer) const {
   return extents_of(program_.values[execution_.buffers[buffer].value].shape);
 }
 
-// One arena per key; the network's input has its own memory.
-void NetworkExecutor::place_buffers(cudaStream_t stream) {
+// One arena per key, that without zeros shared with other networks; the input has its own memory.
+void NetworkExecutor::place_buffers(NetworkMemory& memory, cudaStream_t stream) {
   std::map<ArenaKey, std::vector<std::size_t>> sharing;
   for (std::size_t i = 0; i < execution_.buffers.size(); ++i) {
     if (memory_of(execution_, i) != i || i == execution_.input) continue;
     sharing[arena_key(format_of(i), size_of(i))].push_back(i);
   }
   data_.resize(execution_.buffers.size());
-  data_[execution_.input] = reinterpret_cast<std::byte*>(input_.get());
-  for (const auto& [key, buffers] : sharing) place_arena(buffers, stream);
+  data_[execution_.input] = place_input(memory, stream);
+  for (const auto& [key, buffers] : sharing) {
+    place_arena(buffers, key == ArenaKey{} ? &memory.values : nullptr, stream);
+  }
   for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = data_[memory_of(execution_, i)];
 }
 
-void NetworkExecutor::place_arena(const std::vector<std::size_t>& buffers, cudaStream_t stream) {
+// Zeros around it stay zeros only in memory of its own; without such it is shared.
+std::byte* NetworkExecutor::place_input(NetworkMemory& memory, cudaStream_t stream) {
+  const ActivationFormat& format = format_of(execution_.input);
+  const auto bytes = static_cast<std::size_t>(bytes_of(format, size_of(execution_.input)));
+  const bool is_shared = format == row_major(Precision::f32);
+  if (!is_shared) own_.emplace_back(bytes);
+  std::byte* data = is_shared ? memory.input.take(bytes) : own_.back().get();
+  if (data != nullptr) CUDA_CHECK(cudaMemsetAsync(data, 0, bytes, stream));
+  return data;
+}
+
+void NetworkExecutor::place_arena(const std::vector<std::size_t>& buffers, SharedMemory* shared,
+                                  cudaStream_t stream) {
   std::vector<Lifetime> lifetimes;
   for (const std::size_t i : buffers) {
     const PlannedBuffer& buffer = execution_.buffers[i];
     lifetimes.push_back(
         {bytes_of(format_of(i), size_of(i)), buffer.first_operation, buffer.last_operation});
   }
-  const MemoryPlan memory = plan_memory(lifetimes);
-  arenas_.emplace_back(static_cast<std::size_t>(memory.total_bytes));
-  std::byte* base = arenas_.back().get();
-  // Zeros make halos, padding channels, and lanes of packed images beyond the last that are no NaN.
-  if (base != nullptr) CUDA_CHECK(cudaMemsetAsync(base, 0, arenas_.back().bytes(), stream));
-  for (std::size_t i = 0; i < buffers.size(); ++i) data_[buffers[i]] = base + memory.offsets[i];
+  const MemoryPlan placed = plan_memory(lifetimes);
+  const auto bytes = static_cast<std::size_t>(placed.total_bytes);
+  std::byte* base = nullptr;
+  if (shared != nullptr) {
+    base = shared->take(bytes);
+  } else {
+    own_.emplace_back(bytes);
+    base = own_.back().get();
+  }
+  // Zeros make halos and padding channels.
+  if (base != nullptr) CUDA_CHECK(cudaMemsetAsync(base, 0, bytes, stream));
+  for (std::size_t i = 0; i < buffers.size(); ++i) data_[buffers[i]] = base + placed.offsets[i];
 }
 
 ActivationView NetworkExecutor::view(std::size_t buffer) const {
   if (format_of(buffer) == kDeferred) return view(execution_.buffers[buffer].alias_of);
   return plan_.orders.view(data_[buffer], format_of(buffer), size_of(buffer));
-}
-
-const float* NetworkExecutor::output() const {
-  return reinterpret_cast<const float*>(data_[execution_.output]);
-}
-
-bool NetworkExecutor::is_deferred(std::size_t i) const {
-  return format_of(execution_.step_outputs[i]) == kDeferred;
-}
-
-ActivationView NetworkExecutor::step_output(std::size_t i) const {
-  return view(execution_.step_outputs[i]);
 }
 
 void NetworkExecutor::enqueue_operation(const PlannedOperation& operation,
@@ -116,8 +135,7 @@ void NetworkExecutor::enqueue_operation(const PlannedOperation& operation,
   }
   std::vector<ActivationView> in;
   for (const std::size_t buffer : operation.in) in.push_back(view(buffer));
-  plan_.steps[operation.step].layer->launch(in, view(operation.out),
-                                            {workspace_.get(), workspace_.bytes()}, stream);
+  plan_.steps[operation.step].layer->launch(in, view(operation.out), workspace_, stream);
 }
 
 void NetworkExecutor::enqueue(cudaStream_t stream) const {
@@ -160,6 +178,17 @@ void NetworkExecutor::enqueue_step(std::size_t i, cudaStream_t stream) const {
   for (const PlannedOperation& operation : execution_.operations) {
     if (operation.step == i) enqueue_operation(operation, stream);
   }
+}
+
+std::vector<std::vector<float>> NetworkExecutor::step_values(cudaStream_t stream) const {
+  std::vector<std::vector<float>> values;
+  for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+    enqueue_step(i, stream);
+    const std::size_t buffer = execution_.step_outputs[i];
+    values.emplace_back();
+    if (format_of(buffer) != kDeferred) values.back() = download(view(buffer), stream);
+  }
+  return values;
 }
 
 }  // namespace winnow

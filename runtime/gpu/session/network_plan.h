@@ -38,6 +38,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
 enum class Allowed {
   as_asked,
   dense_only,
+  sparse,   // sparse families for sparse weights, wherever one has a candidate
   stacked,  // linear_stack wherever it saves launches, whose cost the steps' times leave out
 };
 
@@ -106,6 +107,7 @@ class NetworkPlanner {
   std::byte* scratch(std::size_t bytes);
   bool is_weighted(std::size_t index) const;
   bool has_candidate(std::size_t index, const std::string& family) const;
+  bool has_sparse(std::size_t index) const;
   bool has_dense_candidate(std::size_t index) const;
   bool is_in_stack(std::size_t index) const;
   bool is_allowed(std::size_t index, const Candidate& candidate, Allowed allowed) const;

@@ -17,10 +17,15 @@ class OrderTables {
   OrderTables() = default;
 
   // Throws Error{device} if memory runs out.
-  explicit OrderTables(const ChannelOrders& orders) {
+  explicit OrderTables(const ChannelOrders& orders) : places_(orders.places) {
     for (const std::vector<std::int32_t>& places : orders.places) {
       tables_.push_back(std::make_shared<const DeviceBuffer<std::int32_t>>(upload(places)));
     }
+  }
+
+  // Where channel c lies; empty for order 0.
+  const std::vector<std::int32_t>& places(int order) const {
+    return places_[static_cast<std::size_t>(order)];
   }
 
   // A view whose channels lie as its format says.
@@ -30,6 +35,7 @@ class OrderTables {
   }
 
  private:
+  std::vector<std::vector<std::int32_t>> places_ = {{}};                   // by order
   std::vector<std::shared_ptr<const DeviceBuffer<std::int32_t>>> tables_;  // by order
 };
 

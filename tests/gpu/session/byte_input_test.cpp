@@ -100,7 +100,7 @@ TEST_CASE(
   const std::vector<std::uint8_t> bytes(2 * 3 * 13 * 11), few(10);
   CHECK_FALSE(error_of([&] { session->run_bytes(bytes, output); }).has_value());
   CHECK(message_of([&] { session->run_bytes(few, output); }) ==
-        "input: got 10 bytes, expected 858");
+        "input: got 10 values, expected 858");
   CHECK(error_of([&] { session->run_bytes(bytes, short_output); }) == ErrorCode::usage);
 
   const auto full = make_gpu_session(stem_model(), {.batch = 2, .family = "direct"});
