@@ -5,6 +5,8 @@
 #include <string>
 
 #include "runtime/gpu/session/gpu_session.h"
+#include "runtime/gpu/session/session_plan.h"
+#include "runtime/gpu/session/sub_batch_network.h"
 #include "runtime/model/preprocessing.h"
 #include "runtime/reference/reference_session.h"
 #include "tests/gpu/device_tensor.h"
@@ -89,6 +91,41 @@ TEST_CASE("a session whose first kernel reads bytes gives the bits that it gives
       session->run_bytes(bytes, again);
       CHECK(again == on_bytes);
     }
+  }
+}
+
+TEST_CASE("a network that runs its first steps on parts of the batch reads bytes too") {
+  if (lacks_gpu()) return;
+  GpuContext gpu(0);
+  const DeployedModel model = stem_model();
+  const auto whole = plan_batch(model, stem_options(12), gpu, false);
+  const auto part = plan_batch(model, stem_options(4), gpu, false);
+  const auto bytes = random_bytes(12 * 3 * 13 * 11);
+  const std::vector<float> input = normalised(model, bytes);
+  const DeviceBuffer<std::uint8_t> on_device = upload(bytes);
+  std::vector<std::size_t> cuts = possible_cuts(part->planned, whole->planned);
+  cuts.push_back(whole->planned.program.steps.size());
+  for (const std::size_t cut : cuts) {
+    CAPTURE(cut);
+    NetworkMemory memory;
+    const SubBatchNetwork network(part->planned, whole->planned, cut, memory, gpu.stream());
+    REQUIRE(network.reads_bytes());
+    gpu.synchronize();
+    const auto output_of = [&](const auto& enqueue) {
+      enqueue();
+      gpu.synchronize();
+      std::vector<float> values(12 * 20);
+      CUDA_CHECK(cudaMemcpy(values.data(), network.output(), values.size() * sizeof(float),
+                            cudaMemcpyDeviceToHost));
+      return values;
+    };
+    copy_to_device(network.input(), input.data(), input.size() * sizeof(float));
+    const auto on_floats = output_of([&] { network.enqueue(gpu.stream()); });
+    const std::vector<float> other(input.size(), 1.0f);
+    copy_to_device(network.input(), other.data(), other.size() * sizeof(float));
+    const auto on_bytes =
+        output_of([&] { network.enqueue_on_bytes(on_device.get(), gpu.stream()); });
+    CHECK(on_bytes == on_floats);
   }
 }
 
