@@ -1,5 +1,6 @@
 #include "runtime/bench/conv_cases.h"
 
+#include <sstream>
 #include <utility>
 
 #include "runtime/base/error.h"
@@ -8,16 +9,18 @@ namespace winnow {
 namespace {
 
 ConvLayer layer(const std::string& group, std::int64_t in, std::int64_t side, std::int64_t out,
-                std::int64_t kernel) {
+                std::int64_t kernel, std::int64_t stride = 1) {
   Conv conv;
   conv.in_channels = in;
   conv.out_channels = out;
   conv.kernel = {kernel, kernel};
+  conv.stride = {stride, stride};
   conv.padding = {kernel / 2, kernel / 2};
-  const std::string name = group + " " + std::to_string(kernel) + "x" + std::to_string(kernel) +
-                           " " + std::to_string(in) + "x" + std::to_string(side) + "x" +
-                           std::to_string(side) + "->" + std::to_string(out);
-  return {name, side, side, conv};
+  std::ostringstream name;
+  name << group << " " << kernel << "x" << kernel;
+  if (stride > 1) name << "/" << stride;
+  name << " " << in << "x" << side << "x" << side << "->" << out;
+  return {name.str(), side, side, conv};
 }
 
 ConvLayer text_layer(std::int64_t kernel) {
@@ -117,6 +120,28 @@ std::vector<BenchCase> paper() {
   return cases;
 }
 
+// Each shape once. A stage's first block halves the map in its 3 x 3 convolution.
+std::vector<BenchCase> resnet50() {
+  const auto all = joined(masks(16, {80, 90}), masks(1, {90, 95}));
+  std::vector<BenchCase> cases = {{layer("resnet50", 3, 224, 64, 7, 2), all}};
+  const auto add = [&](const Size& size, std::int64_t kernel, std::int64_t stride) {
+    cases.push_back({layer("resnet50", size.in, size.side, size.out, kernel, stride), all});
+  };
+  std::int64_t in = 64, side = 56;
+  for (const std::int64_t width : {64, 128, 256, 512}) {
+    const std::int64_t stride = width == 64 ? 1 : 2, out = 4 * width, after = side / stride;
+    add({in, side, width}, 1, 1);
+    add({width, side, width}, 3, stride);
+    add({width, after, out}, 1, 1);
+    if (stride > 1) add({in, side, out}, 1, stride);  // else that of the line before
+    add({out, after, width}, 1, 1);
+    if (stride > 1) add({width, after, width}, 3, 1);
+    in = out;
+    side = after;
+  }
+  return cases;
+}
+
 std::vector<BenchCase> rivals() {
   const auto sparse = joined(masks(16, {80, 90}), masks(1, {90, 95, 99}));
   std::vector<BenchCase> cases;
@@ -133,8 +158,11 @@ struct NamedSet {
   std::vector<BenchCase> (*make)();
 };
 const std::vector<NamedSet>& sets() {
-  static const std::vector<NamedSet> all = {
-      {"layers", all_layers}, {"targets", targets}, {"paper", paper}, {"rivals", rivals}};
+  static const std::vector<NamedSet> all = {{"layers", all_layers},
+                                            {"targets", targets},
+                                            {"paper", paper},
+                                            {"resnet50", resnet50},
+                                            {"rivals", rivals}};
   return all;
 }
 
@@ -144,7 +172,7 @@ std::vector<BenchCase> conv_cases(const std::string& set) {
   for (const NamedSet& known : sets()) {
     if (known.name == set) return known.make();
   }
-  fail(ErrorCode::usage, "set '", set, "': expected layers, targets, paper or rivals");
+  fail(ErrorCode::usage, "set '", set, "': expected layers, targets, paper, resnet50 or rivals");
 }
 
 const std::vector<std::string>& conv_case_sets() {

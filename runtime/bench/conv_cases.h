@@ -35,6 +35,7 @@ struct BenchCase {
 //   layers   of VGG16, ResNet50, DenseNet and a text CNN, without masks
 //   targets  those that have a time to beat: blocks of 16 channels, and single elements
 //   paper    those of paper 003, tables 9 to 15, at its sparsities
+//   resnet50 every convolution of ResNet50 on 224 x 224
 //   rivals   a few layers, for other libraries
 // Throws Error{usage} for another name.
 std::vector<BenchCase> conv_cases(const std::string& set);

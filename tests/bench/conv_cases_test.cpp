@@ -43,7 +43,7 @@ TEST_CASE("every set has layers of different names, and masks that are all diffe
     CHECK(names.size() >= 6);
   }
   CHECK(message_of([] { conv_cases("all"); }) ==
-        "set 'all': expected layers, targets, paper or rivals");
+        "set 'all': expected layers, targets, paper, resnet50 or rivals");
 }
 
 TEST_CASE("targets are the layers that have a time to beat") {
@@ -66,6 +66,21 @@ TEST_CASE("the paper's layers have its sparsities") {
   CHECK(sparsities(named(cases, "point 1x1 1776x7x7->192"), 1) == std::vector<double>{91});
   CHECK(sparsities(named(cases, "point 1x1 1104x14x14->192"), 1) == std::vector<double>{93});
   CHECK(sparsities(named(cases, "text k=2 300x64->100"), 1) == std::vector<double>{77, 83, 87.5});
+}
+
+TEST_CASE("every shape of ResNet50 is there once") {
+  const std::vector<BenchCase> cases = conv_cases("resnet50");
+  CHECK(cases.size() == 23);
+  const ConvLayer& first = named(cases, "resnet50 7x7/2 3x224x224->64").layer;
+  CHECK(first.conv.stride == Pair{2, 2});
+  CHECK(first.conv.padding == Pair{3, 3});
+  for (const std::string name :
+       {"1x1 64x56x56->64", "3x3 64x56x56->64", "1x1 64x56x56->256", "1x1 256x56x56->64",
+        "1x1 256x56x56->128", "3x3/2 128x56x56->128", "1x1/2 256x56x56->512", "3x3 128x28x28->128",
+        "1x1/2 1024x14x14->2048", "3x3/2 512x14x14->512", "3x3 512x7x7->512",
+        "1x1 2048x7x7->512"}) {
+    CHECK(named(cases, "resnet50 " + name).masks.size() == 4);
+  }
 }
 
 TEST_CASE("a case's model has the layer's shape, mask and pooling") {

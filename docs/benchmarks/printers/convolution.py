@@ -60,10 +60,10 @@ def random_dense(masks):
 
 # ---- targets
 
-def targets(vector):
+def targets(vector, name="targets"):
     """Cells: dense on those very weights, ours, and their ratio."""
     def text():
-        found = cases("targets")
+        found = cases(name)
         sparsities = sorted({mask[2] for masks in found.values() for mask in masks if mask[1] == vector and mask[2] > 0})
         body = []
         for layer, masks in found.items():
@@ -97,7 +97,7 @@ def speed_ups():
 def measured(block):
     """A value over all lines of the sets that have one."""
     def text():
-        every = [line for name in ("targets", "paper", "rivals") for line in lines(name) if "ms" in line]
+        every = [line for name in ("targets", "paper", "resnet50", "rivals") for line in lines(name) if "ms" in line]
         return block(every) if every else "not measured"
     return text
 
@@ -288,6 +288,7 @@ def image(path, words):
 
 
 BLOCKS = {"convolution.targets.vector": targets(16), "convolution.targets.element": targets(1),
+          "convolution.resnet50.vector": targets(16, "resnet50"), "convolution.resnet50.element": targets(1, "resnet50"),
           "convolution.spread": measured(spread), "convolution.clocks": measured(clocks),
           "convolution.kernels": measured(kernels), "convolution.errors": measured(errors),
           "convolution.paper.f32": paper("f32", ("direct_ell", "direct"), with_tf32=True),
