@@ -11,6 +11,13 @@ __device__ __forceinline__ void copy_to_shared(void* to, const void* from) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
 }
+// Begins to write 16 bytes to an address in shared memory, copied or, without `is_copied`, zeros.
+// Both addresses are multiples of 16.
+__device__ __forceinline__ void copy_or_zero(std::uint32_t to, const void* from, bool is_copied) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from),
+               "r"(is_copied ? 16 : 0)
+               : "memory");
+}
 // Begins to copy 8 bytes; both addresses are multiples of 8.
 __device__ __forceinline__ void copy_8_to_shared(void* to, const void* from) {
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));

@@ -21,23 +21,27 @@ const ActivationView* addend_of(std::span<const ActivationView> in, std::size_t 
 class RingPrepared : public PreparedLayer {
  public:
   RingPrepared(RingLayer layer, std::size_t conv_input, int sms)
-      : layer_(std::move(layer)), conv_input_(conv_input), sms_(sms) {}
+      : layer_(std::move(layer)),
+        conv_input_(conv_input),
+        sms_(sms),
+        loads_(best_gathered_loads()) {}
 
   void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
               cudaStream_t stream) const override {
-    ring_conv(layer_, in[conv_input_], addend_of(in, conv_input_), out, sms_, stream);
+    ring_conv(layer_, in[conv_input_], addend_of(in, conv_input_), out, sms_, loads_, stream);
   }
 
  private:
   RingLayer layer_;
   std::size_t conv_input_;
   int sms_;
+  GatheredLoads loads_;
 };
 
 class ResidentPrepared : public PreparedLayer {
  public:
   ResidentPrepared(ResidentLayer layer, std::size_t conv_input)
-      : layer_(std::move(layer)), conv_input_(conv_input), loads_(best_resident_loads()) {}
+      : layer_(std::move(layer)), conv_input_(conv_input), loads_(best_gathered_loads()) {}
 
   void launch(std::span<const ActivationView> in, const ActivationView& out, const Workspace&,
               cudaStream_t stream) const override {
@@ -47,7 +51,7 @@ class ResidentPrepared : public PreparedLayer {
  private:
   ResidentLayer layer_;
   std::size_t conv_input_;
-  ResidentLoads loads_;
+  GatheredLoads loads_;
 };
 
 double columns_of(const GatheredGroups& groups) {

@@ -73,12 +73,8 @@ ResidentLimits resident_limits() {
           .has_clusters = has_clusters()};
 }
 
-ResidentLoads best_resident_loads() {
-  return runs_hopper_code() ? ResidentLoads::in_bulk : ResidentLoads::by_threads;
-}
-
 void resident_conv(const ResidentLayer& layer, const ActivationView& in,
-                   const ActivationView* addend, const ActivationView& out, ResidentLoads loads,
+                   const ActivationView* addend, const ActivationView& out, GatheredLoads loads,
                    cudaStream_t stream) {
   check(layer, in, addend, out);
   if (out.size.count() == 0) return;
@@ -94,7 +90,7 @@ void resident_conv(const ResidentLayer& layer, const ActivationView& in,
   a.capacity = static_cast<int>(layer.capacity);
   a.least = layer.epilogue.has_relu ? 0.0f : -std::numeric_limits<float>::infinity();
   a.pool = layer.epilogue.pool;
-  a.uses_bulk = loads == ResidentLoads::in_bulk;
+  a.uses_bulk = loads == GatheredLoads::in_bulk;
   const ResidentConvKernel kernel = kernel_for(layer.tile);
   const LaunchSize size{.blocks = static_cast<unsigned>(thread_blocks(layer.tile, a.g)),
                         .threads = static_cast<unsigned>(a.g.warps() * 32),

@@ -7,14 +7,12 @@
 #include <span>
 
 #include "runtime/device/buffer.h"
+#include "runtime/gpu/gathered/gathered_loads.h"
 #include "runtime/gpu/gathered/resident_weights.h"
 #include "runtime/gpu/gathered/ring_arguments.h"
 #include "runtime/gpu/layer/activation.h"
 
 namespace winnow {
-
-// How input reaches shared memory: by bulk copies (compute capability 9.0), or 16 bytes a thread.
-enum class ResidentLoads { in_bulk, by_threads };
 
 // What a launch does beside the convolution.
 struct ResidentEpilogue {
@@ -42,16 +40,13 @@ ResidentLayer upload_resident_layer(const ResidentConvWeights& weights, std::spa
 // Shared memory, SMs and clusters of the current GPU. Throws Error{device} without one.
 ResidentLimits resident_limits();
 
-// Whether the current GPU has the bulk copies.
-ResidentLoads best_resident_loads();
-
 // Enqueues out = pool(relu(conv(in) + bias + addend)), all nchw32c8n f16 without halos; sums in
 // fp32, equal bits at each launch. `addend` is null or has the size of the output before pooling
 // and its order of channels; without pooling it may be the output's memory. Channels lie at the
 // places that the weights were packed for. Throws Error{usage} if sizes or formats do not fit,
 // Error{device} if a launch is refused.
 void resident_conv(const ResidentLayer& layer, const ActivationView& in,
-                   const ActivationView* addend, const ActivationView& out, ResidentLoads loads,
+                   const ActivationView* addend, const ActivationView& out, GatheredLoads loads,
                    cudaStream_t stream);
 
 }  // namespace winnow

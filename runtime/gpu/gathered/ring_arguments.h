@@ -21,6 +21,13 @@ struct RingMap {
   int row = 0, column = 0;
 };
 
+// An activation whose boxes threads copy, of so many pixels.
+struct RingTensor {
+  const void* data = nullptr;  // half floats in nchw32c8n
+  RingMap map;
+  int box_height = 0, box_width = 0;
+};
+
 // Device memory as RingWeights; strides and paddings of the convolution.
 struct RingArguments {
   const std::byte* records = nullptr;

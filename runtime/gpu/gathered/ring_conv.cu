@@ -1,40 +1,23 @@
 #include "runtime/gpu/gathered/ring_conv.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "runtime/base/error.h"
 #include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/gathered/gathered_format.h"
 #include "runtime/gpu/gathered/ring_kernel.cuh"
+#include "runtime/gpu/gathered/ring_kernels.h"
 #include "runtime/gpu/gathered/tensor_map.h"
 
 namespace winnow {
 namespace {
 
-using Kernel = void (*)(CUtensorMap, CUtensorMap, RingArguments);
+constexpr int kLeastMajor = 8;  // mma.m16n8k16, copies by threads that arrive at barriers
 
-struct Compiled {
-  RingForm form;
-  int threads = 0;
-  Kernel kernel = nullptr;
-};
-
-template <std::size_t... kIndices>
-std::vector<Compiled> compile_all(std::index_sequence<kIndices...>) {
-  return {{kRingForms[kIndices], CompiledForm<kIndices>::kThreads,
-           ring_kernel<CompiledForm<kIndices>>}...};
-}
-
-const std::vector<Compiled>& all_compiled() {
-  static const std::vector<Compiled> all =
-      compile_all(std::make_index_sequence<std::size(kRingForms)>());
-  return all;
-}
-
-const Compiled& kernel_for(const RingTile& tile, const RingBox& box, const Conv& conv) {
-  for (const Compiled& candidate : all_compiled()) {
+template <class Source>
+const RingKernel<Source>& kernel_for(const RingTile& tile, const RingBox& box, const Conv& conv) {
+  for (const RingKernel<Source>& candidate : ring_kernels<Source>()) {
     const RingForm& form = candidate.form;
     if (form.height != tile.height || form.width != tile.width || form.warps != tile.warps)
       continue;
@@ -74,6 +57,39 @@ RingArguments arguments_for(const RingLayer& layer, const ActivationView& in,
   return a;
 }
 
+RingBulkSource bulk_source(const RingProblem& problem, const ActivationView& in,
+                           const ActivationView* addend) {
+  const RingBox box = box_of(problem.tile, problem.conv);
+  const CUtensorMap map = tensor_map(input_map(problem, in.size), in.data, box);
+  if (addend == nullptr) return {map, map};
+  return {map, tensor_map(output_map(problem, in.size), addend->data, output_box(problem.tile))};
+}
+
+RingThreadSource thread_source(const RingProblem& problem, const ActivationView& in,
+                               const ActivationView* addend) {
+  const RingBox box = box_of(problem.tile, problem.conv), out_box = output_box(problem.tile);
+  RingThreadSource source;
+  source.in = {in.data, input_map(problem, in.size), box.height, box.width};
+  if (addend != nullptr) {
+    source.addend = {addend->data, output_map(problem, in.size), out_box.height, out_box.width};
+  }
+  return source;
+}
+
+template <class Source>
+void launch(const RingProblem& problem, const Source& source, const RingArguments& arguments,
+            int sms, cudaStream_t stream) {
+  const RingBox box = box_of(problem.tile, problem.conv);
+  const RingKernel<Source>& compiled = kernel_for<Source>(problem.tile, box, problem.conv);
+  const auto bytes = static_cast<std::size_t>(shared_bytes(problem.tile, box));
+  allow_shared_memory(compiled.kernel, bytes);
+  const int together = std::max(1, std::min(sms / arguments.parts, arguments.tiles));
+  const LaunchSize size{.blocks = static_cast<unsigned>(together * arguments.parts),
+                        .threads = static_cast<unsigned>(compiled.threads),
+                        .shared_bytes = bytes};
+  launch_overlapping(compiled.kernel, size, true, stream, source, arguments);
+}
+
 }  // namespace
 
 RingLayer upload_ring_layer(RingWeights weights, std::span<const float> bias,
@@ -93,34 +109,21 @@ RingLayer upload_ring_layer(RingWeights weights, std::span<const float> bias,
 }
 
 std::string ring_missing_reason() {
-  cudaFuncAttributes attributes{};
-  const cudaError_t status = cudaFuncGetAttributes(&attributes, all_compiled().front().kernel);
-  cudaGetLastError();  // a missing kernel is no failure of later calls
-  // Code for older GPUs, which a newer one may translate, has an empty kernel.
-  if (status == cudaSuccess && attributes.ptxVersion >= 90) return "";
-  return "needs compute capability 9.0, and a program that was compiled for it";
+  const int major = device_attribute(cudaDevAttrComputeCapabilityMajor);
+  return major >= kLeastMajor ? "" : "needs compute capability 8.0";
 }
 
 void ring_conv(const RingLayer& layer, const ActivationView& in, const ActivationView* addend,
-               const ActivationView& out, int sms, cudaStream_t stream) {
+               const ActivationView& out, int sms, GatheredLoads loads, cudaStream_t stream) {
   check(layer, in, addend, out);
   const RingProblem& problem = layer.problem;
-  const RingBox box = box_of(problem.tile, problem.conv);
-  const Compiled& compiled = kernel_for(problem.tile, box, problem.conv);
   const RingArguments arguments = arguments_for(layer, in, out);
   if (arguments.tiles == 0 || arguments.groups == 0) return;
-  const CUtensorMap map = tensor_map(input_map(problem, in.size), in.data, box);
-  const CUtensorMap addend_map =
-      addend == nullptr
-          ? map
-          : tensor_map(output_map(problem, in.size), addend->data, output_box(problem.tile));
-  const auto bytes = static_cast<std::size_t>(shared_bytes(problem.tile, box));
-  allow_shared_memory(compiled.kernel, bytes);
-  const int together = std::max(1, std::min(sms / arguments.parts, arguments.tiles));
-  const LaunchSize size{.blocks = static_cast<unsigned>(together * arguments.parts),
-                        .threads = static_cast<unsigned>(compiled.threads),
-                        .shared_bytes = bytes};
-  launch_overlapping(compiled.kernel, size, true, stream, map, addend_map, arguments);
+  if (loads == GatheredLoads::in_bulk) {
+    launch(problem, bulk_source(problem, in, addend), arguments, sms, stream);
+  } else {
+    launch(problem, thread_source(problem, in, addend), arguments, sms, stream);
+  }
 }
 
 }  // namespace winnow

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/device/buffer.h"
+#include "runtime/gpu/gathered/gathered_loads.h"
 #include "runtime/gpu/gathered/ring_launch.h"
 #include "runtime/gpu/gathered/ring_weights.h"
 #include "runtime/gpu/layer/activation.h"
@@ -29,14 +30,15 @@ struct RingLayer {
 RingLayer upload_ring_layer(RingWeights weights, std::span<const float> bias,
                             const RingProblem& problem);
 
-// Why the current GPU cannot run ring_conv; empty if it can.
+// Why the current GPU cannot run ring_conv; empty if it can. Throws Error{device} without a GPU.
 std::string ring_missing_reason();
 
 // Enqueues out = pool(relu(conv(in) + bias + addend)), all nchw32c8n f16 without halos; sums in
 // fp32. `addend` is as `out`, whose memory it may be, where the problem adds, and null elsewhere;
 // it wants a problem without pooling. Channels lie at the places that the weights were packed for.
+// `loads` says how input and addend are copied; the bits are the same.
 // Throws Error{usage} if sizes or formats do not fit, Error{device} if a launch is refused.
 void ring_conv(const RingLayer& layer, const ActivationView& in, const ActivationView* addend,
-               const ActivationView& out, int sms, cudaStream_t stream);
+               const ActivationView& out, int sms, GatheredLoads loads, cudaStream_t stream);
 
 }  // namespace winnow

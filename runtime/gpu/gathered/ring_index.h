@@ -33,6 +33,15 @@ WINNOW_HOST_DEVICE inline RingBoxAt addend_box_at(const RingArguments& a, const 
   return {at.x, at.y, at.images * a.map.blocks + block};
 }
 
+// Elements to the 32 channels of eight images of a pixel of a box; negative outside of the map,
+// where zeros are.
+WINNOW_HOST_DEVICE inline std::int64_t box_pixel(const RingMap& map, const RingBoxAt& at, int box_y,
+                                                 int box_x) {
+  const int y = at.y + box_y, x = at.x + box_x;
+  if (y < 0 || y >= map.height || x < 0 || x >= map.width) return -1;
+  return at.map * map.block + std::int64_t{y} * map.row + std::int64_t{x} * map.column;
+}
+
 // Pixels come in pairs, whose input rows one ldmatrix loads: of the upper and the lower half of a
 // slice or, where it is one row, of its left and right half.
 struct RingPixel {

@@ -2,14 +2,15 @@
 //
 // Each consumer warp multiplies the records of its group with input rows that lie in shared memory:
 // ldmatrix gathers 16 rows, one for each column of a batch, at two pixels, mma multiplies them with
-// the 16 x 16 weights of the batch. One more warp copies stages: full[s] tells the consumers that
-// stage s has arrived, empty[s] tells that warp that all of them have let go of it. Registers hold
-// the weights of kDepth batches, loaded ahead.
+// the 16 x 16 weights of the batch. One more warp copies stages, in bulk or by its lanes: full[s]
+// tells the consumers that stage s has arrived, empty[s] tells that warp that all of them have let
+// go of it. Registers hold the weights of kDepth batches, loaded ahead.
 #pragma once
 
 #include <cuda.h>
 #include <cuda_fp16.h>
 
+#include "runtime/device/async_copy.cuh"
 #include "runtime/device/overlap.cuh"
 #include "runtime/gpu/gathered/barrier.cuh"
 #include "runtime/gpu/gathered/fragments.cuh"
@@ -18,36 +19,90 @@
 
 namespace winnow {
 
-// A form (ring_tile.h) with what follows from it.
-template <std::size_t kIndex>
+// A form (ring_tile.h) with what follows from it. It may be held to fewer registers: those of fewer
+// batches and pairs of pixels that are loaded ahead.
+template <std::size_t kIndex, int kMostDepth = 4, int kMostAhead = 6>
 struct CompiledForm {
   static constexpr RingForm kForm = kRingForms[kIndex];
   static constexpr int kHeight = kForm.height, kWidth = kForm.width, kWarps = kForm.warps;
-  static constexpr int kDepth = kForm.depth, kAhead = kForm.ahead, kPitch = kForm.pitch;
+  static constexpr int kDepth = kForm.depth < kMostDepth ? kForm.depth : kMostDepth;
+  static constexpr int kAhead = kForm.ahead < kMostAhead ? kForm.ahead : kMostAhead;
+  static constexpr int kPitch = kForm.pitch;
   static constexpr int kPairs = kHeight * kWidth / 2;
   static constexpr bool kCanPool = kHeight % 2 == 0 && kWidth % 2 == 0;
-  // Eight warps get registers that three idle warps beside the copying one give up.
-  static constexpr bool kMovesRegisters = kWarps == 8;
-  static constexpr int kThreads = kMovesRegisters ? 384 : (kWarps + 1) * 32;
   static constexpr bool kHasSlices = kWarps == kSlicedWarps;
   static_assert(kHeight % 2 == 0 || (kHeight == 1 && kWidth % 2 == 0));
   static_assert(kAhead <= kPairs);
 };
 
-template <class Form>
+// Boxes copied by bulk tensor copies, which one thread begins.
+struct RingBulkSource {
+  static constexpr int kThreads = 1;
+  static constexpr int kLeastArchitecture = 900;
+
+  // Lets the barrier `full` wait for the tile's box of a block of channels, of the input or of what
+  // is added, or for nothing if the block is negative.
+  __device__ void copy(const RingArguments& a, const RingTileAt& at, int block, bool is_addend,
+                       std::uint32_t to, std::uint32_t full) const {
+    const std::uint32_t bytes = is_addend ? a.addend_bytes : a.stage_bytes;
+    arrive_and_expect(full, block < 0 ? 0 : bytes);
+    if (block < 0) return;
+    const RingBoxAt box = is_addend ? addend_box_at(a, at, block) : box_at(a, at, block);
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(to),
+        "l"(is_addend ? &addend : &in), "r"(0), "r"(box.x), "r"(box.y), "r"(box.map), "r"(full)
+        : "memory");
+  }
+
+  CUtensorMap in, addend;
+};
+
+// Boxes copied by a warp, a pixel at a time: each lane has 16 of its 512 bytes.
+struct RingThreadSource {
+  static constexpr int kThreads = 32;
+  static constexpr int kLeastArchitecture = 800;
+
+  // As RingBulkSource::copy().
+  __device__ void copy(const RingArguments& a, const RingTileAt& at, int block, bool is_addend,
+                       std::uint32_t to, std::uint32_t full) const {
+    if (block >= 0) {
+      const RingBoxAt box = is_addend ? addend_box_at(a, at, block) : box_at(a, at, block);
+      copy_box(is_addend ? addend : in, box, to + threadIdx.x % 32 * 16);
+    }
+    arrive_after_copies(full);
+  }
+
+  RingTensor in, addend;
+
+ private:
+  __device__ static void copy_box(const RingTensor from, const RingBoxAt& box, std::uint32_t to) {
+    const auto* lane = static_cast<const uint4*>(from.data) + threadIdx.x % 32;
+#pragma unroll 1
+    for (int y = 0; y < from.box_height; ++y) {
+#pragma unroll 4
+      for (int x = 0; x < from.box_width; ++x, to += kStageChannels * kRowBytes) {
+        const std::int64_t pixel = box_pixel(from.map, box, y, x);
+        copy_or_zero(to, lane + (pixel < 0 ? 0 : pixel / kGatheredImages), pixel >= 0);
+      }
+    }
+  }
+};
+
+// The threads that fill the ring.
+template <class Source>
 class RingProducer {
  public:
-  __device__ RingProducer(const CUtensorMap& map, const CUtensorMap& addend, const RingArguments& a,
-                          std::uint32_t shared)
-      : map_(map), addend_(addend), a_(a), shared_(shared) {}
+  __device__ RingProducer(const Source& source, const RingArguments& a, std::uint32_t shared)
+      : source_(source), a_(a), shared_(shared) {}
 
-  // All stages of all tiles of this thread block, by one thread.
-  __device__ void run(int part, int first_tile, int tile_step) {
+  // All stages of all tiles of this thread block, by Source::kThreads threads.
+  __device__ void run(int part, int first_tile, int tile_step, int tile_width) {
     const int begin = __ldg(a_.stage_begin + part), end = __ldg(a_.stage_begin + part + 1);
     const int addends = __ldg(a_.addend_begin + part);
     std::uint32_t copied = 0;
     for (int t = first_tile; t < a_.tiles; t += tile_step) {
-      const RingTileAt at = tile_at(a_, t, Form::kWidth);
+      const RingTileAt at = tile_at(a_, t, tile_width);
 #pragma unroll 1
       for (int s = begin; s < end; ++s, ++copied) {
         copy(at, __ldg(a_.stage_block + s), s >= addends, copied);
@@ -61,19 +116,10 @@ class RingProducer {
     const std::uint32_t full = shared_ + a_.ring_bytes + slot * 8;
     const std::uint32_t empty = full + (a_.stage_mask + 1) * 8;
     if (copied > a_.stage_mask) wait_for(empty, (copied >> a_.stage_bits) - 1 & 1);
-    const std::uint32_t bytes = is_addend ? a_.addend_bytes : a_.stage_bytes;
-    arrive_and_expect(full, block < 0 ? 0 : bytes);
-    if (block < 0) return;
-    const RingBoxAt box = is_addend ? addend_box_at(a_, at, block) : box_at(a_, at, block);
-    asm volatile(
-        "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes "
-        "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_ + slot * a_.stage_bytes),
-        "l"(is_addend ? &addend_ : &map_), "r"(0), "r"(box.x), "r"(box.y), "r"(box.map), "r"(full)
-        : "memory");
+    source_.copy(a_, at, block, is_addend, shared_ + slot * a_.stage_bytes, full);
   }
 
-  const CUtensorMap& map_;
-  const CUtensorMap& addend_;
+  const Source& source_;
   const RingArguments& a_;
   std::uint32_t shared_;
 };
@@ -344,27 +390,32 @@ class RingConsumer {
   float sum_[kPairs][2][4];
 };
 
+// Threads of a block. Eight warps beside bulk copies get registers that three idle warps next to
+// the copying one give up.
+template <class Form, class Source>
+constexpr bool kMovesRegisters = Source::kThreads == 1 && Form::kWarps == 8;
+template <class Form, class Source>
+constexpr int kRingThreads = kMovesRegisters<Form, Source> ? 384 : (Form::kWarps + 1) * 32;
+
 // Registers of a thread, in groups of four warps; only for compute capability 9.0 exactly.
-template <class Form>
+template <bool kMoves>
 __device__ __forceinline__ void give_registers() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if constexpr (Form::kMovesRegisters) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+  if constexpr (kMoves) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
 #endif
 }
-template <class Form>
+template <bool kMoves>
 __device__ __forceinline__ void take_registers() {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if constexpr (Form::kMovesRegisters) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+  if constexpr (kMoves) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
 #endif
 }
 
-template <class Form>
-__global__ void __launch_bounds__(Form::kThreads, 1)
-    ring_kernel(const __grid_constant__ CUtensorMap map, const __grid_constant__ CUtensorMap addend,
-                const __grid_constant__ RingArguments a) {
-#if __CUDA_ARCH__ >= 900
-  extern __shared__ __align__(1024) unsigned char stages[];
-  const std::uint32_t shared = shared_address(stages);
+template <class Form, class Source>
+__device__ __forceinline__ void run_ring(const Source& source, const RingArguments& a,
+                                         std::uint32_t shared) {
+  constexpr bool kMoves = kMovesRegisters<Form, Source>;
+  constexpr int kFirstCopying = Form::kWarps * 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int part = static_cast<int>(blockIdx.x) % a.parts;  // of the output channels
   const int first_tile = static_cast<int>(blockIdx.x) / a.parts;
@@ -372,25 +423,35 @@ __global__ void __launch_bounds__(Form::kThreads, 1)
   const int groups = min(a.part_groups, a.groups - part * a.part_groups);
   const int consumers = groups * a.slices;
   begin_next_launch();
-  if (threadIdx.x == Form::kWarps * 32) {
+  if (threadIdx.x == kFirstCopying) {
     const std::uint32_t full = shared + a.ring_bytes;
     const std::uint32_t ring = a.stage_mask + 1;
     for (std::uint32_t s = 0; s < ring; ++s) {
-      init_barrier(full + s * 8, 1);
+      init_barrier(full + s * 8, Source::kThreads);
       init_barrier(full + (ring + s) * 8, consumers);
     }
     fence_barriers();
   }
   __syncthreads();
   if (warp >= Form::kWarps) {
-    give_registers<Form>();
-    if (threadIdx.x != Form::kWarps * 32) return;
+    give_registers<kMoves>();
+    if (threadIdx.x >= kFirstCopying + Source::kThreads) return;
     wait_for_launch_before();  // consumers follow it by way of full[s]
-    RingProducer<Form>(map, addend, a, shared).run(part, first_tile, tile_step);
+    RingProducer<Source>(source, a, shared).run(part, first_tile, tile_step, Form::kWidth);
   } else {
-    take_registers<Form>();
+    take_registers<kMoves>();
     if (warp >= consumers) return;
     RingConsumer<Form>(a, shared, part, warp).run(first_tile, tile_step);
+  }
+}
+
+template <class Form, class Source>
+__global__ void __launch_bounds__(kRingThreads<Form, Source>, 1)
+    ring_kernel(const __grid_constant__ Source source, const __grid_constant__ RingArguments a) {
+  extern __shared__ __align__(1024) unsigned char stages[];
+#ifdef __CUDA_ARCH__
+  if constexpr (__CUDA_ARCH__ >= Source::kLeastArchitecture) {
+    run_ring<Form>(source, a, shared_address(stages));
   }
 #endif
 }

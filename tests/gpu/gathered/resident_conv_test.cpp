@@ -70,7 +70,7 @@ class Layer {
   }
 
   void check(const ResidentTile& tile, const ResidentEpilogue& epilogue, bool has_addend,
-             ResidentLoads loads) const {
+             GatheredLoads loads) const {
     const ResidentLayer layer = uploaded(tile, epilogue, places_in_order(1, conv.in_channels),
                                          places_in_order(2, conv.out_channels));
     const reference::Array result = wanted(epilogue, has_addend);
@@ -81,7 +81,7 @@ class Layer {
     CAPTURE(to_string(tile));
     CAPTURE(static_cast<int>(epilogue.pool));
     CAPTURE(has_addend);
-    CAPTURE(loads == ResidentLoads::in_bulk);
+    CAPTURE(loads == GatheredLoads::in_bulk);
     CHECK(relative_error(out.values(), result.values) <= tolerance(Precision::f16));
     CHECK(out.is_frame_untouched());
   }
@@ -95,8 +95,8 @@ class Layer {
     for (std::size_t t = random.below(step); t < tiles.size(); t += step) {
       const auto pool = static_cast<RingPool>(can_pool(tiles[t], out_size()) ? random.below(3) : 0);
       const ResidentEpilogue epilogue{.has_relu = random.below(2) == 0, .pool = pool};
-      check(tiles[t], epilogue, random.below(2) == 0, best_resident_loads());
-      check(tiles[t], epilogue, random.below(2) == 0, ResidentLoads::by_threads);
+      check(tiles[t], epilogue, random.below(2) == 0, best_gathered_loads());
+      check(tiles[t], epilogue, random.below(2) == 0, GatheredLoads::by_threads);
     }
   }
 
@@ -155,7 +155,7 @@ TEST_CASE("resident_conv gives equal bits for equal inputs where warps and block
     std::vector<std::vector<float>> runs;
     for (int run = 0; run < 3; ++run) {
       const DeviceTensor out(kFormat, layer.expected.shape);
-      resident_conv(uploaded, in.view(), nullptr, out.view(), best_resident_loads(), nullptr);
+      resident_conv(uploaded, in.view(), nullptr, out.view(), best_gathered_loads(), nullptr);
       runs.push_back(out.values());
     }
     CHECK(runs[0] == runs[1]);
@@ -180,7 +180,7 @@ TEST_CASE("resident_conv follows the launch before and precedes the next one") {
   for (int i = 0; i < 4; ++i) {
     const DeviceTensor& from = i % 2 == 0 ? first : second;
     const DeviceTensor& to = i % 2 == 0 ? second : first;
-    resident_conv(uploaded, from.view(), nullptr, to.view(), best_resident_loads(), stream.get());
+    resident_conv(uploaded, from.view(), nullptr, to.view(), best_gathered_loads(), stream.get());
   }
   stream.synchronize();
   for (int i = 0; i < 4; ++i) expected = layer.next(expected);
@@ -201,7 +201,7 @@ TEST_CASE("resident_conv refuses what does not fit") {
   const auto refusal = [&](const DeviceTensor& added, const DeviceTensor& to) {
     const ActivationView addend = added.view();
     return error_of([&] {
-      resident_conv(uploaded, layer.in.view(), &addend, to.view(), best_resident_loads(), nullptr);
+      resident_conv(uploaded, layer.in.view(), &addend, to.view(), best_gathered_loads(), nullptr);
     });
   };
   CHECK(refusal(out, small) == ErrorCode::usage);

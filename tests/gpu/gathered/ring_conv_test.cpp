@@ -46,9 +46,11 @@ void check_layer(const ConvCase& c, const Setting& s, RandomValues& random) {
   Conv two = conv;
   two.rank = 2;  // 1D convolutions run as one row
   reference::Array expected = reference::conv(two, input, to_dense(weight), bias);
-  const reference::Array addend = random.array(expected.shape);
+  const reference::Array added_values = random.array(expected.shape);
   if (s.is_sum) {
-    for (std::size_t i = 0; i < expected.values.size(); ++i) expected.values[i] += addend.values[i];
+    for (std::size_t i = 0; i < expected.values.size(); ++i) {
+      expected.values[i] += added_values.values[i];
+    }
   }
   if (has_relu) expected = reference::relu(expected);
   if (s.pool != RingPool::none) {
@@ -57,7 +59,7 @@ void check_layer(const ConvCase& c, const Setting& s, RandomValues& random) {
   }
 
   const GatheredGroups groups = gathered_groups(block_csr(weight), conv);
-  const DeviceTensor in(kIn, input), added(kOut, addend);
+  const DeviceTensor in(kIn, input), added(kOut, added_values);
   const RingWork work{.conv = conv,
                       .pool = s.pool,
                       .adds = s.is_sum,
@@ -73,9 +75,12 @@ void check_layer(const ConvCase& c, const Setting& s, RandomValues& random) {
         upload_ring_layer(pack_for_ring(groups, conv, tile, places_in_order(1, conv.in_channels),
                                         places_in_order(2, conv.out_channels), s.is_sum),
                           bias, {conv, tile, has_relu, s.pool, s.is_sum});
-    const DeviceTensor out(kOut, expected.shape);
+    const DeviceTensor out(kOut, expected.shape), by_threads(kOut, expected.shape);
     const ActivationView addend_view = added.view();
-    ring_conv(layer, in.view(), s.is_sum ? &addend_view : nullptr, out.view(), work.sms, nullptr);
+    const ActivationView* const addend = s.is_sum ? &addend_view : nullptr;
+    ring_conv(layer, in.view(), addend, out.view(), work.sms, best_gathered_loads(), nullptr);
+    ring_conv(layer, in.view(), addend, by_threads.view(), work.sms, GatheredLoads::by_threads,
+              nullptr);
     CAPTURE(to_string(tile));
     CAPTURE(c.batch);
     CAPTURE(c.height);
@@ -85,6 +90,8 @@ void check_layer(const ConvCase& c, const Setting& s, RandomValues& random) {
     CAPTURE(s.density);
     CHECK(relative_error(out.values(), expected.values) <= tolerance(Precision::f16));
     CHECK(out.is_frame_untouched());
+    CHECK(by_threads.values() == out.values());
+    CHECK(by_threads.is_frame_untouched());
   }
 }
 
@@ -139,7 +146,8 @@ TEST_CASE("ring_conv refuses tensors that do not fit") {
                            const DeviceTensor& to) {
     const ActivationView view = addend == nullptr ? ActivationView{} : addend->view();
     return error_of([&] {
-      ring_conv(layer, from.view(), addend == nullptr ? nullptr : &view, to.view(), 4, nullptr);
+      ring_conv(layer, from.view(), addend == nullptr ? nullptr : &view, to.view(), 4,
+                best_gathered_loads(), nullptr);
     });
   };
   CHECK_FALSE(refusal(in, nullptr, out).has_value());
@@ -150,8 +158,9 @@ TEST_CASE("ring_conv refuses tensors that do not fit") {
   const RingLayer adding =
       upload_ring_layer(pack_for_ring(groups, conv, tile, plain_places(40), plain_places(32), true),
                         random.reals(32), {.conv = conv, .tile = tile, .adds = true});
-  CHECK(error_of([&] { ring_conv(adding, in.view(), nullptr, out.view(), 4, nullptr); }) ==
-        ErrorCode::usage);
+  CHECK(error_of([&] {
+          ring_conv(adding, in.view(), nullptr, out.view(), 4, best_gathered_loads(), nullptr);
+        }) == ErrorCode::usage);
 }
 
 }  // namespace winnow

@@ -101,9 +101,8 @@ class Block {
             const std::vector<float>& values, float* to) {
     require(box.rows() * kRowBytes <= static_cast<int>(a_.stage_bytes), "a box is too large");
     for (int i = 0; i < box.height * box.width; ++i, to += kPixel) {
-      const int y = at.y + i / box.width, x = at.x + i % box.width;
-      const bool is_inside = y >= 0 && y < map.height && x >= 0 && x < map.width;
-      const std::int64_t from = at.map * map.block + std::int64_t{y} * map.row + x * map.column;
+      const std::int64_t from = box_pixel(map, at, i / box.width, i % box.width);
+      const bool is_inside = from >= 0;
       const auto size = static_cast<std::int64_t>(values.size());
       require(!is_inside || (at.map < map.images * map.blocks && from + kPixel <= size),
               "a copy reads out of bounds");
