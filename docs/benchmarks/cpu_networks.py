@@ -3,7 +3,7 @@
 
   cpu_networks.py NETWORK SPARSITY VECTOR FOLDER
 
-NETWORK: resnet50 or vgg16 at 224 x 224. SPARSITY: percent of the weights of every layer but the first. VECTOR:
+NETWORK: resnet50 or vgg16 at 224 x 224. SPARSITY: percent of the weights of every layer but the first; 0: no masks. VECTOR:
 output channels that share a mask (1: elements). Writes NETWORK.safetensors, which export takes, and NETWORK.onnx,
 the same weights with their zeros. Needs numpy and onnx.
 """
@@ -90,8 +90,8 @@ class Network:
         tensors = dict(self.tensors)
         vectors = {}
         for name, mask in self.masks.items():
-            if name == next(iter(self.masks)):
-                continue  # the first layer is dense
+            if name == next(iter(self.masks)) or self.sparsity == 0:
+                continue  # dense
             tensors[name + ".weight.mask"] = mask
             vectors[name] = self.vector
         state = {"activation_bits": 0, "activation_frac": {}, "classes": [], "mask_vector": vectors,

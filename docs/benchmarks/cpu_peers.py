@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Whole networks on a CPU: ours beside the engines that users could take instead, in turns. JSON lines on stdout.
 
-  cpu_peers.py --library libwinnow.so --export export --folder FOLDER [--threads 2] [--rounds 3] > cpu-networks/results.jsonl
+  cpu_peers.py --library libwinnow.so --export export --folder FOLDER [--threads 2] [--rounds 3] [--only resnet50-90-1]
+               [--batches 1 16] >> cpu-networks/results.jsonl
 
 Makes the networks (cpu_networks.py) in FOLDER. Each time is taken in a process of its own: a few runs that are not
 counted, then runs for a few seconds, input and output in host memory. The engines take turns, so that what else the
-machine does hits all alike. Outputs are compared with ONNX Runtime's. What a network, batch and engine gave is in one
-line: the median and the least time of each round.
+machine does hits all alike; where other processes take more than a twentieth of a processor meanwhile the time is
+taken anew, up to --tries times, and the one with the least of that counts ("others", in processors). Outputs are
+compared with ONNX Runtime's. What a network, batch and engine gave is in one line: the median and the least time of
+each round. Without masks only ours runs, by oneDNN: how fast dense layers are.
 
   python3 -m venv peers && peers/bin/pip install deepsparse==1.8.0 onnxruntime openvino onnx   (Python 3.8 to 3.11)
 """
@@ -26,8 +29,10 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 ENGINES = ["onnxruntime", "openvino", "deepsparse", "winnow"]
-CASES = [("resnet50", 90, 1), ("resnet50", 95, 1), ("vgg16", 90, 1), ("vgg16", 95, 1), ("resnet50", 90, 16)]
-BATCHES = [1, 16]
+CASES = [(network, *mask) for network in ("resnet50", "vgg16") for mask in ((90, 1), (95, 1), (90, 16), (0, 1))]
+
+
+MOST_OTHERS = 0.05  # processors that other processes may take while times are taken
 
 
 class Options(ctypes.Structure):
@@ -79,6 +84,14 @@ def deepsparse(args, batch):
     return lambda x: engine.run([x])[0], ""
 
 
+def busy_seconds():
+    """Of all processors for all processes, and of this process, since some time ago."""
+    with open("/proc/stat", encoding="utf-8") as file:
+        user, nice, system, _, _, irq, soft, steal = (int(x) for x in file.readline().split()[1:9])
+    own = os.times()
+    return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK"), own.user + own.system
+
+
 def measure(args):
     """One engine, network and batch: prints one JSON object."""
     x = np.random.default_rng(0).random((args.batch, 3, 224, 224), dtype=np.float32)
@@ -87,14 +100,17 @@ def measure(args):
     ready = time.perf_counter() - start
     for _ in range(3):
         output = run(x)
+    before, own_before = busy_seconds()
     times, start = [], time.perf_counter()
     while len(times) < 5 or time.perf_counter() - start < args.seconds:
         begin = time.perf_counter()
         run(x)
         times.append(1e3 * (time.perf_counter() - begin))
+    busy, own = busy_seconds()
+    others = (busy - before - (own - own_before)) / (time.perf_counter() - start)
     np.save(args.output, np.asarray(output))
     print("RESULT " + json.dumps({"ms": statistics.median(times), "least_ms": min(times), "runs": len(times),
-                                  "seconds_to_load": ready, "note": note}))
+                                  "seconds_to_load": ready, "others": others, "note": note}))
 
 
 def version(engine):
@@ -107,11 +123,17 @@ def one_round(args, case, batch, engine):
     command = [sys.executable, __file__, "--measure", "--engine", engine, "--model", str(model), "--batch", str(batch),
                "--threads", str(args.threads), "--library", str(args.library), "--output", str(output),
                "--seconds", str(args.seconds)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    for line in done.stdout.splitlines():
-        if line.startswith("RESULT "):
-            return json.loads(line[7:]), np.load(output)
-    raise SystemExit(f"{engine}, {case}, batch {batch}: {done.stderr[-500:]}")
+    best = None
+    for _ in range(args.tries):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = [json.loads(line[7:]) for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+        if not found:
+            raise SystemExit(f"{engine}, {case}, batch {batch}: {done.stderr[-500:]}")
+        if best is None or found[0]["others"] < best["others"]:
+            best = found[0]
+        if best["others"] < MOST_OTHERS:
+            break
+    return best, np.load(output)
 
 
 def make(args, network, sparsity, vector):
@@ -133,19 +155,18 @@ def processor():
 
 
 def compare(args):
-    print(json.dumps({"processor": processor(), "threads": args.threads, "python": platform.python_version(),
-                      "versions": {engine: version(engine) for engine in ENGINES if version(engine)}}))
     for network, sparsity, vector in CASES:
-        if args.only and args.only != network:
+        if args.only and args.only != f"{network}-{sparsity}-{vector}":
             continue
         args.network = network
         case = make(args, network, sparsity, vector)
-        for batch in BATCHES:
-            found = {engine: [] for engine in ENGINES}
+        engines = ENGINES if sparsity else ["winnow"]
+        for batch in args.batches:
+            found = {engine: [] for engine in engines}
             errors = {}
             for _ in range(args.rounds):
                 reference = None
-                for engine in ENGINES:
+                for engine in engines:
                     result, output = one_round(args, case, batch, engine)
                     reference = output if reference is None else reference
                     found[engine].append(result)
@@ -153,9 +174,11 @@ def compare(args):
             for engine, rounds in found.items():
                 print(json.dumps({
                     "network": network, "sparsity_percent": sparsity, "vector": vector, "batch": batch, "engine": engine,
+                    "version": version(engine), "processor": processor(), "threads": args.threads,
                     "ms": [round(r["ms"], 3) for r in rounds], "least_ms": [round(r["least_ms"], 3) for r in rounds],
                     "seconds_to_load": [round(r["seconds_to_load"], 2) for r in rounds],
-                    "runs": [r["runs"] for r in rounds], "difference": float(f"{errors[engine]:.2g}")}), flush=True)
+                    "others": [round(r["others"], 3) for r in rounds], "runs": [r["runs"] for r in rounds],
+                    "difference": float(f"{errors[engine]:.2g}")}), flush=True)
 
 
 def main():
@@ -165,8 +188,10 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--only")
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 16])
     for name in ("--engine", "--model", "--output"):
         parser.add_argument(name)
     parser.add_argument("--batch", type=int)

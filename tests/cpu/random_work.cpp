@@ -131,6 +131,18 @@ RandomWork random_wide_conv(Random& random) {
   return work;
 }
 
+RandomWork random_aligned_conv(Random& random) {
+  RandomWork work;
+  Conv op;
+  op.in_channels = random.between(1, 20);
+  op.out_channels = random.between(1, 70);
+  op.kernel = {random.chance(0.8) ? 3 : 1, 3};
+  op.padding = {op.kernel[0] / 2, 1};
+  work.batch = random.between(1, 3);
+  fill(random, op, {random.between(1, 6), 16 * random.between(1, 4)}, work);
+  return work;
+}
+
 RandomWork random_linear(Random& random) {
   RandomWork work;
   Linear op{random.between(1, 300), random.between(1, 70), true};

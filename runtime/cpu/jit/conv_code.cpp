@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "runtime/base/error.h"
 #include "runtime/base/isa.h"
@@ -14,8 +15,11 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = sizeof(float);
 
+// Registers for inputs besides one, where inputs lie across aligned vectors.
+constexpr int kKeptVectors = 3;
+
 // Most bytes of an entry's instructions, of a channel's and of all others of a part.
-constexpr std::size_t kEntryBytes = 32, kChannelBytes = 64, kPartBytes = 256;
+constexpr std::size_t kEntryBytes = 48, kChannelBytes = 64, kPartBytes = 256;
 
 // One column of one row of blocks.
 struct Entry {
@@ -36,6 +40,14 @@ std::vector<Entry> entries_of(const BlockLists& lists, std::int64_t chunk, std::
   }
   std::ranges::stable_sort(entries, {}, &Entry::offset);
   return entries;
+}
+
+// The first offset behind entry `index` that is another one.
+std::optional<std::int64_t> next_offset(const std::vector<Entry>& entries, std::size_t index) {
+  for (std::size_t i = index + 1; i < entries.size(); ++i) {
+    if (entries[i].offset != entries[index].offset) return entries[i].offset;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -69,16 +81,34 @@ class ConvCode::Generator : public Xbyak::CodeGenerator {
       }
     }
     moved_ = 0;
+    std::ranges::fill(kept_, std::nullopt);
     return place_of_code;
   }
 
-  void load_input(std::int64_t offset) {
-    const auto mask = static_cast<int>(offset % 4);
-    const auto from = zword[in_ + static_cast<int>(offset / 4 * kFloatBytes)];
-    if (mask == 0) {
-      vmovups(input_, from);
+  // Makes the vector at `offset` the operand of what follows. Where it lies across two aligned
+  // vectors and one of them is at hand or `next`, the operand after it, will want it too, it is put
+  // together of them: a load across a cache line costs as much as two.
+  void use_input(std::int64_t offset, std::optional<std::int64_t> next) {
+    const Xbyak::Opmask mask(static_cast<int>(offset % 4));
+    const std::int64_t place = aligned_place(offset), vector = vector_of(place);
+    const auto rest = static_cast<int>(place - vector * kJitLanes);
+    operand_ = input_;
+    if (!is_split_) return vmovups(masked(input_, mask), at(place));
+    if (rest == 0) {
+      const Xbyak::Zmm kept = kept_vector(vector);
+      if (mask.getIdx() == 0) {
+        operand_ = kept;
+      } else {
+        vmovaps(masked(input_, mask), kept);
+      }
+      return;
+    }
+    const bool is_near = next && vector_of(aligned_place(*next)) <= vector + 1;
+    if (is_kept(vector) || is_kept(vector + 1) || is_near) {
+      const Xbyak::Zmm low = kept_vector(vector), high = kept_vector(vector + 1);
+      valignd(masked(input_, mask), high, low, static_cast<std::uint8_t>(rest));
     } else {
-      vmovups(input_ | Xbyak::Opmask(mask) | T_z, from);
+      vmovups(masked(input_, mask), at(place));
     }
   }
 
@@ -90,7 +120,7 @@ class ConvCode::Generator : public Xbyak::CodeGenerator {
       moved_ += kMove;
     }
     const auto at = static_cast<int>((index - moved_) * kFloatBytes);
-    vfmadd231ps(Xbyak::Zmm(k), input_, ptr_b[weights_ + at]);
+    vfmadd231ps(Xbyak::Zmm(k), operand_, ptr_b[weights_ + at]);
   }
 
   void end(bool finishes, const JitShape& shape) {
@@ -131,13 +161,47 @@ class ConvCode::Generator : public Xbyak::CodeGenerator {
 
   void set_channel_stride(std::int64_t floats) { stride_ = static_cast<int>(floats * kFloatBytes); }
 
+  // Inputs lie `shift` floats behind an aligned place; `is_split`: some across two aligned vectors.
+  void set_alignment(std::int64_t shift, bool is_split) {
+    shift_ = shift;
+    is_split_ = is_split;
+  }
+
+  std::int64_t aligned_place(std::int64_t offset) const { return offset / 4 - shift_; }
+
  private:
+  static std::int64_t vector_of(std::int64_t place) {
+    return (place - ((place % kJitLanes + kJitLanes) % kJitLanes)) / kJitLanes;
+  }
+  static Xbyak::Zmm masked(const Xbyak::Zmm& to, const Xbyak::Opmask& mask) {
+    return mask.getIdx() == 0 ? to : to | mask | Xbyak::util::T_z;
+  }
+  Xbyak::Address at(std::int64_t aligned) const {
+    return zword[in_ + static_cast<int>((aligned + shift_) * kFloatBytes)];
+  }
+
+  bool is_kept(std::int64_t vector) const {
+    return std::ranges::find(kept_, std::optional(vector)) != std::end(kept_);
+  }
+  // The register that holds an aligned vector, loaded now unless it is there.
+  Xbyak::Zmm kept_vector(std::int64_t vector) {
+    const auto slot = static_cast<int>((vector % kKeptVectors + kKeptVectors) % kKeptVectors);
+    const Xbyak::Zmm kept(kJitChannels - kKeptVectors + 1 + slot);
+    if (kept_[slot] != vector) vmovups(kept, at(vector * kJitLanes));
+    kept_[slot] = vector;
+    return kept;
+  }
+
   int place(int channel) const { return channel * stride_; }
 
   const Xbyak::Reg64 weights_ = rsi, bias_ = rdx, in_ = rax, out_ = rcx, lanes_ = r8, count_ = r9,
                      addend_ = r10;
   const std::uint8_t* loop_ = nullptr;  // where the current part's loop begins
   const Xbyak::Zmm input_ = Xbyak::Zmm(31);
+  Xbyak::Zmm operand_ = input_;                     // of the next multiply-adds
+  std::optional<std::int64_t> kept_[kKeptVectors];  // aligned vectors in registers below input_
+  std::int64_t shift_ = 0;
+  bool is_split_ = false;
   int channels_ = 0;
   int stride_ = 0;          // bytes between the output's channels
   std::int64_t moved_ = 0;  // floats that weights_ is ahead of the part's first
@@ -146,7 +210,12 @@ class ConvCode::Generator : public Xbyak::CodeGenerator {
 ConvCode::ConvCode(const BlockLists& lists, const std::vector<float>& bias, const JitShape& shape)
     : chunks_(lists.chunks), bias_(bias) {
   const std::int64_t vector = lists.vector;
-  const std::int64_t most_rows = std::max<std::int64_t>(1, kJitChannels / vector);
+  const bool is_split =
+      shape.has_aligned_rows && std::ranges::any_of(lists.offset, [&](std::int64_t offset) {
+        return (offset / 4 - shape.shift) % kJitLanes != 0;
+      });
+  const int most = is_split ? kJitChannels - kKeptVectors + 1 : kJitChannels;
+  const std::int64_t most_rows = std::max<std::int64_t>(1, most / vector);
   const std::int64_t groups = (lists.block_rows + most_rows - 1) / most_rows;
   std::vector<std::int64_t> rows;
   for (std::int64_t g = 0; g <= groups; ++g) {
@@ -163,17 +232,18 @@ ConvCode::ConvCode(const BlockLists& lists, const std::vector<float>& bias, cons
   code_ = std::make_unique<Generator>(lists.value.size() * kEntryBytes +
                                       parts * (kJitChannels * kChannelBytes + kPartBytes) + 4096);
   code_->set_channel_stride(shape.channel_stride);
+  code_->set_alignment(shape.shift, is_split);
   entries_.assign(static_cast<std::size_t>(groups), 0);
   for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
     for (std::int64_t g = 0; g < groups; ++g) {
       const auto channels = static_cast<int>(channels_[g + 1] - channels_[g]);
       parts_.push_back({code_->begin(channels, chunk == 0), weights_.size()});
       const std::int64_t first_weight = static_cast<std::int64_t>(weights_.size());
-      std::int64_t last_offset = -1;
-      for (const Entry& entry : entries_of(lists, chunk, rows[g], rows[g + 1])) {
-        if (entry.offset != last_offset) {
-          code_->load_input(entry.offset);
-          last_offset = entry.offset;
+      const std::vector<Entry> entries = entries_of(lists, chunk, rows[g], rows[g + 1]);
+      for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Entry& entry = entries[i];
+        if (i == 0 || entry.offset != entries[i - 1].offset) {
+          code_->use_input(entry.offset, next_offset(entries, i));
         }
         for (std::int64_t u = 0; u < vector; ++u) {
           const std::int64_t k = entry.row * vector + u;

@@ -132,8 +132,11 @@ class JitConv final : public CpuLayer {
     };
     const BlockLists lists =
         make_block_lists(blocks, shape_, rule, {all_taps(shape_), chunk == channels ? 0 : chunk});
-    code_ = std::make_unique<ConvCode>(
-        lists, work.bias, JitShape{shape_.out.c, out_.stride, work.has_relu, has_addend_});
+    const bool has_aligned_rows = !shifted_ && shape_.in.w % kJitLanes == 0;
+    code_ =
+        std::make_unique<ConvCode>(lists, work.bias,
+                                   JitShape{shape_.out.c, out_.stride, padding_floats() % kJitLanes,
+                                            has_aligned_rows, work.has_relu, has_addend_});
   }
 
   void make_lanes() {
@@ -212,12 +215,16 @@ class JitConv final : public CpuLayer {
     std::int64_t chunk, group, image;
   };
 
+  // How far before a position's own place its first input lies.
+  std::int64_t padding_floats() const {
+    return shifted_ ? 0 : (shape_.padding[0] * shape_.in.w + shape_.padding[1]) * spread_;
+  }
+
   void run_vectors(const LayerCall& call, const Place& place, std::int64_t first,
                    std::int64_t count) const {
-    const float* in = shifted_
-                          ? call.scratch + place.image * shifted_->image_floats()
-                          : call.inputs[0] + in_.origin + place.image * shape_.in.c * in_.stride -
-                                (shape_.padding[0] * shape_.in.w + shape_.padding[1]) * spread_;
+    const float* in = shifted_ ? call.scratch + place.image * shifted_->image_floats()
+                               : call.inputs[0] + in_.origin +
+                                     place.image * shape_.in.c * in_.stride - padding_floats();
     const std::int64_t plane = place.image * shape_.out.c + code_->first_channel(place.group);
     const std::int64_t at = out_.origin + plane * out_.stride + first * kJitLanes;
     code_->run(place.chunk, place.group,
