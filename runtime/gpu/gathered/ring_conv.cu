@@ -61,8 +61,8 @@ void check(const RingLayer& layer, const ActivationView& in, const ActivationVie
 }
 
 RingArguments arguments_for(const RingLayer& layer, const ActivationView& in,
-                            const ActivationView& out) {
-  RingArguments a = ring_arguments(layer.problem, layer.weights, in.size);
+                            const ActivationView& out, int sms) {
+  RingArguments a = ring_arguments(layer.problem, layer.weights, in.size, sms);
   a.records = layer.records.get();
   a.batches = layer.batches.get();
   a.stage_begin = layer.stage_begin.get();
@@ -107,7 +107,7 @@ void ring_conv(const RingLayer& layer, const ActivationView& in, const Activatio
   const RingProblem& problem = layer.problem;
   const RingBox box = box_of(problem.tile, problem.conv);
   const Compiled& compiled = kernel_for(problem.tile, box, problem.conv);
-  const RingArguments arguments = arguments_for(layer, in, out);
+  const RingArguments arguments = arguments_for(layer, in, out, sms);
   if (arguments.tiles == 0 || arguments.groups == 0) return;
   const CUtensorMap map = tensor_map(input_map(problem, in.size), in.data, box);
   const CUtensorMap addend_map =
@@ -116,8 +116,7 @@ void ring_conv(const RingLayer& layer, const ActivationView& in, const Activatio
           : tensor_map(output_map(problem, in.size), addend->data, output_box(problem.tile));
   const auto bytes = static_cast<std::size_t>(shared_bytes(problem.tile, box));
   allow_shared_memory(compiled.kernel, bytes);
-  const int together = std::max(1, std::min(sms / arguments.parts, arguments.tiles));
-  const LaunchSize size{.blocks = static_cast<unsigned>(together * arguments.parts),
+  const LaunchSize size{.blocks = static_cast<unsigned>(thread_blocks(arguments)),
                         .threads = static_cast<unsigned>(compiled.threads),
                         .shared_bytes = bytes};
   launch_overlapping(compiled.kernel, size, true, stream, map, addend_map, arguments);

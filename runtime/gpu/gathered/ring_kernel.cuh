@@ -366,9 +366,9 @@ __global__ void __launch_bounds__(Form::kThreads, 1)
   extern __shared__ __align__(1024) unsigned char stages[];
   const std::uint32_t shared = shared_address(stages);
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int part = static_cast<int>(blockIdx.x) % a.parts;  // of the output channels
-  const int first_tile = static_cast<int>(blockIdx.x) / a.parts;
-  const int tile_step = static_cast<int>(gridDim.x) / a.parts;
+  const int part = part_of(a, static_cast<int>(blockIdx.x));
+  const int first_tile = static_cast<int>(blockIdx.x) - a.part_begin[part];
+  const int tile_step = a.part_begin[part + 1] - a.part_begin[part];
   const int groups = min(a.part_groups, a.groups - part * a.part_groups);
   const int consumers = groups * a.slices;
   begin_next_launch();
