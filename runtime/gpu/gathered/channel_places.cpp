@@ -14,8 +14,12 @@ constexpr std::int64_t kTriesPerChannel = 60;
 // How many kept columns of each class every group of 16 output channels has.
 class Balance {
  public:
-  explicit Balance(std::int64_t channels)
-      : places_(plain_places(channels)), uses_(static_cast<std::size_t>(channels)) {}
+  explicit Balance(std::vector<std::int32_t> places)
+      : places_(std::move(places)), channel_at_(places_.size()), uses_(places_.size()) {
+    for (std::size_t c = 0; c < places_.size(); ++c) {
+      channel_at_[static_cast<std::size_t>(places_[c])] = c;
+    }
+  }
 
   void add_reader(const PlaceReader& reader) {
     const BlockCsr& weight = reader.groups->weight;
@@ -61,7 +65,10 @@ class Balance {
     return change;
   }
 
-  void try_swap(std::size_t a, std::size_t b) {
+  // The channels at two places.
+  void try_swap(std::size_t first, std::size_t second) {
+    std::size_t& a = channel_at_[first];
+    std::size_t& b = channel_at_[second];
     std::int32_t& at_a = places_[a];
     std::int32_t& at_b = places_[b];
     if (at_a % kBankClasses == at_b % kBankClasses) return;
@@ -69,6 +76,7 @@ class Balance {
         move(a, at_a, -1) + move(b, at_b, -1) + move(a, at_b, 1) + move(b, at_a, 1);
     if (change < 0) {
       std::swap(at_a, at_b);
+      std::swap(a, b);
       return;
     }
     move(a, at_b, -1);
@@ -78,8 +86,9 @@ class Balance {
   }
 
   std::vector<std::int32_t> places_;
-  std::vector<std::vector<Use>> uses_;  // [channels] in increasing order of groups
-  std::vector<std::int64_t> counts_;    // [groups][classes]
+  std::vector<std::size_t> channel_at_;  // by place
+  std::vector<std::vector<Use>> uses_;   // [channels] in increasing order of groups
+  std::vector<std::int64_t> counts_;     // [groups][classes]
   std::size_t groups_ = 0;
 };
 
@@ -91,9 +100,18 @@ std::vector<std::int32_t> plain_places(std::int64_t channels) {
   return places;
 }
 
-std::vector<std::int32_t> balanced_places(std::int64_t channels,
+std::vector<std::int32_t> places_of_groups(std::int64_t channels, const GatheredGroups& groups) {
+  std::vector<std::int32_t> places(static_cast<std::size_t>(channels));
+  std::int32_t next = 0;
+  for (const std::int32_t channel : groups.place) {
+    if (channel >= 0) places[static_cast<std::size_t>(channel)] = next++;
+  }
+  return places;
+}
+
+std::vector<std::int32_t> balanced_places(std::vector<std::int32_t> places,
                                           const std::vector<PlaceReader>& readers) {
-  Balance balance(channels);
+  Balance balance(std::move(places));
   for (const PlaceReader& reader : readers) balance.add_reader(reader);
   return std::move(balance).improve();
 }

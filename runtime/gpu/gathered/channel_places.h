@@ -24,9 +24,13 @@ struct PlaceReader {
   std::int64_t first = 0;
 };
 
-// [channels] places that even out the classes of all groups of all layers that read the activation.
-// Depends on the arguments alone. A last block of fewer channels stays as it is.
-std::vector<std::int32_t> balanced_places(std::int64_t channels,
+// [channels] places in the order of a layer's groups, which writes 16 channels beside each other.
+std::vector<std::int32_t> places_of_groups(std::int64_t channels, const GatheredGroups& groups);
+
+// [channels] places that even out the classes of all groups of all layers that read the activation:
+// `places` with channels exchanged within their blocks. Depends on the arguments alone. A last
+// block of fewer channels stays as it is.
+std::vector<std::int32_t> balanced_places(std::vector<std::int32_t> places,
                                           const std::vector<PlaceReader>& readers);
 
 }  // namespace winnow

@@ -79,10 +79,11 @@ GatheredLayer layer_of(const LayerProblem& problem, const GatheredLaunch& launch
   layer.has_relu = launch.pool == RingPool::none ? launch.last.has_relu : launch.conv_step.has_relu;
   layer.adds = launch.last.inputs.size() > 1;
   layer.in = extents_of(problem.program.values[input].shape);
-  layer.groups = groups_of(problem.model, launch.conv_step, conv);
   layer.bias = bias_or_zeros(weights_of(problem.model, launch.conv_step).bias, conv.out_channels);
   layer.input_place = orders.places_of(input, conv.in_channels);
   layer.output_place = orders.places_of(launch.last.output, conv.out_channels);
+  layer.groups =
+      with_sorted_rows(groups_of(problem.model, launch.conv_step, conv), layer.output_place);
   layer.conv_input = launch.conv_input;
   layer.fewest_ring_images = problem.options.family == "gathered" ? 1 : kFewestRingImages;
   return layer;

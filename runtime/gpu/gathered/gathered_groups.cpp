@@ -1,7 +1,11 @@
 #include "runtime/gpu/gathered/gathered_groups.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
 #include <span>
+#include <type_traits>
 
 #include "runtime/gpu/gathered/channel_cover.h"
 #include "runtime/gpu/gathered/gathered_sizes.h"
@@ -120,6 +124,32 @@ GatheredGroups gathered_groups(const BlockCsr& weight, const Conv& conv) {
   Appender appender(kept, groups);
   for (std::size_t g = 0; g < rows; ++g) appender.append(result.place.data() + g * kGroupChannels);
   return result;
+}
+
+GatheredGroups with_sorted_rows(GatheredGroups groups, const std::vector<std::int32_t>& place) {
+  BlockCsr& weight = groups.weight;
+  for (std::int64_t g = 0; g < weight.rows(); ++g) {
+    std::int32_t* const channels = groups.place.data() + g * kGroupChannels;
+    const auto lies_at = [&](int row) {
+      const std::int32_t channel = channels[row];
+      return channel < 0 ? std::numeric_limits<std::int32_t>::max()
+                         : place[static_cast<std::size_t>(channel)];
+    };
+    std::array<int, kGroupChannels> rows;
+    std::iota(rows.begin(), rows.end(), 0);
+    std::ranges::stable_sort(rows, {}, lies_at);
+    const auto sort = [&](auto* values) {
+      std::array<std::remove_reference_t<decltype(*values)>, kGroupChannels> sorted;
+      for (std::size_t i = 0; i < kGroupChannels; ++i) sorted[i] = values[rows[i]];
+      std::ranges::copy(sorted, values);
+    };
+    for (std::int64_t b = weight.begin[static_cast<std::size_t>(g)];
+         b < weight.begin[static_cast<std::size_t>(g) + 1]; ++b) {
+      sort(weight.value.data() + b * kGroupChannels);
+    }
+    sort(channels);
+  }
+  return groups;
 }
 
 double covered_share(const GatheredGroups& groups) {

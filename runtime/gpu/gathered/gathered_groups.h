@@ -22,6 +22,11 @@ struct GatheredGroups {
 // wider blocks are split.
 GatheredGroups gathered_groups(const BlockCsr& weight, const Conv& conv);
 
+// The same groups with the rows of each in the order of where their channels lie in memory
+// (`place`, [channels]), those without a channel last: eight neighbouring rows are written
+// together.
+GatheredGroups with_sorted_rows(GatheredGroups groups, const std::vector<std::int32_t>& place);
+
 // Columns of the groups for every column that a dense weight has: 1 where all are kept.
 double covered_share(const GatheredGroups& groups);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <utility>
 #include <variant>
 
 #include "runtime/gpu/gathered/channel_places.h"
@@ -44,18 +45,27 @@ ChannelOrders balanced_orders(const Program& program, const DeployedModel& model
                               const ChannelClasses& classes) {
   std::deque<GatheredGroups> groups;  // that readers point to
   std::vector<std::vector<PlaceReader>> readers(classes.channels.size());
+  std::vector<const GatheredGroups*> writers(classes.channels.size(), nullptr);
   for (const Step& step : program.steps) {
     if (!is_sparse_conv(model, step)) continue;
     const auto& conv = std::get<Conv>(step.op);
     groups.push_back(groups_of(model, step, conv));
-    const std::size_t input = step.inputs[0];
+    const std::size_t input = step.inputs[0], written = classes.class_of[step.output];
     readers[classes.class_of[input]].push_back({&groups.back(), &conv, classes.first[input]});
+    if (conv.out_channels != classes.channels[written]) continue;  // one of several beside others
+    const GatheredGroups*& writer = writers[written];
+    const bool is_larger =
+        writer == nullptr || writer->weight.blocks() < groups.back().weight.blocks();
+    if (is_larger) writer = &groups.back();
   }
   std::vector<std::vector<std::int32_t>> places;
   for (std::size_t c = 0; c < readers.size(); ++c) {
     const std::int64_t channels = classes.channels[c];
-    places.push_back(readers[c].empty() ? plain_places(channels)
-                                        : balanced_places(channels, readers[c]));
+    const bool has_writer = writers[c] != nullptr && !readers[c].empty();
+    std::vector<std::int32_t> first =
+        has_writer ? places_of_groups(channels, *writers[c]) : plain_places(channels);
+    if (!readers[c].empty()) first = balanced_places(std::move(first), readers[c]);
+    places.push_back(std::move(first));
   }
   return channel_orders(program, classes, places);
 }

@@ -12,6 +12,9 @@ enum class RingPool : int {
   average,
 };
 
+// Thread blocks are divided into so many parts at most, each with its own output channels.
+inline constexpr int kMostParts = 64;
+
 // An activation in nchw32c8n as tiles walk over it. Distances are in elements.
 struct RingMap {
   int height = 0, width = 0;  // pixels
@@ -39,11 +42,12 @@ struct RingArguments {
   const float* bias = nullptr;  // [groups * 16]
   void* out = nullptr;          // half floats in nchw32c8n
 
-  int groups = 0;       // of 16 output channels
-  int parts = 0;        // thread blocks that share a tile
-  int part_groups = 0;  // groups of each
-  int slices = 0;       // warps of a group
-  int capacity = 0;     // records of a group in memory
+  int groups = 0;                       // of 16 output channels
+  int parts = 0;                        // thread blocks that share a tile
+  int part_groups = 0;                  // groups of each
+  int part_begin[kMostParts + 1] = {};  // first thread block of each part, and of none
+  int slices = 0;                       // warps of a group
+  int capacity = 0;                     // records of a group in memory
   int input_blocks = 0;
   RingMap map;  // of the output, pooled if it is
   RingPool pool = RingPool::none;

@@ -4,30 +4,19 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/gpu/gathered/ring_clocks.h"
+
 namespace winnow {
 namespace {
 
-constexpr int kQuarters = 4;         // of an SM; each multiplies by itself
-constexpr double kPairClocks = 16;   // two products of a pair of pixels on a quarter
-constexpr double kBatchClocks = 30;  // of a warp for each batch besides
-constexpr double kCopyRate = 22;     // bytes that arrive in shared memory a clock
-constexpr double kWeightRate = 20;   // bytes of weights a clock
-constexpr double kStoreRate = 16;    // bytes of results a clock
-constexpr double kTileClocks = 600;  // of a tile besides
 constexpr double kLaunchClocks = 3000;
-constexpr double kOverlap = 0.2;  // share of the lesser times that does not overlap
-
-// How much of a quarter's products this many warps reach.
-double efficiency(int warps_of_quarter) {
-  return warps_of_quarter == 1 ? 0.55 : 0.85;
-}
 
 int ceil_div(std::int64_t a, std::int64_t b) {
   return static_cast<int>((a + b - 1) / b);
 }
 
 RingProblem problem_of(const RingWork& work, const RingTile& tile) {
-  return {.conv = work.conv, .tile = tile, .pool = work.pool};
+  return {.conv = work.conv, .tile = tile, .pool = work.pool, .adds = work.adds};
 }
 
 // Batches of a group. Those that must go before their stages leave the ring are not full: the fewer
@@ -40,26 +29,15 @@ double batches_of(const RingWork& work, const RingTile& tile) {
 }
 
 double tile_clocks(const RingWork& work, const RingTile& tile) {
-  const RingBox box = box_of(tile, work.conv);
-  const double batches = batches_of(work, tile);
-  const int groups = static_cast<int>(std::min<std::int64_t>(tile.groups, work.groups));
-  const int warps = ceil_div(std::int64_t{groups} * tile.slices, kQuarters);
-  const int pixels = tile.height * tile.width;
-  const double compute =
-      batches * warps * (pixels / 2 * kPairClocks / efficiency(warps) + kBatchClocks);
-  const int addends = work.adds ? ceil_div(groups * kGroupChannels, kStageChannels) : 0;
-  const double rows = static_cast<double>(ceil_div(work.in.c, kStageChannels)) * box.rows() +
-                      addends * output_box(tile).rows();
-  const double copies = rows * kRowBytes / kCopyRate;
-  const double weights = groups * batches * kFragmentBytes / kWeightRate;
-  const double stores = pixels * tile.slices * groups * kGroupChannels * kRowBytes / kStoreRate /
-                        (work.pool == RingPool::none ? 1 : 4);
-  const double most = std::max({compute, copies, weights, stores});
-  return most + kOverlap * (compute + copies + weights + stores - most) + kTileClocks;
+  return tile_clocks(problem_of(work, tile),
+                     {.groups = static_cast<int>(std::min<std::int64_t>(tile.groups, work.groups)),
+                      .batches = batches_of(work, tile),
+                      .input_blocks = ceil_div(work.in.c, kStageChannels)});
 }
 
 bool may_run(const RingWork& work, const RingTile& tile) {
   if (work.pool != RingPool::none && !can_pool(tile)) return false;
+  if (ceil_div(work.groups, tile.groups) > kMostParts) return false;
   return is_valid(tile, box_of(tile, work.conv), work.most_shared_bytes);
 }
 

@@ -44,8 +44,8 @@ void check(const RingLayer& layer, const ActivationView& in, const ActivationVie
 }
 
 RingArguments arguments_for(const RingLayer& layer, const ActivationView& in,
-                            const ActivationView& out) {
-  RingArguments a = ring_arguments(layer.problem, layer.weights, in.size);
+                            const ActivationView& out, int sms) {
+  RingArguments a = ring_arguments(layer.problem, layer.weights, in.size, sms);
   a.records = layer.records.get();
   a.batches = layer.batches.get();
   a.stage_begin = layer.stage_begin.get();
@@ -78,13 +78,12 @@ RingThreadSource thread_source(const RingProblem& problem, const ActivationView&
 
 template <class Source>
 void launch(const RingProblem& problem, const Source& source, const RingArguments& arguments,
-            int sms, cudaStream_t stream) {
+            cudaStream_t stream) {
   const RingBox box = box_of(problem.tile, problem.conv);
   const RingKernel<Source>& compiled = kernel_for<Source>(problem.tile, box, problem.conv);
   const auto bytes = static_cast<std::size_t>(shared_bytes(problem.tile, box));
   allow_shared_memory(compiled.kernel, bytes);
-  const int together = std::max(1, std::min(sms / arguments.parts, arguments.tiles));
-  const LaunchSize size{.blocks = static_cast<unsigned>(together * arguments.parts),
+  const LaunchSize size{.blocks = static_cast<unsigned>(thread_blocks(arguments)),
                         .threads = static_cast<unsigned>(compiled.threads),
                         .shared_bytes = bytes};
   launch_overlapping(compiled.kernel, size, true, stream, source, arguments);
@@ -117,12 +116,12 @@ void ring_conv(const RingLayer& layer, const ActivationView& in, const Activatio
                const ActivationView& out, int sms, GatheredLoads loads, cudaStream_t stream) {
   check(layer, in, addend, out);
   const RingProblem& problem = layer.problem;
-  const RingArguments arguments = arguments_for(layer, in, out);
+  const RingArguments arguments = arguments_for(layer, in, out, sms);
   if (arguments.tiles == 0 || arguments.groups == 0) return;
   if (loads == GatheredLoads::in_bulk) {
-    launch(problem, bulk_source(problem, in, addend), arguments, sms, stream);
+    launch(problem, bulk_source(problem, in, addend), arguments, stream);
   } else {
-    launch(problem, thread_source(problem, in, addend), arguments, sms, stream);
+    launch(problem, thread_source(problem, in, addend), arguments, stream);
   }
 }
 

@@ -17,6 +17,13 @@ WINNOW_HOST_DEVICE inline RingTileAt tile_at(const RingArguments& a, int tile, i
           tile / (a.tiles_x * a.tiles_y)};
 }
 
+// The part of a thread block: which output channels it has.
+WINNOW_HOST_DEVICE inline int part_of(const RingArguments& a, int block) {
+  int part = 0;
+  while (block >= a.part_begin[part + 1]) ++part;
+  return part;
+}
+
 // First input pixel of the tile's box, and which box of the tensor map it is.
 struct RingBoxAt {
   int x, y, map;

@@ -417,9 +417,9 @@ __device__ __forceinline__ void run_ring(const Source& source, const RingArgumen
   constexpr bool kMoves = kMovesRegisters<Form, Source>;
   constexpr int kFirstCopying = Form::kWarps * 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int part = static_cast<int>(blockIdx.x) % a.parts;  // of the output channels
-  const int first_tile = static_cast<int>(blockIdx.x) / a.parts;
-  const int tile_step = static_cast<int>(gridDim.x) / a.parts;
+  const int part = part_of(a, static_cast<int>(blockIdx.x));
+  const int first_tile = static_cast<int>(blockIdx.x) - a.part_begin[part];
+  const int tile_step = a.part_begin[part + 1] - a.part_begin[part];
   const int groups = min(a.part_groups, a.groups - part * a.part_groups);
   const int consumers = groups * a.slices;
   begin_next_launch();

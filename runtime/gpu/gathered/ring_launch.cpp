@@ -1,7 +1,12 @@
 #include "runtime/gpu/gathered/ring_launch.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
+#include <vector>
+
+#include "runtime/gpu/gathered/ring_clocks.h"
 
 namespace winnow {
 namespace {
@@ -38,6 +43,34 @@ RingMap map_of(const RingProblem& problem, const Extents& size) {
   }
   map.row = map.width * map.column;
   return map;
+}
+
+// Clocks of a tile for each part: its longest group decides.
+std::vector<double> clocks_of_parts(const RingProblem& problem, const RingWeights& weights) {
+  std::vector<double> clocks;
+  for (std::size_t p = 0; p + 1 < weights.stage_begin.size(); ++p) {
+    const auto first = static_cast<std::int64_t>(p) * problem.tile.groups;
+    const std::int64_t groups = std::min<std::int64_t>(problem.tile.groups, weights.groups - first);
+    const auto* batches = weights.batches.data() + first;
+    clocks.push_back(tile_clocks(
+        problem, {.groups = static_cast<int>(groups),
+                  .batches = static_cast<double>(*std::max_element(batches, batches + groups)),
+                  .input_blocks = weights.addend_begin[p] - weights.stage_begin[p]}));
+  }
+  return clocks;
+}
+
+// One for each part, and then always one more for the part that would end last.
+std::vector<int> blocks_of_parts(const std::vector<double>& clocks, int tiles, int sms) {
+  std::vector<int> blocks(clocks.size(), 1);
+  const auto end_of = [&](std::size_t p) { return ceil_div(tiles, blocks[p]) * clocks[p]; };
+  for (auto left = sms - static_cast<int>(clocks.size()); left > 0; --left) {
+    std::size_t last = 0;
+    for (std::size_t p = 1; p < clocks.size(); ++p) last = end_of(p) > end_of(last) ? p : last;
+    if (blocks[last] >= tiles) break;
+    ++blocks[last];
+  }
+  return blocks;
 }
 
 }  // namespace
@@ -86,7 +119,7 @@ RingGrid ring_grid(const RingProblem& problem, const Extents& in) {
 }
 
 RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weights,
-                             const Extents& in) {
+                             const Extents& in, int sms) {
   const Conv& conv = problem.conv;
   const RingTile& tile = problem.tile;
   const RingBox box = box_of(tile, conv);
@@ -104,6 +137,8 @@ RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weig
   a.tiles_x = grid.tiles_x;
   a.tiles_y = grid.tiles_y;
   a.tiles = grid.tiles();
+  const std::vector<int> blocks = blocks_of_parts(clocks_of_parts(problem, weights), a.tiles, sms);
+  std::partial_sum(blocks.begin(), blocks.end(), a.part_begin + 1);
   a.stride_y = static_cast<int>(conv.stride[0]) / box.step_y;
   a.stride_x = static_cast<int>(conv.stride[1]) / box.step_x;
   a.padding_y = static_cast<int>(conv.padding[0]) / box.step_y;

@@ -42,8 +42,14 @@ struct RingGrid {
 };
 RingGrid ring_grid(const RingProblem& problem, const Extents& in);
 
-// All but the pointers.
+// All but the pointers, for a GPU of so many SMs. Parts get thread blocks by the work of a tile, so
+// that all of them end at about the same time.
 RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weights,
-                             const Extents& in);
+                             const Extents& in, int sms);
+
+// Thread blocks of the launch.
+inline int thread_blocks(const RingArguments& a) {
+  return a.part_begin[a.parts];
+}
 
 }  // namespace winnow

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "runtime/gpu/gathered/column_batches.h"
@@ -22,12 +24,16 @@ class Packer {
         box_(box_of(tile, conv)),
         place_(input_place),
         output_place_(output_place),
-        adds_(adds) {}
+        adds_(adds),
+        order_(order_of_groups()) {}
 
   RingWeights pack() {
     RingWeights packed;
     packed.groups = groups_.weight.rows();
-    packed.channel = groups_.place;
+    for (const std::int64_t group : order_) {
+      const auto begin = groups_.place.begin() + group * kGroupChannels;
+      packed.channel.insert(packed.channel.end(), begin, begin + kGroupChannels);
+    }
     for (const std::int32_t channel : packed.channel) {
       packed.place.push_back(channel < 0 ? -1 : output_place_[static_cast<std::size_t>(channel)]);
     }
@@ -37,7 +43,9 @@ class Packer {
       const std::int64_t end = std::min<std::int64_t>(first + tile_.groups, packed.groups);
       const std::vector<std::int32_t> addends = addends_of(packed.place, first, end);
       const std::vector<std::int32_t> stages = stages_of(first, end, addends.size());
-      for (std::int64_t g = first; g < end; ++g) all.push_back(batches_of(g, stages));
+      for (std::int64_t i = first; i < end; ++i) {
+        all.push_back(batches_of(order_[static_cast<std::size_t>(i)], stages));
+      }
       packed.stage_block.insert(packed.stage_block.end(), stages.begin(), stages.end());
       packed.addend_begin.push_back(static_cast<std::int32_t>(packed.stage_block.size()));
       packed.stage_block.insert(packed.stage_block.end(), addends.begin(), addends.end());
@@ -48,6 +56,19 @@ class Packer {
   }
 
  private:
+  // Warps of a thread block wait for each other: groups of similar length go together. Not where a
+  // value is added, since neighbouring groups share its stages.
+  std::vector<std::int64_t> order_of_groups() const {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(groups_.weight.rows()));
+    std::iota(order.begin(), order.end(), 0);
+    const auto columns = [&](std::int64_t g) {
+      const auto at = groups_.weight.begin.begin() + g;
+      return at[1] - at[0];
+    };
+    if (!adds_) std::ranges::stable_sort(order, std::greater(), columns);
+    return order;
+  }
+
   std::int32_t place_of(const Tap& tap) const {
     return place_[static_cast<std::size_t>(tap.channel)];
   }
@@ -69,10 +90,12 @@ class Packer {
                                       std::size_t addends) const {
     std::set<std::int32_t> blocks;
     const BlockCsr& weight = groups_.weight;
-    for (std::int64_t b = weight.begin[static_cast<std::size_t>(first)];
-         b < weight.begin[static_cast<std::size_t>(end)]; ++b) {
-      const Tap tap = tap_of(weight.column[static_cast<std::size_t>(b)], conv_);
-      blocks.insert(place_of(tap) / kStageChannels);
+    for (std::int64_t i = first; i < end; ++i) {
+      const auto g = static_cast<std::size_t>(order_[static_cast<std::size_t>(i)]);
+      for (std::int64_t b = weight.begin[g]; b < weight.begin[g + 1]; ++b) {
+        const Tap tap = tap_of(weight.column[static_cast<std::size_t>(b)], conv_);
+        blocks.insert(place_of(tap) / kStageChannels);
+      }
     }
     if (blocks.empty()) blocks.insert(0);
     std::vector<std::int32_t> stages(blocks.begin(), blocks.end());
@@ -157,6 +180,7 @@ class Packer {
   const std::vector<std::int32_t>& place_;
   const std::vector<std::int32_t>& output_place_;
   bool adds_;
+  std::vector<std::int64_t> order_;  // of groups, by thread block
 };
 
 }  // namespace

@@ -131,4 +131,24 @@ TEST_CASE("a cover is no worse than the plain order, and the plain order where i
   CHECK(cover_order(std::vector<KeptColumns>(20), 16).size() == 20);
 }
 
+TEST_CASE("rows are sorted by the places of their channels, and keep their weights") {
+  RandomValues random(15);
+  for (const int vector : {1, 16}) {
+    const Conv conv = conv_of(12, 40, 3);
+    const GatheredGroups groups =
+        gathered_groups(block_csr(random.weight(40, 108, vector, 0.2)), conv);
+    std::vector<std::int32_t> place(40);
+    for (std::int32_t c = 0; c < 40; ++c) place[static_cast<std::size_t>(c)] = c * 7 % 40;
+    const GatheredGroups sorted = with_sorted_rows(groups, place);
+    CHECK(dense_of(sorted) == dense_of(groups));
+    CHECK(sorted.weight.column == groups.weight.column);
+    for (std::size_t row = 1; row < sorted.place.size(); ++row) {
+      if (row % kGroup == 0 || sorted.place[row] < 0) continue;
+      REQUIRE(sorted.place[row - 1] >= 0);
+      CHECK(place[static_cast<std::size_t>(sorted.place[row - 1])] <
+            place[static_cast<std::size_t>(sorted.place[row])]);
+    }
+  }
+}
+
 }  // namespace winnow

@@ -35,7 +35,7 @@ class Layer {
     const CsrWeight weight = random.weight(conv.out_channels, cols, vector, density);
     expected = expected_conv(conv, input, to_dense(weight), bias, false);
     groups = gathered_groups(block_csr(weight), conv);
-    place = balanced_places(conv.in_channels, {{&groups, &conv}});
+    place = balanced_places(plain_places(conv.in_channels), {{&groups, &conv}});
     output_place = plain_places(conv.out_channels);
     Random order(random.below(1000));
     shuffle(output_place, order);

@@ -6,6 +6,7 @@
 #include "runtime/base/random.h"
 #include "runtime/gpu/gathered/channel_places.h"
 #include "runtime/gpu/gathered/ring_choice.h"
+#include "runtime/gpu/gathered/ring_index.h"
 #include "runtime/reference/operations.h"
 #include "tests/gpu/conv_cases.h"
 #include "tests/gpu/gathered/ring_emulator.h"
@@ -148,6 +149,30 @@ TEST_CASE("the ring kernel's arithmetic gives the reference's results with every
     check_layer(conv_cases()[14], {.density = density}, 6, random);
     check_layer(conv_cases()[17], {.density = density}, 6, random);
   }
+}
+
+TEST_CASE("thread blocks go to the parts of the output channels by their work") {
+  const Conv conv = square_conv(64, 64, 3, 1, 1);
+  RandomValues random(83);
+  const std::vector<std::int64_t> lengths = {576, 58, 58, 576};
+  const GatheredGroups groups = gathered_groups(block_csr(random.weight(lengths, 576, 16)), conv);
+  const RingTile tile = {.groups = 2, .stages = 2};
+  const RingWeights packed =
+      pack_for_ring(groups, conv, tile, plain_places(64), plain_places(64), false);
+  CHECK(packed.channel[0] == 0);
+  CHECK(packed.channel[16] == 48);  // beside the group that is as long
+  const Extents in = {8, 64, 56, 56};
+  const RingArguments a = ring_arguments({.conv = conv, .tile = tile}, packed, in, 20);
+  CHECK(a.parts == 2);
+  CHECK(thread_blocks(a) == 20);
+  CHECK(a.part_begin[1] >= 13);
+  CHECK(a.part_begin[1] <= 18);
+  CHECK(part_of(a, a.part_begin[1] - 1) == 0);
+  CHECK(part_of(a, a.part_begin[1]) == 1);
+  const RingArguments few = ring_arguments({.conv = conv, .tile = tile}, packed, in, 1);
+  CHECK(thread_blocks(few) == 2);
+  const Extents small = {8, 64, 4, 7};
+  CHECK(thread_blocks(ring_arguments({.conv = conv, .tile = tile}, packed, small, 20)) == 2);
 }
 
 TEST_CASE("the ring kernel's arithmetic pools windows of 2 x 2 outputs") {

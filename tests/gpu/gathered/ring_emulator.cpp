@@ -17,11 +17,11 @@ constexpr int kPixel = kStageChannels * kGatheredImages;
 // Shared memory of a thread block and the counts behind its barriers.
 class Block {
  public:
-  Block(const EmulatedLaunch& launch, const RingArguments& a, int number, int blocks,
-        std::vector<float>& out, std::string& failure)
+  Block(const EmulatedLaunch& launch, const RingArguments& a, int number, std::vector<float>& out,
+        std::string& failure)
       : launch_(launch),
         a_(a),
-        part_(number % a.parts),
+        part_(part_of(a, number)),
         out_(out),
         failure_(failure),
         ring_(a.ring_bytes / kRowBytes * kGatheredImages, kNothing) {
@@ -30,7 +30,8 @@ class Block {
     for (int w = 0; w < groups * a.slices; ++w) {
       warps_.push_back({.group = first + w / a.slices, .slice = w % a.slices});
     }
-    for (int t = number / a.parts; t < a.tiles; t += blocks / a.parts) tiles_.push_back(t);
+    const int step = a.part_begin[part_ + 1] - a.part_begin[part_];
+    for (int t = number - a.part_begin[part_]; t < a.tiles; t += step) tiles_.push_back(t);
     for (auto& warp : warps_) begin_tile(warp);
   }
 
@@ -310,15 +311,15 @@ class Block {
 
 std::vector<float> emulate(const EmulatedLaunch& launch, std::string& failure) {
   failure.clear();
-  const RingArguments a = ring_arguments(launch.problem, *launch.weights, launch.in_size);
+  const RingArguments a =
+      ring_arguments(launch.problem, *launch.weights, launch.in_size, launch.sms);
   const Extents out_size = ring_output(launch.problem, launch.in_size);
   const std::int64_t images = (out_size.n + kGatheredImages - 1) / kGatheredImages;
   const std::int64_t blocks = (out_size.c + kStageChannels - 1) / kStageChannels;
   std::vector<float> out(
       static_cast<std::size_t>(images * blocks * out_size.h * out_size.w * kPixel), kNothing);
-  const int together = std::max(1, std::min(launch.sms / a.parts, a.tiles));
-  for (int b = 0; b < together * a.parts && failure.empty(); ++b) {
-    Block(launch, a, b, together * a.parts, out, failure).run();
+  for (int b = 0; b < thread_blocks(a) && failure.empty(); ++b) {
+    Block(launch, a, b, out, failure).run();
   }
   return out;
 }
