@@ -76,12 +76,15 @@ winnow_status winnow_run(winnow_engine* engine, const float* input, int64_t samp
 
 /* Enqueues a run on a GPU and returns without waiting for it.
  *
- * input   [samples, input_size] normalised floats, row-major, in memory of the engine's GPU
- *         (cudaMalloc, cudaMallocAsync, cudaMallocManaged); it may not be changed before the run
- * ends samples 0 to the batch that the engine was loaded for output  [samples, output_size] floats
- * in memory of the same GPU, apart from the input stream  a cudaStream_t of the same GPU; NULL is
- * the default stream. The run starts when what was enqueued there before has ended, and what is
- * enqueued there afterwards sees its output
+ * `input`: [samples, input_size] normalised floats, row-major, in memory of the engine's GPU
+ * (cudaMalloc, cudaMallocAsync, cudaMallocManaged). It may not be changed before the run ends.
+ *
+ * `samples`: 0 to the batch that the engine was loaded for.
+ *
+ * `output`: [samples, output_size] floats in memory of the same GPU, apart from the input.
+ *
+ * `stream`: a cudaStream_t of the same GPU; NULL is the default stream. The run starts when what
+ * was enqueued there before has ended, and what is enqueued there afterwards sees its output.
  *
  * Runs of one engine follow each other in the order of the calls, on whatever streams. The calling
  * thread's current device stays as it is. Errors of the work itself show at a later call, as

@@ -3,16 +3,15 @@
 //
 // The rules, which make it safe to give memory to a later step as soon as its last reader is
 // enqueued:
-//   - Every kernel of ours calls wait_for_launch_before() (overlap.cuh), in each thread that reads
-//     or writes memory which any kernel writes, or before a barrier that this thread then waits at.
-//     Until then it may read what no kernel writes, weights above all, and writes nothing.
+//   - A kernel launched with `overlaps` calls wait_for_launch_before() (overlap.cuh), in each
+//     thread that reads or writes memory which any kernel writes, or before a barrier that this
+//     thread then waits at. Until then it may read what no kernel writes, weights above all, and
+//     writes nothing.
 //   - What kernels write is read by plain loads, never by __ldg: that promises that nobody writes
-//   it
-//     while the kernel runs, and the kernel runs before it has waited.
+//     there while the kernel runs, and the kernel runs before it has waited.
 //   - So a kernel ends after the one before it has ended, that one after its own predecessor, and
-//   so
-//     on: what follows the wait follows all launches before on the stream, however many of them
-//     have begun early.
+//     thus all before. What follows the wait follows all launches before on the stream, however
+//     many of them have begun early.
 //   - begin_next_launch() may come at any time: it says nothing about memory.
 //   - Kernels of libraries, copies and fills are enqueued as they are. They begin when everything
 //     before has ended; ours after one of them waits for it as for any other.

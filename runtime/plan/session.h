@@ -105,9 +105,8 @@ class Session {
   //   input   [samples, C, H, W] (or [samples, C, L], [samples, L]) normalised, row-major fp32, in
   //           memory of the session's GPU
   //   output  [samples, classes...] fp32 in memory of the same GPU; apart from the input
-  //   stream  a cudaStream_t of the same GPU; null is the default stream. If it records a graph,
-  //   the
-  //           run becomes a part of the graph
+  //   stream  a cudaStream_t of the same GPU; null is the default stream. If it records a graph
+  //           the run becomes a part of it
   //
   // Runs of a session follow each other in the order of the calls, on whatever streams; a recorded
   // one runs when its graph does, and the caller keeps it apart from others. Token numbers are not
