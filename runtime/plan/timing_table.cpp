@@ -116,7 +116,12 @@ std::string short_key(const std::string& text) {
 std::uint32_t checksum_of(const Weight& weight) {
   if (const auto* dense = std::get_if<DenseWeight>(&weight)) return crc32c(dense->values.data);
   const auto& sparse = std::get<CsrWeight>(weight);
-  return crc32c(sparse.values.data, crc32c(std::as_bytes(std::span(sparse.column))));
+  const std::int64_t sizes[] = {sparse.vector, sparse.row_length};
+  std::uint32_t sum = crc32c(std::as_bytes(std::span(sizes)));
+  sum = crc32c(std::as_bytes(std::span(sparse.column)), sum);
+  sum = crc32c(std::as_bytes(std::span(sparse.kept)), sum);
+  sum = crc32c(std::as_bytes(std::span(sparse.values.codebook)), sum);
+  return crc32c(sparse.values.data, sum);
 }
 
 }  // namespace winnow

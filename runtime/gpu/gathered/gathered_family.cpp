@@ -2,11 +2,13 @@
 // convolution's value is deferred, and the later step's launch computes both.
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "runtime/base/checksum.h"
 #include "runtime/gpu/gathered/gathered_family.h"
 #include "runtime/gpu/gathered/gathered_layers.h"
 #include "runtime/gpu/layer/family_list.h"
@@ -87,6 +89,13 @@ GatheredLayer layer_of(const LayerProblem& problem, const GatheredLaunch& launch
   layer.conv_input = launch.conv_input;
   layer.fewest_ring_images = problem.options.family == "gathered" ? 1 : kFewestRingImages;
   return layer;
+}
+
+// Bank conflicts and the runs of memory that are written depend on the places of channels, which
+// other layers decide too.
+std::uint32_t places_checksum(const GatheredLayer& layer) {
+  const std::uint32_t in = crc32c(std::as_bytes(std::span(layer.input_place)));
+  return crc32c(std::as_bytes(std::span(layer.output_place)), in);
 }
 
 bool has_too_many_columns(const GatheredLayer& layer) {
@@ -171,9 +180,11 @@ class GatheredFamily : public Family {
       kernel += "with " + launch.conv_step.name + " ";
       key = " | " + step_key(problem.model, problem.program, launch.conv_step);
     }
+    const GatheredLayer work = layer_of(problem, launch);
+    key += " | places " + std::to_string(places_checksum(work));
     const std::size_t few = is_fused(launch) ? kMostFusedTiles : kMostTiles;
     const std::size_t most = problem.options.all_tiles ? kAllTiles : few;
-    for (NamedLayer& layer : gathered_layers(layer_of(problem, launch), gpu, most)) {
+    for (NamedLayer& layer : gathered_layers(work, gpu, most)) {
       found.push_back({.family = name(),
                        .kernel = kernel + layer.name,
                        .reads = reads,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "runtime/gpu/gathered/ring_clocks.h"
@@ -35,7 +36,25 @@ double tile_clocks(const RingWork& work, const RingTile& tile) {
                       .input_blocks = ceil_div(work.in.c, kStageChannels)});
 }
 
+// Whether steps within a map fit 32 bits, also where all of its pixels or all images are one row.
+bool has_short_steps(const RingWork& work) {
+  const Extents out = conv_output(work.conv, work.in);
+  const std::int64_t octets = ceil_div(work.in.n, kGatheredImages);
+  const std::int64_t blocks = ceil_div(std::max(work.in.c, out.c), kStageChannels);
+  const std::int64_t pixels = std::max(work.in.h * work.in.w, out.h * out.w);
+  return std::max(octets * blocks, pixels) <=
+         std::numeric_limits<std::int32_t>::max() / (kStageChannels * kGatheredImages);
+}
+
+// Whether 32 bits reach all records, where half of their columns are padding.
+bool has_short_records(const RingWork& work) {
+  const double batches = 2 * work.columns / kBatchColumns + 1;
+  return static_cast<double>(work.groups) * batches * static_cast<double>(kRecordBytes) <
+         std::numeric_limits<std::int32_t>::max();
+}
+
 bool may_run(const RingWork& work, const RingTile& tile) {
+  if (!has_short_steps(work) || !has_short_records(work)) return false;
   if (work.pool != RingPool::none && !can_pool(tile)) return false;
   if (ceil_div(work.groups, tile.groups) > kMostParts) return false;
   return is_valid(tile, box_of(tile, work.conv), work.most_shared_bytes);

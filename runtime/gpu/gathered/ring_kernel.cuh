@@ -158,6 +158,7 @@ class RingConsumer {
 
  private:
   static constexpr int kDepth = Form::kDepth, kPairs = Form::kPairs, kAhead = Form::kAhead;
+  static constexpr int kRecord = static_cast<int>(kRecordBytes);
 
   // Kept in registers: the compiler would compute it anew everywhere.
   __device__ static int lane_id() {
@@ -169,13 +170,13 @@ class RingConsumer {
   __device__ void begin_records() {
     const int batches = __ldg(a_.batches + group_);
     batches_ = batches;
-    begin_ = static_cast<std::uint32_t>(group_ * a_.capacity * 544 + lane_ * 16);
-    end_ = begin_ + static_cast<std::uint32_t>(batches * 544);
-    code_offset_ = 512 + lane_ % 16 * 2 - lane_ * 16;
+    begin_ = static_cast<std::uint32_t>(group_ * a_.capacity * kRecord + lane_ * 16);
+    end_ = begin_ + static_cast<std::uint32_t>(batches * kRecord);
+    code_offset_ = kFragmentBytes + lane_ % kBatchColumns * 2 - lane_ * 16;
     next_ = begin_;
 #pragma unroll
     for (int j = 0; j < kDepth; ++j) fetch(j);
-    code_ = load_code(end_ - 544);
+    code_ = load_code(end_ - kRecord);
     const int row = lane_ / 4;
     bias_[0] = __ldg(a_.bias + group_ * 16 + row);
     bias_[1] = __ldg(a_.bias + group_ * 16 + row + 8);
@@ -189,7 +190,7 @@ class RingConsumer {
   __device__ void fetch(int j) {
     weights_[j] = __ldg(reinterpret_cast<const uint4*>(a_.records + next_));
     codes_[j] = load_code(next_);
-    next_ += 544;
+    next_ += kRecord;
     next_ = next_ == end_ ? begin_ : next_;
   }
 
@@ -222,8 +223,8 @@ class RingConsumer {
 
   __device__ void compute(std::uint32_t tile) {
     base_ = tile + lane_ / 16 * a_.pair_step;
-    address_ = base_ + (code_ & 0x3fff) * 16;
-    wait_for_stages(__ballot_sync(~0u, code_ & 0x4000));
+    address_ = base_ + (code_ & kRowBits) * 16;
+    wait_for_stages(__ballot_sync(~0u, code_ & kWaitBit));
 #pragma unroll
     for (int p = 0; p < kAhead; ++p) load_matrices(rows_[p], address_ + offset_of_pair(p));
 
@@ -245,9 +246,9 @@ class RingConsumer {
 
   // The rows of the next batch are loaded while the last products of this one run.
   __device__ void multiply_batch(int j, bool has_next) {
-    const std::uint32_t next_code = codes_[j], next = base_ + (next_code & 0x3fff) * 16;
-    const std::uint32_t waits = __ballot_sync(~0u, has_next && (next_code & 0x4000) != 0);
-    const std::uint32_t releases = __ballot_sync(~0u, code_ & 0x8000);
+    const std::uint32_t next_code = codes_[j], next = base_ + (next_code & kRowBits) * 16;
+    const std::uint32_t waits = __ballot_sync(~0u, has_next && (next_code & kWaitBit) != 0);
+    const std::uint32_t releases = __ballot_sync(~0u, code_ & kReleaseBit);
 #pragma unroll
     for (int p = 0; p < kPairs; ++p) {
       if (p == kPairs - kAhead) wait_for_stages(waits);

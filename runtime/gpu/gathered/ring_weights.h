@@ -16,6 +16,7 @@ namespace winnow {
 // of the first). A code is the row of a column's first input pixel in shared memory. Its two
 // highest bits count, over the 16 codes, the stages to wait for and the stages to let go of.
 inline constexpr std::int64_t kRecordBytes = 544;
+inline constexpr std::uint16_t kRowBits = 0x3fff;
 inline constexpr std::uint16_t kWaitBit = 0x4000;
 inline constexpr std::uint16_t kReleaseBit = 0x8000;
 

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
 #include "runtime/gpu/linear/deployed_layer.h"
@@ -101,7 +102,7 @@ class LinearStackFamily : public Family {
     return linear_stack_forms(problem.options.precision, widths_of(problem), problem.program.batch,
                               {.sms = gpu.sms(),
                                .shared_bytes = gpu.shared_bytes_per_block(),
-                               .has_clusters = gpu.has_clusters()});
+                               .has_clusters = has_clusters()});
   }
 
   // What the step reads: the stack's input, or what the step before deferred.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/device_code.h"
 #include "runtime/device/gpu.h"
 #include "runtime/device/nvidia_libraries.h"
 #include "runtime/gpu/session/gpu_session.h"
@@ -120,6 +121,9 @@ TimingPlace gpu_timing_place(int gpu) {
     const bool is_there = !library.version.empty();
     software += is_there ? ", " + library.name + " " + library.version : ", no " + library.name;
   }
+  // Code that was compiled for 9.0 has kernels, clusters and overlapping launches that other has
+  // not.
+  software += runs_hopper_code() ? ", code for 9.0" : ", no code for 9.0";
   return {hardware(gpu), software + ", " + timing_version()};
 }
 

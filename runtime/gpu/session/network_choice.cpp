@@ -143,7 +143,8 @@ std::string NetworkPlanner::choice_key() const {
   return "choice " + math_name(options_.precision, options_.use_tf32) + " batch " +
          std::to_string(options_.batch) + " " + choices[static_cast<int>(options_.choice)] + " " +
          options_.family + " sub_batch " + std::to_string(options_.sub_batch) +
-         (options_.all_plans ? " all plans " : " ") + short_key(text);
+         (options_.all_plans ? " all plans" : "") + (options_.all_tiles ? " all tiles " : " ") +
+         short_key(text);
 }
 
 void NetworkPlanner::find_known() {

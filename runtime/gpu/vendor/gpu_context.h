@@ -25,7 +25,6 @@ class GpuContext {
   void synchronize() const { stream_.synchronize(); }
   int sms() const { return properties_.multiProcessorCount; }
   std::size_t shared_bytes_per_block() const { return properties_.sharedMemPerBlockOptin; }
-  bool has_clusters() const { return properties_.major >= 9; }
   bool has_half_products() const { return properties_.major >= 8; }  // mma.m16n8k16
   std::string name() const { return properties_.name; }
   int index() const { return gpu_; }
