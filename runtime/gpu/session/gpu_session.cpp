@@ -157,7 +157,12 @@ class GpuSession : public Session {
       return;
     }
     last_run_.hold(on);
-    enqueue_samples(input, samples, output, on);
+    try {
+      enqueue_samples(input, samples, output, on);
+    } catch (...) {
+      last_run_.record(on);  // what has been enqueued uses the memory that others wait for
+      throw;
+    }
     last_run_.record(on);
   }
 
@@ -175,6 +180,7 @@ class GpuSession : public Session {
     const CurrentDevice current(gpu());
     last_run_.hold(stream_.get());
     for (int i = 0; i < warm_up; ++i) enqueue(whole(), stream_.get());
+    stream_.synchronize();
     std::vector<double> times;
     const Event begin, end;
     for (int i = 0; i < repeats; ++i) {
