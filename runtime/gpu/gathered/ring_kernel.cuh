@@ -16,6 +16,7 @@
 #include "runtime/gpu/gathered/fragments.cuh"
 #include "runtime/gpu/gathered/ring_index.h"
 #include "runtime/gpu/gathered/ring_tile.h"
+#include "runtime/gpu/gathered/ring_weights.h"
 
 namespace winnow {
 
