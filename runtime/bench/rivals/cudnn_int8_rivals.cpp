@@ -12,13 +12,6 @@
 namespace winnow {
 namespace {
 
-using TensorDescriptor = CudnnObject<cudnnTensorDescriptor_t, &Cudnn::cudnnDestroyTensorDescriptor>;
-using FilterDescriptor = CudnnObject<cudnnFilterDescriptor_t, &Cudnn::cudnnDestroyFilterDescriptor>;
-using ConvDescriptor =
-    CudnnObject<cudnnConvolutionDescriptor_t, &Cudnn::cudnnDestroyConvolutionDescriptor>;
-using ActivationDescriptor =
-    CudnnObject<cudnnActivationDescriptor_t, &Cudnn::cudnnDestroyActivationDescriptor>;
-
 // The one algorithm that cuDNN has for int8 with channels last.
 constexpr cudnnConvolutionFwdAlgo_t kAlgorithm = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
 

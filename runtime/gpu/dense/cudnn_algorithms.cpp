@@ -8,13 +8,6 @@
 namespace winnow {
 namespace {
 
-using TensorDescriptor = CudnnObject<cudnnTensorDescriptor_t, &Cudnn::cudnnDestroyTensorDescriptor>;
-using FilterDescriptor = CudnnObject<cudnnFilterDescriptor_t, &Cudnn::cudnnDestroyFilterDescriptor>;
-using ConvDescriptor =
-    CudnnObject<cudnnConvolutionDescriptor_t, &Cudnn::cudnnDestroyConvolutionDescriptor>;
-using ActivationDescriptor =
-    CudnnObject<cudnnActivationDescriptor_t, &Cudnn::cudnnDestroyActivationDescriptor>;
-
 cudnnTensorFormat_t format_of(const Layout& layout) {
   return layout == Layout::nhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/divided_up.h"
+
 namespace winnow {
 namespace {
 
@@ -13,22 +15,19 @@ constexpr int kMostBlocks = 3;         // of an SM, by their registers
 constexpr double kBytesPerClock = 18;  // of memory, an SM's share (H200)
 constexpr double kLatency = 3000;      // clocks from a block's first load to its first store
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
 // Clocks of the whole launch, by the bytes that it moves and the blocks that wait for each other.
 double predicted_clocks(const StemWork& work, const StemTile& tile) {
   const StemBox box = stem_box(work.conv, tile);
-  const std::int64_t blocks = ceil_div(work.out.n, kGatheredImages) *
-                              ceil_div(work.out.h, tile.height) * ceil_div(work.out.w, tile.width);
+  const std::int64_t blocks = divided_up(work.out.n, kGatheredImages) *
+                              divided_up(work.out.h, tile.height) *
+                              divided_up(work.out.w, tile.width);
   const std::int64_t fitting = work.most_shared_bytes / stem_shared_bytes(work.conv, box);
   const std::int64_t together = work.sms * std::clamp<std::int64_t>(fitting, 1, kMostBlocks);
   const std::int64_t read = work.conv.in_channels * box.height * box.width * kGatheredImages * 4;
-  const std::int64_t written = ceil_div(work.out.c, kStemChunk) * kStemChunk * tile.height *
+  const std::int64_t written = divided_up(work.out.c, kStemChunk) * kStemChunk * tile.height *
                                tile.width * kGatheredImages * 2;
-  return static_cast<double>(ceil_div(blocks, work.sms) * (read + written)) / kBytesPerClock +
-         static_cast<double>(ceil_div(blocks, together)) * kLatency;
+  return static_cast<double>(divided_up(blocks, work.sms) * (read + written)) / kBytesPerClock +
+         static_cast<double>(divided_up(blocks, together)) * kLatency;
 }
 
 int reach(const Conv& conv, std::size_t axis, int outputs) {
@@ -47,7 +46,7 @@ std::int64_t stem_taps(const Conv& conv) {
 }
 
 int stem_batches(const Conv& conv) {
-  return std::max(kFewestStemBatches, static_cast<int>(ceil_div(stem_taps(conv), kBatchColumns)));
+  return std::max(kFewestStemBatches, static_cast<int>(divided_up(stem_taps(conv), kBatchColumns)));
 }
 
 std::vector<std::uint32_t> stem_offsets(const Conv& conv, const StemBox& box) {

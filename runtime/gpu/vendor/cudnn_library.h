@@ -53,6 +53,12 @@ template <typename Handle, auto kDestroy>
 using CudnnObject = VendorObject<Cudnn, Handle, kDestroy>;
 
 using CudnnHandle = CudnnObject<cudnnHandle_t, &Cudnn::cudnnDestroy>;
+using TensorDescriptor = CudnnObject<cudnnTensorDescriptor_t, &Cudnn::cudnnDestroyTensorDescriptor>;
+using FilterDescriptor = CudnnObject<cudnnFilterDescriptor_t, &Cudnn::cudnnDestroyFilterDescriptor>;
+using ConvDescriptor =
+    CudnnObject<cudnnConvolutionDescriptor_t, &Cudnn::cudnnDestroyConvolutionDescriptor>;
+using ActivationDescriptor =
+    CudnnObject<cudnnActivationDescriptor_t, &Cudnn::cudnnDestroyActivationDescriptor>;
 CudnnHandle make_cudnn_handle();
 
 }  // namespace winnow
