@@ -1,6 +1,8 @@
 // Other libraries' kernels, launched on a GPU.
 #include <doctest/doctest.h>
 
+#include <cuda_runtime.h>
+
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -9,6 +11,7 @@
 #include "runtime/bench/conv_cases.h"
 #include "runtime/bench/layer_bench.h"
 #include "runtime/bench/rivals/rival.h"
+#include "runtime/device/attribute.h"
 #include "tests/gpu/gpu_case.h"
 
 namespace winnow {
@@ -93,7 +96,7 @@ TEST_CASE("dense products of gathered columns equal the convolution") {
     Fixture f(kernel, 0);
     const auto columns = f.columns(ColumnOrder::by_pixel);
     f.check([&] { return cublaslt_rivals(f.problem, columns, f.gpu); }, kHalf);
-    if (f.gpu.has_clusters())
+    if (device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9)
       f.check([&] { return narrow_rivals(f.problem, Narrow::e4m3, columns, f.gpu); }, kE4m3);
     f.check([&] { return narrow_rivals(f.problem, Narrow::int8, columns, f.gpu); }, kInt8);
     f.check([&] { return cudnn_int8_rivals(f.problem, f.gpu); }, kInt8);

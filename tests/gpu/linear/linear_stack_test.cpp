@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/linear/deployed_layer.h"
 #include "runtime/gpu/vendor/gpu_context.h"
 #include "tests/gpu/device_tensor.h"
@@ -62,7 +63,7 @@ void check_stack(const Widths& widths, std::int64_t images, int vector, double d
   const reference::Array input = random.array({images, widths.front()});
   const reference::Array expected = expected_output(stack, input);
   for (const LinearStackForm& form : kForms) {
-    if (form.blocks > 1 && !gpu.has_clusters()) continue;
+    if (form.blocks > 1 && !has_clusters()) continue;
     if (!has_enough_outputs(stack, form.blocks)) {
       CHECK(error_of([&] { LinearStackWeights(stack.layers, stack.has_relu, form); }) ==
             ErrorCode::usage);
@@ -129,7 +130,7 @@ TEST_CASE("linear_stack refuses values of another size") {
           LinearStackWeights({stack.layers[1], stack.layers[0]}, {true, true}, form);
         }) == ErrorCode::usage);
   CHECK(error_of([&] { LinearStackWeights({}, {}, form); }) == ErrorCode::usage);
-  if (!GpuContext(0).has_clusters()) return;
+  if (!has_clusters()) return;
   const Stack broad = random_stack({8, 300, 4}, 1, 0.5, random);
   const LinearStackWeights shared(broad.layers, broad.has_relu, {{false, 4}, 8});
   CHECK(error_of([&] { linear_stack(shared, x.view(), y.view(), 4, nullptr); }) ==
