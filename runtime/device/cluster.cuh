@@ -119,14 +119,6 @@ __device__ __forceinline__ float load_in_cluster(std::uint32_t from) {
   asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(value) : "r"(from) : "memory");
   return value;
 }
-__device__ __forceinline__ float4 load_four_in_cluster(std::uint32_t from) {
-  float4 value;
-  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-               : "r"(from)
-               : "memory");
-  return value;
-}
 
 #else  // nothing that is launched before compute capability 9.0
 
@@ -166,10 +158,6 @@ __device__ inline void store_in_cluster(std::uint32_t, const uint4&, std::uint32
 __device__ inline float load_in_cluster(std::uint32_t) {
   __trap();
   return 0;
-}
-__device__ inline float4 load_four_in_cluster(std::uint32_t) {
-  __trap();
-  return {};
 }
 
 #endif

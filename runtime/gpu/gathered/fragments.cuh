@@ -37,6 +37,12 @@ __device__ __forceinline__ float at_least(float value, float least) {
   return result;
 }
 
+// The average of 2 x 2 values, or the largest.
+__device__ __forceinline__ float pooled(const float (&values)[4], bool is_average) {
+  if (is_average) return (values[0] + values[1] + values[2] + values[3]) / 4;
+  return at_least(at_least(values[0], values[1]), at_least(values[2], values[3]));
+}
+
 // Two images of one pixel and channel where `is_inside`, else zeros; past the caches that a kernel
 // before may have filled.
 __device__ __forceinline__ float2 load_images_if(bool is_inside, const __half* from) {

@@ -11,6 +11,7 @@
 #include "runtime/gpu/gathered/fragments.cuh"
 #include "runtime/gpu/gathered/resident_arguments.h"
 #include "runtime/gpu/gathered/resident_loader.cuh"
+#include "runtime/gpu/gathered/resident_outputs.cuh"
 
 namespace winnow {
 
@@ -22,41 +23,40 @@ class ResidentConsumer {
                               std::uint32_t shared, std::uint32_t barriers)
       : a_(a),
         at_(at),
-        task_(resident_warp(a.g, at, static_cast<int>(threadIdx.x) / 32)),
+        task_(resident_warp(a.g, at, static_cast<int>(threadIdx.x / 32))),
+        outputs_(a, at, task_, shared),
         shared_(shared),
         barriers_(barriers),
-        lane_(static_cast<int>(threadIdx.x) % 32) {}
+        lane_(static_cast<int>(threadIdx.x % 32)) {}
 
   // Begins to load weights, which no launch before has written.
   __device__ void begin() {
     const bool exists = task_.group < a_.g.all_groups;
     const int group = exists ? task_.group : 0;
     const int stream = resident_stream(a_.g, group, resident_share(a_.g, at_.rank, task_.split));
-    record_ = a_.records + std::int64_t{stream} * a_.capacity * kRecord;
-    code_offset_ = kFragmentBytes + (form().is_map ? lane_ * 4 : lane_ % 16 * 2);
+    first_weights_ = a_.records + std::int64_t{stream} * a_.capacity * kRecord;
+    first_code_ = first_weights_ + kFragmentBytes + (form().is_map ? lane_ * 4 : lane_ % 16 * 2);
+    first_weights_ += lane_ * 16;
+    // Two pointers in registers: the compiler would keep one for each batch.
+    asm volatile("" : "+l"(first_weights_), "+l"(first_code_));
     fetch_first();
     head_ = __ldg(a_.heads + stream);
     if (!exists) head_.w = 0;
-    const int row = group * kGroupChannels + lane_ / 4;
-    bias_[0] = __ldg(a_.bias + row);
-    bias_[1] = __ldg(a_.bias + row + 8);
-    place_[0] = exists ? __ldg(a_.place + row) : -1;
-    place_[1] = exists ? __ldg(a_.place + row + 8) : -1;
+    outputs_.begin();
   }
 
   // All passes; called by all warps of the thread block, also by those without a group.
   __device__ void run() {
+    const int passes = form().is_map ? 1 : a_.g.passes;
 #pragma unroll 1
-    for (int pass = 0; pass < a_.g.passes; ++pass) {
+    for (int pass = 0; pass < passes; ++pass) {
       if (pass > 0) {
         fetch_first();
         wait_for(barriers_ + (a_.g.stages + pass - 1) * 8, 0);
       }
-      clear();
+      outputs_.begin_sums(sum_);
       multiply_all(pass);
-      if (a_.g.shares() > 1) exchange();
-      if (a_.addend != nullptr) add_addend(pass);
-      pools() ? store_squares(pass) : store_pixels(pass);
+      outputs_.finish(sum_, pass);
     }
     if (a_.g.cluster > 1) {  // others may still read sums of this thread block
       __syncwarp();
@@ -69,7 +69,7 @@ class ResidentConsumer {
     return kResidentForms[kIndex];
   }
   static constexpr ResidentConvForm kForm = kResidentForms[kIndex];
-  static constexpr int kPairs = kForm.pairs(), kPixels = kForm.pixels(), kDepth = kForm.depth;
+  static constexpr int kPairs = kForm.pairs(), kDepth = kForm.depth;
   static constexpr int kWidth = kForm.pair_width();
   static constexpr int kRecord = static_cast<int>(resident_record_bytes(kForm.is_map));
 
@@ -81,23 +81,14 @@ class ResidentConsumer {
   };
 
   __device__ void fetch(int j, int batch) {
-    const std::byte* record = record_ + batch * kRecord;
-    weights_[j] = __ldg(reinterpret_cast<const uint4*>(record + lane_ * 16));
-    const std::byte* code = record + code_offset_;
+    weights_[j] = __ldg(reinterpret_cast<const uint4*>(first_weights_ + batch * kRecord));
+    const std::byte* code = first_code_ + batch * kRecord;
     codes_[j] = kForm.is_map ? __ldg(reinterpret_cast<const std::uint32_t*>(code))
                              : __ldg(reinterpret_cast<const std::uint16_t*>(code));
   }
   __device__ void fetch_first() {
 #pragma unroll
     for (int j = 0; j < kDepth; ++j) fetch(j, j);
-  }
-
-  __device__ void clear() {
-#pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) sum_[p][i / 4][i % 4] = 0;
-    }
   }
 
   __device__ Batch decode(std::uint32_t code) const {
@@ -199,172 +190,16 @@ class ResidentConsumer {
     now = next;
   }
 
-  // Sums of other shares -----------------------------------------------------------------------
-
-  __device__ int share() const {
-    return resident_share(a_.g, at_.rank, task_.split);
-  }
-
-  // Where the warp that is `ahead` warps further keeps its sums of pixel `i` of square `q`.
-  __device__ std::uint32_t slot(int ahead, int q, int i) const {
-    const int warp = static_cast<int>(threadIdx.x) / 32 + ahead;
-    return shared_ + ((warp * kPixels + 4 * q + i) * 32 + lane_) * kRowBytes;
-  }
-
-  // Every warp writes the sums that it does not finish itself to shared memory, and adds those of
-  // others to its own, always in the same order.
-  __device__ void exchange() {
-    __syncthreads();  // the input is not read any more
-#pragma unroll
-    for (int u = 0; u < kPixels; ++u) {
-      if (owner_of_pixel(a_.g, pools(), u / 4, u % 4) == share()) continue;
-      write_shared(slot(0, u / 4, u % 4), sum_of(u / 4, u % 4));
-    }
-    a_.g.cluster > 1 ? meet_in_cluster() : __syncthreads();
-#pragma unroll
-    for (int u = 0; u < kPixels; ++u) {
-      if (owner_of_pixel(a_.g, pools(), u / 4, u % 4) == share()) add_others(u / 4, u % 4);
-    }
-  }
-
-  __device__ float (&sum_of(int q, int i))[4] {
-    const PixelOfPair pixel = pixel_of_square(form(), q, i);
-    return sum_[pixel.pair][pixel.second];
-  }
-
-  __device__ void add_others(int q, int i) {
-    float(&sum)[4] = sum_of(q, i);
-    const int split_bits = 31 - __clz(a_.g.split);
-#pragma unroll 1
-    for (int step = 1; step < a_.g.shares(); ++step) {
-      const int other = (share() + step) & (a_.g.shares() - 1);
-      const std::uint32_t at = slot((other & (a_.g.split - 1)) - task_.split, q, i);
-      const float4 value = a_.g.cluster > 1
-                               ? load_four_in_cluster(address_in(at, other >> split_bits))
-                               : read_shared(at);
-      sum[0] += value.x;
-      sum[1] += value.y;
-      sum[2] += value.z;
-      sum[3] += value.w;
-    }
-  }
-
-  __device__ static void write_shared(std::uint32_t to, const float (&value)[4]) {
-    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(value[0]), "f"(value[1]),
-                 "f"(value[2]), "f"(value[3])
-                 : "memory");
-  }
-  __device__ static float4 read_shared(std::uint32_t from) {
-    float4 value;
-    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-                 : "r"(from)
-                 : "memory");
-    return value;
-  }
-  // Outputs ------------------------------------------------------------------------------------
-
-  __device__ bool pools() const {
-    return a_.pool != RingPool::none;
-  }
-  __device__ bool owns(int q, int i) const {
-    return owner_of_pixel(a_.g, pools(), q, i) == share();
-  }
-  __device__ ResidentPixel origin(int pass) const {
-    return output_pixel(form(), at_, task_.part, pass, {0, 0, 0});
-  }
-  // Two images of the lane in the warp's first pixel, at channel `half` of its two.
-  __device__ std::int64_t first_element(const ResidentPixel& pixel, int half, int height,
-                                        int width) const {
-    return output_row(a_.g, pixel, place_[half], height, width) * kGatheredImages + lane_ % 4 * 2;
-  }
-  // Whether the warp writes pixel `i` of square `q`, which is `step` away from its first one.
-  __device__ bool writes(const ResidentPixel& first, const ResidentPixel& step, int half, int q,
-                         int i, int height, int width) const {
-    return place_[half] >= 0 && owns(q, i) && has_pixel(a_.g, first, step, height, width);
-  }
-  __device__ static ResidentPixel pixel_of(int q, int i) {
-    const PixelOfPair which = pixel_of_square(form(), q, i);
-    return pixel_of_pair(form(), which.pair, which.second);
-  }
-
-  // Loads and stores have conditions of their own, since branches around them would cost more than
-  // they do.
-  __device__ void add_addend(int pass) {
-    const ResidentPixel first = origin(pass);
-    const int height = a_.g.height, width = a_.g.width;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const __half* from = a_.addend + first_element(first, half, height, width);
-#pragma unroll
-      for (int u = 0; u < kPixels; ++u) {
-        const int q = u / 4, i = u % 4;
-        const ResidentPixel pixel = pixel_of(q, i);
-        const bool is_inside = writes(first, pixel, half, q, i, height, width);
-        const float2 added = load_images_if(
-            is_inside, from + output_step(a_.g, pixel, height, width) * kGatheredImages);
-        sum_of(q, i)[2 * half] += added.x;
-        sum_of(q, i)[2 * half + 1] += added.y;
-      }
-    }
-  }
-
-  __device__ float value_of(int q, int i, int half, int image) {
-    return at_least(sum_of(q, i)[2 * half + image] + bias_[half], a_.least);
-  }
-
-  __device__ void store_pixels(int pass) {
-    const ResidentPixel first = origin(pass);
-    const int height = a_.g.height, width = a_.g.width;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      __half* to = a_.out + first_element(first, half, height, width);
-#pragma unroll
-      for (int u = 0; u < kPixels; ++u) {
-        const int q = u / 4, i = u % 4;
-        const ResidentPixel pixel = pixel_of(q, i);
-        const bool is_inside = writes(first, pixel, half, q, i, height, width);
-        store_images_if(is_inside, to + output_step(a_.g, pixel, height, width) * kGatheredImages,
-                        value_of(q, i, half, 0), value_of(q, i, half, 1));
-      }
-    }
-  }
-
-  // The largest of each square, or their average.
-  __device__ void store_squares(int pass) {
-    const ResidentPixel first = pooled_pixel(origin(pass));
-    const int height = a_.g.height / 2, width = a_.g.width / 2;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      __half* to = a_.out + first_element(first, half, height, width);
-#pragma unroll
-      for (int q = 0; q < kPixels / 4; ++q) {
-        const ResidentPixel pixel = pooled_pixel(pixel_of(q, 0));
-        const bool is_inside = writes(first, pixel, half, q, 0, height, width);
-        store_images_if(is_inside, to + output_step(a_.g, pixel, height, width) * kGatheredImages,
-                        pooled_value(q, half, 0), pooled_value(q, half, 1));
-      }
-    }
-  }
-  __device__ float pooled_value(int q, int half, int image) {
-    float values[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) values[i] = value_of(q, i, half, image);
-    if (a_.pool == RingPool::average) return (values[0] + values[1] + values[2] + values[3]) / 4;
-    return at_least(at_least(values[0], values[1]), at_least(values[2], values[3]));
-  }
-
   const ResidentArguments& a_;
   ResidentBlock at_;
   ResidentWarp task_;
+  ResidentOutputs<kIndex> outputs_;
   std::uint32_t shared_, barriers_;
   int lane_;
-  const std::byte* record_ = nullptr;
-  int code_offset_ = 0, stage_ = -1, until_ = -1;
+  const std::byte *first_weights_ = nullptr, *first_code_ = nullptr;
+  int stage_ = -1, until_ = -1;
   int4 head_;
   std::uint32_t base_ = 0;
-  float bias_[2];
-  int place_[2];
   uint4 weights_[kDepth];
   std::uint32_t codes_[kDepth];
   Fragment rows_[kPairs];
@@ -384,7 +219,7 @@ __global__ void __launch_bounds__(kResidentForms[kIndex].warps * 32, 1)
   begin_next_launch();
   consumer.begin();
   loader.prepare();
-  if (threadIdx.x == blockDim.x - 1) loader.init_barriers();
+  loader.init_barriers();
   __syncthreads();
   wait_for_launch_before();
   loader.copy();

@@ -18,10 +18,10 @@ struct ResidentBlock {
 };
 WINNOW_HOST_DEVICE constexpr ResidentBlock resident_block(const ResidentConvForm& form,
                                                           const ResidentGeometry& g, int block) {
-  const int rest = block / g.cluster;
-  const int tile = rest / g.group_blocks;
-  return {block % g.cluster, rest % g.group_blocks, tile % g.strips * (g.passes * form.height),
-          tile / g.strips * form.images};
+  const int rest = block >> g.cluster_bits;
+  const int tile = quotient(rest, g.by_group_blocks), image = quotient(tile, g.by_strips);
+  return {block & (g.cluster - 1), rest - tile * g.group_blocks,
+          (tile - image * g.strips) * (g.passes * form.height), image * form.images};
 }
 
 // What a warp of it computes.
@@ -32,8 +32,8 @@ struct ResidentWarp {
 };
 WINNOW_HOST_DEVICE constexpr ResidentWarp resident_warp(const ResidentGeometry& g,
                                                         const ResidentBlock& at, int warp) {
-  const int rest = warp / g.split;
-  return {warp % g.split, rest % g.parts, at.group_block * g.groups + rest / g.parts};
+  const int rest = warp >> g.split_bits, group = quotient(rest, g.by_parts);
+  return {warp & (g.split - 1), rest - group * g.parts, at.group_block * g.groups + group};
 }
 
 // Which of a group's shares of columns a warp has, and the stream of records with it.
@@ -81,21 +81,23 @@ WINNOW_HOST_DEVICE constexpr ResidentCopy resident_copy(const ResidentConvForm& 
                                                         const ResidentGeometry& g,
                                                         const ResidentBlock& at, int pass, int i) {
   const int pieces = form.is_map ? form.images : lines_of_pass(g, pass);
-  const int local = i / pieces, piece = i % pieces;
+  const int local =
+      form.is_map ? i / form.images : quotient(i, pass == 0 ? g.by_first_lines : g.by_pass_lines);
+  const int piece = i - local * pieces;
   const int block = at.rank * g.rank_blocks + local;
-  const int barrier = pass == 0 ? local / g.stage_blocks : g.stages + pass - 1;
+  const int barrier = pass == 0 ? quotient(local, g.by_stage_blocks) : g.stages + pass - 1;
   const int image = at.image + (form.is_map ? piece : 0);
   if (block >= g.input_blocks || image >= g.image_blocks) return {0, 0, 0, barrier};
-  const std::int64_t map = std::int64_t{image} * g.input_blocks + block;
-  const std::int64_t map_rows = std::int64_t{g.in_height} * g.in_width * kStageChannels;
+  const int map_rows = g.in_height * g.in_width * kStageChannels;
+  const std::int64_t map = std::int64_t{image * g.input_blocks + block} * map_rows;
   if (form.is_map) {
     const int to = g.zero_rows + (piece * g.rank_blocks + local) * g.block_rows();
-    return {map * map_rows, to, g.block_rows(), barrier};
+    return {map, to, g.block_rows(), barrier};
   }
   const int line = piece + (pass == 0 ? 0 : g.first_lines + (pass - 1) * g.pass_lines);
   if (!has_input_line(g, at, line)) return {0, 0, 0, barrier};
   const int in_line = input_line(g, at, line);
-  return {map * map_rows + std::int64_t{in_line} * g.in_width * kStageChannels,
+  return {map + in_line * g.in_width * kStageChannels,
           local * g.block_rows() + line * g.line_rows() + g.padding_x * kStageChannels,
           g.copied_pixels * kStageChannels, barrier};
 }
@@ -166,10 +168,20 @@ WINNOW_HOST_DEVICE constexpr PixelOfPair pixel_of_square(const ResidentConvForm&
   return {2 * q + i % 2, i / 2};
 }
 
-// Which share sums up pixel `i` of square `q`: squares as a whole where they are pooled.
-WINNOW_HOST_DEVICE constexpr int owner_of_pixel(const ResidentGeometry& g, bool pools, int q,
-                                                int i) {
-  return (pools ? q : 4 * q + i) & (g.shares() - 1);
+// A warp's pixels as bits: 4 * q + i is pixel i of square q. Shares take turns in summing them up,
+// a square at a time where they are pooled. Those of the first share:
+constexpr std::uint32_t pixels_of_first_share(const ResidentGeometry& g, bool pools) {
+  std::uint32_t pixels = 0;
+  for (int u = 0; u < 32; ++u) {
+    if ((pools ? u / 4 : u) % g.shares() == 0) pixels |= 1u << u;
+  }
+  return pixels;
+}
+// Those of any share.
+WINNOW_HOST_DEVICE constexpr std::uint32_t pixels_of_share(std::uint32_t of_first, bool pools,
+                                                           int share) {
+  const int places = pools ? 4 * share : share;
+  return places < 32 ? of_first << places : 0;
 }
 
 // Where a square is after pooling, if it was here before.
@@ -191,20 +203,39 @@ WINNOW_HOST_DEVICE constexpr bool has_pixel(const ResidentGeometry& g, const Res
   return step.x < (has_line ? width - first.x : 0);
 }
 
+// Bits of the pixels at one column, line or block of images; of squares, where they are pooled, bit
+// 4 * q for the one at these coordinates after pooling.
+enum class ResidentAxis { image, y, x };
+WINNOW_HOST_DEVICE constexpr std::uint32_t pixels_at(const ResidentConvForm& form, bool pools,
+                                                     ResidentAxis axis, int coordinate) {
+  std::uint32_t pixels = 0;
+  for (int u = 0; u < form.pixels(); u += pools ? 4 : 1) {
+    const PixelOfPair which = pixel_of_square(form, u / 4, u % 4);
+    ResidentPixel pixel = pixel_of_pair(form, which.pair, which.second);
+    if (pools) pixel = pooled_pixel(pixel);
+    const int at =
+        axis == ResidentAxis::image ? pixel.image : (axis == ResidentAxis::y ? pixel.y : pixel.x);
+    if (at == coordinate) pixels |= 1u << u;
+  }
+  return pixels;
+}
+
 // Its row for the channel at `place`, in a map of so many lines and columns.
 WINNOW_HOST_DEVICE constexpr std::int64_t output_row(const ResidentGeometry& g,
                                                      const ResidentPixel& pixel, int place,
                                                      int height, int width) {
-  const std::int64_t map = std::int64_t{pixel.image} * g.output_blocks + place / kStageChannels;
-  return ((map * height + pixel.y) * width + pixel.x) * kStageChannels + place % kStageChannels;
+  const int map = pixel.image * g.output_blocks + place / kStageChannels;
+  return std::int64_t{map} * (height * width * kStageChannels) +
+         (pixel.y * width + pixel.x) * kStageChannels + place % kStageChannels;
 }
 
 // From a warp's first pixel to another one.
 WINNOW_HOST_DEVICE constexpr std::int64_t output_step(const ResidentGeometry& g,
                                                       const ResidentPixel& pixel, int height,
                                                       int width) {
-  return std::int64_t{pixel.image} * g.output_blocks * height * width * kStageChannels +
-         (pixel.y * width + pixel.x) * kStageChannels;
+  const std::int64_t image = std::int64_t{g.output_blocks} * (height * width * kStageChannels);
+  return pixel.image * image + std::int64_t{pixel.y} * (width * kStageChannels) +
+         pixel.x * kStageChannels;
 }
 
 // Codes of maps. A code has for each of two sets the row that a lane reads for the set's first

@@ -26,17 +26,15 @@ class ResidentLoader {
     }
   }
 
-  // By one thread.
+  // By all threads; each lane of the last warp has a barrier.
   __device__ void init_barriers() const {
-    const int count = resident_barriers(a_.g);
-    for (int b = 0; b < count; ++b) {
-      init_barrier(barriers_ + b * 8, a_.uses_bulk ? 1 : static_cast<int>(blockDim.x));
-    }
+    constexpr ResidentConvForm form = kResidentForms[kIndex];
+    const int b = static_cast<int>(threadIdx.x) - static_cast<int>(blockDim.x) + 32;
+    if (b < 0 || b >= resident_barriers(a_.g)) return;
+    init_barrier(barriers_ + b * 8, a_.uses_bulk ? 1 : static_cast<int>(blockDim.x));
     fence_barriers();
-    for (int b = 0; a_.uses_bulk && b < count; ++b) {
-      constexpr ResidentConvForm form = kResidentForms[kIndex];
-      arrive_and_expect(barriers_ + b * 8, rows_of_barrier(form, a_.g, at_, b) * kRowBytes);
-    }
+    if (!a_.uses_bulk) return;
+    arrive_and_expect(barriers_ + b * 8, rows_of_barrier(form, a_.g, at_, b) * kRowBytes);
   }
 
   // By all threads, after init_barriers().
@@ -52,7 +50,7 @@ class ResidentLoader {
     }
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
     for (int line = warp; line < a_.g.rank_blocks * a_.g.lines; line += warps) {
-      const bool has_input = has_input_line(a_.g, at_, line % a_.g.lines);
+      const bool has_input = has_input_line(a_.g, at_, remainder(line, a_.g.by_lines));
       for (int i = 0; i < zero_pixels(a_.g, has_input); ++i) {
         shared_[line * a_.g.line_rows() + zero_pixel(a_.g, has_input, i) * 32 + lane] = zeros;
       }
@@ -62,8 +60,8 @@ class ResidentLoader {
  private:
   // The copies of a stage are spread over all warps, so that stages arrive in order.
   __device__ static int index_of_thread() {
-    const int warps = static_cast<int>(blockDim.x) / 32;
-    return static_cast<int>(threadIdx.x) / 32 + static_cast<int>(threadIdx.x) % 32 * warps;
+    const int warps = static_cast<int>(blockDim.x / 32);
+    return static_cast<int>(threadIdx.x / 32) + static_cast<int>(threadIdx.x % 32) * warps;
   }
 
   __device__ void copy_all_in_bulk() const {

@@ -118,6 +118,18 @@ bool fits_warps(const ResidentTile& tile, const Extents& in, const Extents& out,
   return (tile.cluster - 1) * blocks_of_rank(tile, in) < blocks;  // none is without channels
 }
 
+void set_divisors(ResidentGeometry& g) {
+  g.by_group_blocks = divisor_of(g.group_blocks);
+  g.by_strips = divisor_of(g.strips);
+  g.by_parts = divisor_of(g.parts);
+  g.by_stage_blocks = divisor_of(g.stage_blocks);
+  g.by_lines = divisor_of(g.lines);
+  g.by_first_lines = divisor_of(g.first_lines);
+  g.by_pass_lines = divisor_of(std::max(g.pass_lines, 1));
+  g.split_bits = std::countr_zero(static_cast<unsigned>(g.split));
+  g.cluster_bits = std::countr_zero(static_cast<unsigned>(g.cluster));
+}
+
 }  // namespace
 
 ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, const Extents& in,
@@ -159,6 +171,7 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
   g.pair_step =
       tile.form.height == 1 ? tile.form.width / 2 * g.column_step : g.stride_y * g.line_rows();
   g.shared_rows = number(std::max(input_rows(tile, lines, in), reduction_rows(tile, out)));
+  set_divisors(g);
   return g;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device/divisor.h"
 #include "runtime/device/host_device.h"
 #include "runtime/gpu/gathered/gathered_sizes.h"
 #include "runtime/model/graph.h"
@@ -111,6 +112,11 @@ struct ResidentGeometry {
   int column_step = 0;  // rows between input pixels of neighbouring outputs
   int pair_step = 0;    // between the two pixels of a pair; strips only
   int shared_rows = 0;  // of all shared memory but barriers
+
+  // What the kernel divides by. Split and cluster are 1 << bits.
+  Divisor by_group_blocks, by_strips, by_parts, by_stage_blocks, by_lines, by_first_lines,
+      by_pass_lines;
+  int split_bits = 0, cluster_bits = 0;
 
   WINNOW_HOST_DEVICE constexpr int warps() const { return groups * parts * split; }
   WINNOW_HOST_DEVICE constexpr int line_rows() const { return pitch * kStageChannels; }

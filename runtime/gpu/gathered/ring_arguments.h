@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/device/divisor.h"
+
 namespace winnow {
 
 enum class RingPool : int {
@@ -52,7 +54,7 @@ struct RingArguments {
   RingMap map;  // of the output, pooled if it is
   RingPool pool = RingPool::none;
   int tile_height = 0;  // before pooling
-  int tiles_x = 0, tiles_y = 0;
+  Divisor tiles_x, tiles_y;
   int tiles = 0;                                                 // of all images
   int stride_x = 1, stride_y = 1, padding_x = 0, padding_y = 0;  // in pixels of input_map()
 

@@ -13,8 +13,9 @@ struct RingTileAt {
   int x, y, images;
 };
 WINNOW_HOST_DEVICE inline RingTileAt tile_at(const RingArguments& a, int tile, int width) {
-  return {tile % a.tiles_x * width, tile / a.tiles_x % a.tiles_y * a.tile_height,
-          tile / (a.tiles_x * a.tiles_y)};
+  const int line = quotient(tile, a.tiles_x), images = quotient(line, a.tiles_y);
+  return {(tile - line * a.tiles_x.value) * width,
+          (line - images * a.tiles_y.value) * a.tile_height, images};
 }
 
 // The part of a thread block: which output channels it has.

@@ -375,8 +375,7 @@ class RingConsumer {
     for (int i = 0; i < 4; ++i) {
       values[i] = at_least(sum_of({2 * window.y + i / 2, 2 * window.x + i % 2})[k], a_.least);
     }
-    if (a_.pool == RingPool::average) return (values[0] + values[1] + values[2] + values[3]) / 4;
-    return at_least(at_least(values[0], values[1]), at_least(values[2], values[3]));
+    return pooled(values, a_.pool == RingPool::average);
   }
 
   const RingArguments& a_;

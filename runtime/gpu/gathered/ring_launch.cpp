@@ -134,8 +134,8 @@ RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weig
   a.map = output_map(problem, in);
   a.pool = problem.pool;
   a.tile_height = tile.rows();
-  a.tiles_x = grid.tiles_x;
-  a.tiles_y = grid.tiles_y;
+  a.tiles_x = divisor_of(grid.tiles_x);
+  a.tiles_y = divisor_of(grid.tiles_y);
   a.tiles = grid.tiles();
   const std::vector<int> blocks = blocks_of_parts(clocks_of_parts(problem, weights), a.tiles, sms);
   std::partial_sum(blocks.begin(), blocks.end(), a.part_begin + 1);
