@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/half.h"
+#include "runtime/device/stream.h"
 #include "runtime/gpu/gathered/gathered_format.h"
 #include "runtime/gpu/gathered/gathered_values.h"
 #include "runtime/gpu/layer/family_list.h"
@@ -209,6 +210,34 @@ TEST_CASE("narrow_linear keeps what is not a number in the image that has it") {
     found[i] = expected.y.values[i];
   }
   CHECK(relative_error(found, expected.y.values) <= 1e-4);
+}
+
+// Each launch moves the features of an image by one place and overwrites what the one before it
+// reads.
+TEST_CASE("narrow_linear launches that begin early keep memory that is used in turn apart") {
+  if (lacks_gpu()) return;
+  constexpr std::size_t kFeatures = 64, kImages = 1000, kLaunches = 40;
+  RandomValues random(79);
+  std::vector<float> weight(kFeatures * kFeatures);
+  for (std::size_t o = 0; o < kFeatures; ++o) weight[o * kFeatures + (o + 1) % kFeatures] = 1;
+  const NarrowLinearLayer layer = upload_narrow_linear(
+      pack_narrow_weights(weight, std::vector<float>(kFeatures), {.channels = kFeatures}, {}));
+  const reference::Array values = random.array({kImages, kFeatures});
+  const DeviceTensor a(row_major(Precision::f16), values);
+  const DeviceTensor b(row_major(Precision::f16), values.shape);
+  const Stream stream;
+  CUDA_CHECK(cudaDeviceSynchronize());
+  for (std::size_t i = 0; i < kLaunches; ++i) {
+    const DeviceTensor &from = i % 2 == 0 ? a : b, &to = i % 2 == 0 ? b : a;
+    narrow_linear(layer, from.view(), to.view(), {false, 4, 132}, stream.get());
+  }
+  stream.synchronize();
+  std::vector<float> expected;
+  for (std::size_t i = 0; i < kImages * kFeatures; ++i) {
+    expected.push_back(
+        values.values[i / kFeatures * kFeatures + (i % kFeatures + kLaunches) % kFeatures]);
+  }
+  CHECK(a.values() == expected);
 }
 
 TEST_CASE("narrow_linear refuses tensors that do not fit") {
