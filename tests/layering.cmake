@@ -30,7 +30,7 @@ allow(runtime/gpu/dense ${gpu} runtime/gpu/vendor runtime/gpu/layer)
 allow(runtime/gpu/conv ${gpu} runtime/gpu/layer)
 allow(runtime/gpu/gathered ${gpu} runtime/gpu/layer)
 allow(runtime/gpu/stem ${gpu} runtime/gpu/layer runtime/gpu/gathered)
-allow(runtime/gpu/linear ${gpu} runtime/sparse runtime/gpu/layer runtime/gpu/dense)
+allow(runtime/gpu/linear ${gpu} runtime/sparse runtime/gpu/layer runtime/gpu/dense runtime/gpu/gathered)
 allow(runtime/gpu/session ${gpu} runtime/gpu)
 allow(runtime/bench runtime)  # measures backends and their parts; only programs include it
 allow(runtime/report runtime/base)

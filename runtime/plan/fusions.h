@@ -19,7 +19,8 @@ struct StepFusions {
 
 // By step. A convolution may be computed by the addition of two values or the pooling that alone
 // reads it; the former only without a relu between them. At most one input of a step may be taken
-// so: an addition of two convolutions has the choice.
+// so: an addition of two convolutions has the choice. A flattening may be computed by the linear
+// layer that alone reads it: it reads the map where it lies.
 std::vector<StepFusions> step_fusions(const Program& program);
 
 }  // namespace winnow

@@ -8,7 +8,7 @@
 namespace winnow {
 namespace {
 
-constexpr int kTimingRevision = 2;
+constexpr int kTimingRevision = 3;
 
 }  // namespace
 

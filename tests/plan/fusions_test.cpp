@@ -49,6 +49,21 @@ TEST_CASE("a convolution may be computed by the sum of two values, but not with 
   CHECK(fusions_of(block({{"sum", Add{}, {"a", "b", "input"}}})).empty());
 }
 
+TEST_CASE("a flattening may be computed by the linear layer that alone reads it") {
+  const auto flattened = [](std::vector<Node> readers) {
+    std::vector<Node> nodes = {{"conv", conv(3, 4, 3, 1), {}}, {"flat", Flatten{}, {}}};
+    nodes.insert(nodes.end(), readers.begin(), readers.end());
+    return graph_of({3, 2, 2}, nodes);
+  };
+  const Linear ten{16, 10, true};
+  CHECK(fusions_of(flattened({{"fc", ten, {}}})) == std::vector<std::string>{"flat in fc"});
+  CHECK(fusions_of(flattened({{"relu", Relu{}, {}}, {"fc", ten, {}}})).empty());
+  CHECK(fusions_of(
+            flattened({{"a", ten, {"flat"}}, {"b", ten, {"flat"}}, {"sum", Add{}, {"a", "b"}}}))
+            .empty());
+  CHECK(fusions_of(flattened({})).empty());
+}
+
 TEST_CASE("what is read twice, or is the output, is computed by itself") {
   CHECK(fusions_of(graph_of({4, 6, 6}, {{"a", conv(4, 4, 1), {}},
                                         {"pool", Pool{}, {"a"}},

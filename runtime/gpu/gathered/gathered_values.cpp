@@ -16,9 +16,12 @@ bool is_sparse_conv(const DeployedModel& model, const Step& step) {
   return std::holds_alternative<Conv>(step.op) && weights_of(model, step).sparse() != nullptr;
 }
 
-// Whether the step that reads the value may compute it.
-bool may_be_computed(const Program& program, const StepFusions& fusions) {
+// Whether the step that reads what step `i` writes may compute it.
+bool may_be_computed(const Program& program, const StepFusions& fusions, std::size_t i,
+                     const std::vector<bool>& may_lie) {
   if (fusions.into == kNoStep) return false;
+  const Step& step = program.steps[i];
+  if (std::holds_alternative<Flatten>(step.op)) return may_lie[step.inputs[0]];
   const Op& reader = program.steps[fusions.into].op;
   return std::holds_alternative<Add>(reader) || as_epilogue(reader).has_value();
 }
@@ -86,7 +89,8 @@ GatheredValues gathered_values(const Program& program, const DeployedModel& mode
   values.may_lie = lying_values(program, model, classes);
   values.orders = balanced_orders(program, model, classes);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    if (may_be_computed(program, fusions[i])) values.may_defer[program.steps[i].output] = true;
+    if (!may_be_computed(program, fusions[i], i, values.may_lie)) continue;
+    values.may_defer[program.steps[i].output] = true;
   }
   return values;
 }

@@ -23,7 +23,8 @@ struct GatheredValues {
 
 // What convolutions read and write, with what is joined to it channel by channel, and features of
 // sparse linear layers. Orders balance the columns of all convolutions with sparse weights that
-// read a value. Nothing in a program without sparse weights.
+// read a value. What is flattened may be read by the linear layer itself where it lies so. Nothing
+// in a program without sparse weights.
 GatheredValues gathered_values(const Program& program, const DeployedModel& model,
                                const std::vector<StepFusions>& fusions);
 

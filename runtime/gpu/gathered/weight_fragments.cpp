@@ -23,19 +23,11 @@ Tap tap_of(std::uint32_t column, const Conv& conv) {
   return {rest / conv.kernel[0], rest % conv.kernel[0], s};
 }
 
-// The A fragment of mma.m16n8k16 (PTX ISA, "Matrix fragments for mma.m16n8k16"): lane l has rows
-// l / 4 and l / 4 + 8, columns 2 (l % 4) and the next one, and those 8 further.
 void write_fragment(const GatheredGroups& groups, const ColumnBatch& batch, std::byte* to) {
   Half halves[kFragmentBytes / sizeof(Half)];
   Half* next = halves;
   for (int lane = 0; lane < kLanes; ++lane) {
-    const int row = lane / 4, column = lane % 4 * 2;
-    for (const int k : {column, column + 8}) {
-      for (const int r : {row, row + 8}) {
-        *next++ = weight(groups, batch, r, k);
-        *next++ = weight(groups, batch, r, k + 1);
-      }
-    }
+    for_each_held(lane, [&](int row, int k) { *next++ = weight(groups, batch, row, k); });
   }
   std::memcpy(to, halves, kFragmentBytes);
 }

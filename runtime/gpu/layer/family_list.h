@@ -13,6 +13,7 @@ const Family& stem_family();
 const Family& linear_family();
 const Family& linear_gather_family();
 const Family& linear_stack_family();
+const Family& narrow_linear_family();
 const Family& pool_family();
 const Family& add_family();
 const Family& concat_family();

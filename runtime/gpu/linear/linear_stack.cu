@@ -7,6 +7,7 @@
 #include "runtime/device/overlap.cuh"
 #include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/linear/linear_epilogue.cuh"
+#include "runtime/gpu/linear/row_major_values.cuh"
 #include "runtime/gpu/linear/thread_block_cluster.cuh"
 #include "runtime/sparse/resident_layers.cuh"
 
@@ -15,27 +16,12 @@ namespace {
 
 // ---------------------------------------------------------------------------------- device
 
-// Row-major values of either precision.
-struct Matrix {
-  void* data;
-  std::uint32_t features;
-  bool is_half;
-
-  __device__ __forceinline__ void set(std::size_t i, float value) const {
-    if (is_half) {
-      static_cast<__half*>(data)[i] = __float2half_rn(value);
-    } else {
-      static_cast<float*>(data)[i] = value;
-    }
-  }
-};
-
 struct StackArguments {
   ResidentView weights;
   std::uint32_t layers;
   std::uint32_t rows;  // of a buffer
   std::uint32_t images;
-  Matrix x, y;
+  RowMajorValues x, y;
   const float* lowest;
   const std::uint32_t* result_row;
 };
@@ -171,7 +157,7 @@ std::vector<float> lowest_values(const std::vector<bool>& has_relu) {
   return lowest;
 }
 
-Matrix matrix_of(const ActivationView& view, std::uint32_t features, const char* name) {
+RowMajorValues matrix_of(const ActivationView& view, std::uint32_t features, const char* name) {
   if (!is_matrix(view, Layout::nchw, features)) {
     fail(ErrorCode::usage, "linear stack: ", name, " is not row-major with ", features,
          " features");

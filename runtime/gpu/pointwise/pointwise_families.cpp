@@ -169,8 +169,24 @@ std::vector<Candidate> concat_candidates(const LayerProblem& problem, const std:
   return in_every_layout(problem, family, concat);
 }
 
+// Row-major memory is flat already. A map of nchw32c8n may be read as it is by the linear layer
+// that follows.
 std::vector<Candidate> flatten_candidates(const LayerProblem& problem, const std::string& family) {
-  return row_major(problem, family, nullptr);
+  std::vector<Candidate> found = row_major(problem, family, nullptr);
+  const std::size_t deferred = format_index(problem.output_formats, kDeferred);
+  if (deferred == problem.output_formats.size()) return found;
+  const Precision precision = problem.options.precision;
+  for (const std::size_t reads :
+       formats_in(problem.input_formats[0], Layout::nchw32c8n, precision)) {
+    const Step& reader = problem.program.steps[problem.fusions.into];
+    found.push_back({.family = family,
+                     .kernel = family + ", in the launch of " + reader.name,
+                     .reads = {reads},
+                     .writes = deferred,
+                     .layer = nullptr,
+                     .timing_key = family + " deferred"});
+  }
+  return found;
 }
 
 std::vector<Candidate> softmax_candidates(const LayerProblem& problem, const std::string& family) {

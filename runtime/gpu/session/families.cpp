@@ -18,6 +18,7 @@ const std::vector<const Family*>& families() {
       &linear_family(),         // sparse linear layers of few images,
       &linear_gather_family(),  // of many,
       &linear_stack_family(),   // and several in one launch
+      &narrow_linear_family(),  // dense linear layers of few outputs
       &pool_family(),           // and every operation without weights
       &add_family(),            //
       &concat_family(),         //

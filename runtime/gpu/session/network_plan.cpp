@@ -182,11 +182,14 @@ NetworkPlanner::Trial NetworkPlanner::make_trial(const LayerProblem& problem,
   return trial;
 }
 
-// Not of launches that compute several layers.
+// Not of launches that compute several layers. A map has the values that it is flattened to, in the
+// same order.
 bool NetworkPlanner::is_checkable(const LayerProblem& problem, const Candidate& candidate) const {
-  return winnow::is_weighted(problem.step) &&
-         problem.input_formats[0][candidate.reads[0]] != kDeferred &&
-         problem.output_formats[candidate.writes] != kDeferred;
+  if (!winnow::is_weighted(problem.step)) return false;
+  if (problem.output_formats[candidate.writes] == kDeferred) return false;
+  if (problem.input_formats[0][candidate.reads[0]] != kDeferred) return true;
+  const std::size_t computed = problem.fusions.computed[0];
+  return computed != kNoStep && std::holds_alternative<Flatten>(program_.steps[computed].op);
 }
 
 // Runs the kernel once on the check's input.

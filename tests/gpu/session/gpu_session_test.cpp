@@ -179,6 +179,77 @@ TEST_CASE("a GPU session leaves stacks out where too many weights are left, unle
   check_session(model, {.batch = 8, .family = "linear_stack"});
 }
 
+TEST_CASE("a GPU session runs linear layers of few outputs with narrow_linear") {
+  if (lacks_gpu()) return;
+  const Graph graph = graph_of({6, 3, 5}, {{"flat", Flatten{}, {}},
+                                           {"fc1", Linear{90, 64, true}, {}},
+                                           {"relu1", Relu{}, {}},
+                                           {"fc2", Linear{64, 33, false}, {}},
+                                           {"fc3", Linear{33, 10, true}, {}},
+                                           {"out", Softmax{}, {}}});
+  const DeployedModel model = model_of(graph, 8, 71);
+  for (const std::int64_t batch : {1, 9, 130}) {
+    const SessionOptions options{
+        .batch = batch, .precision = Precision::f16, .family = "narrow_linear"};
+    check_session(model, options);
+    for (const LayerPlan& layer : make_gpu_session(model, options)->layers()) {
+      if (layer.op == "linear") CHECK(layer.family == "narrow_linear");
+    }
+  }
+  CHECK(error_of([&] {
+          make_gpu_session(stack_model(1, 72),
+                           {.batch = 1, .precision = Precision::f16, .family = "narrow_linear"});
+        }) == ErrorCode::usage);
+  CHECK(error_of([&] { make_gpu_session(model, {.batch = 1, .family = "narrow_linear"}); }) ==
+        ErrorCode::usage);
+}
+
+// Behind sparse convolutions: flattened maps of 1 x 1 and of 4 x 4.
+TEST_CASE("a GPU session offers narrow_linear on flattened maps, to dense networks too") {
+  if (lacks_gpu()) return;
+  for (const std::int64_t side : {1, 4}) {
+    const Graph graph =
+        graph_of({3, 4 * side, 4 * side}, {{"conv1", conv(3, 64, 3, 1), {}},
+                                           {"relu1", Relu{}, {}},
+                                           {"pool1", Pool{}, {}},
+                                           {"conv2", conv(64, 80, 3, 1), {}},
+                                           {"relu2", Relu{}, {}},
+                                           {"pool2", Pool{}, {}},
+                                           {"flat", Flatten{}, {}},
+                                           {"fc", Linear{80 * side * side, 10, true}, {}}});
+    DeployedModel model = model_of(graph, 16, 73);
+    const Shape shape{10, 80 * side * side};
+    model.weights["fc.weight"] =
+        DenseWeight{shape, encode_f32(RandomValues(74).array(shape).values)};
+    for (const std::int64_t batch : {1, 16, 130}) {
+      const SessionOptions options{.batch = batch, .precision = Precision::f16};
+      check_session(model, options);
+      SessionOptions sparse = options;
+      sparse.choice = KernelChoice::sparse;
+      check_session(model, sparse);
+      const std::vector<LayerPlan> layers = make_gpu_session(model, options)->layers();
+      const LayerPlan &flat = layers[layers.size() - 2], &fc = layers.back();
+      int rows = 0, maps = 0;
+      for (const CandidateTiming& candidate : fc.candidates) {
+        if (candidate.family != "narrow_linear") continue;
+        CAPTURE(candidate.kernel);
+        CHECK(candidate.rejected == "");
+        (candidate.kernel.find(" from nchw32c8n ") == std::string::npos ? rows : maps) += 1;
+      }
+      CHECK(rows > 0);
+      CHECK(maps > 0);
+      const bool reads_map = fc.kernel.find(" from nchw32c8n ") != std::string::npos;
+      CHECK(reads_map == (flat.kernel == "flatten, in the launch of fc"));
+    }
+    if (lacks_cudnn()) continue;
+    const SessionOptions dense{
+        .batch = 16, .precision = Precision::f16, .choice = KernelChoice::dense};
+    check_session(model, dense);
+    const std::string family = make_gpu_session(model, dense)->layers().back().family;
+    CHECK((family == "dense" || family == "narrow_linear"));
+  }
+}
+
 TEST_CASE("a GPU session times padded rows where they may gain, else only when asked") {
   if (lacks_gpu()) return;
   const auto model_with = [](const std::vector<std::int64_t>& lengths) {
