@@ -15,7 +15,7 @@
 namespace winnow {
 
 struct LayerBenchOptions {
-  int launches = 10;              // per CUDA graph at most: fewer where one launch takes long
+  int launches = 20;              // per CUDA graph at most: fewer where one launch takes long
   int repeats = 9;                // graphs timed
   std::size_t dense_kernels = 4;  // the fastest in a short trial of all, which are timed in full
 };

@@ -94,7 +94,9 @@ void resident_conv(const ResidentLayer& layer, const ActivationView& in,
   a.pixels_of_first_share = pixels_of_first_share(a.g, a.pool != RingPool::none);
   a.uses_bulk = loads == GatheredLoads::in_bulk;
   const ResidentConvKernel kernel = kernel_for(layer.tile);
-  const LaunchSize size{.blocks = static_cast<unsigned>(thread_blocks(layer.tile, a.g)),
+  const auto along = [](int blocks) { return static_cast<unsigned>(blocks); };
+  const LaunchSize size{.blocks = dim3(along(a.g.cluster * a.g.group_blocks), along(a.g.strips),
+                                       along(a.g.image_tiles)),
                         .threads = static_cast<unsigned>(a.g.warps() * 32),
                         .shared_bytes = static_cast<std::size_t>(a.g.shared_bytes()),
                         .cluster = layer.tile.cluster};

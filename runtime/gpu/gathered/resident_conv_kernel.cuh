@@ -12,6 +12,7 @@
 #include "runtime/gpu/gathered/resident_arguments.h"
 #include "runtime/gpu/gathered/resident_loader.cuh"
 #include "runtime/gpu/gathered/resident_outputs.cuh"
+#include "runtime/gpu/gathered/resident_task.cuh"
 
 namespace winnow {
 
@@ -19,30 +20,24 @@ namespace winnow {
 template <int kIndex>
 class ResidentConsumer {
  public:
-  __device__ ResidentConsumer(const ResidentArguments& a, const ResidentBlock& at,
-                              std::uint32_t shared, std::uint32_t barriers)
-      : a_(a),
-        at_(at),
-        task_(resident_warp(a.g, at, static_cast<int>(threadIdx.x / 32))),
-        outputs_(a, at, task_, shared),
-        shared_(shared),
-        barriers_(barriers),
-        lane_(static_cast<int>(threadIdx.x % 32)) {}
+  __device__ ResidentConsumer(const ResidentArguments& a, std::uint32_t shared,
+                              std::uint32_t barriers)
+      : a_(a), shared_(shared), barriers_(barriers) {}
 
   // Begins to load weights, which no launch before has written.
   __device__ void begin() {
-    const bool exists = task_.group < a_.g.all_groups;
-    const int group = exists ? task_.group : 0;
-    const int stream = resident_stream(a_.g, group, resident_share(a_.g, at_.rank, task_.split));
-    first_weights_ = a_.records + std::int64_t{stream} * a_.capacity * kRecord;
-    first_code_ = first_weights_ + kFragmentBytes + (form().is_map ? lane_ * 4 : lane_ % 16 * 2);
-    first_weights_ += lane_ * 16;
-    // Two pointers in registers: the compiler would keep one for each batch.
-    asm volatile("" : "+l"(first_weights_), "+l"(first_code_));
-    fetch_first();
+    const ResidentBlock at = this_block<kIndex>(a_);
+    const ResidentWarp task = resident_warp(a_.g, at, this_thread() / 32);
+    const int lane = this_thread() % 32;
+    const bool exists = task.group < a_.g.all_groups;
+    const int share = resident_share(a_.g, at.rank, task.split);
+    const int stream = resident_stream(a_.g, exists ? task.group : 0, share);
+    record_ = a_.records + std::int64_t{stream} * (a_.capacity * kRecord) + lane * 16;
+    code_offset_ = kFragmentBytes + (form().is_map ? lane * 4 : lane % 16 * 2) - lane * 16;
+    asm volatile("" : "+l"(record_));  // else every batch has a pointer of its own
+    for (int j = 0; j < kDepth; ++j) fetch(j, j);
     head_ = __ldg(a_.heads + stream);
     if (!exists) head_.w = 0;
-    outputs_.begin();
   }
 
   // All passes; called by all warps of the thread block, also by those without a group.
@@ -51,12 +46,12 @@ class ResidentConsumer {
 #pragma unroll 1
     for (int pass = 0; pass < passes; ++pass) {
       if (pass > 0) {
-        fetch_first();
+        begin();
         wait_for(barriers_ + (a_.g.stages + pass - 1) * 8, 0);
       }
-      outputs_.begin_sums(sum_);
+      ResidentOutputs<kIndex>(a_, shared_).begin_sums(sum_);
       multiply_all(pass);
-      outputs_.finish(sum_, pass);
+      ResidentOutputs<kIndex>(a_, shared_).finish(sum_, pass);
     }
     if (a_.g.cluster > 1) {  // others may still read sums of this thread block
       __syncwarp();
@@ -80,15 +75,13 @@ class ResidentConsumer {
     bool skips[4];
   };
 
-  __device__ void fetch(int j, int batch) {
-    weights_[j] = __ldg(reinterpret_cast<const uint4*>(first_weights_ + batch * kRecord));
-    const std::byte* code = first_code_ + batch * kRecord;
+  // Loads a record, so many after record_, to registers j.
+  __device__ void fetch(int j, int ahead) {
+    const std::byte* record = record_ + ahead * kRecord;
+    weights_[j] = __ldg(reinterpret_cast<const uint4*>(record));
+    const std::byte* code = record + code_offset_;
     codes_[j] = kForm.is_map ? __ldg(reinterpret_cast<const std::uint32_t*>(code))
                              : __ldg(reinterpret_cast<const std::uint16_t*>(code));
-  }
-  __device__ void fetch_first() {
-#pragma unroll
-    for (int j = 0; j < kDepth; ++j) fetch(j, j);
   }
 
   __device__ Batch decode(std::uint32_t code) const {
@@ -154,7 +147,8 @@ class ResidentConsumer {
   }
 
   __device__ void multiply_all(int pass) {
-    base_ = shared_ + strip_row(form(), a_.g, task_.part, pass, lane_ / kBatchColumns) * kRowBytes;
+    const int part = this_warp<kIndex>(a_).part, second = this_thread() % 32 / kBatchColumns;
+    base_ = shared_ + strip_row(form(), a_.g, part, pass, second) * kRowBytes;
     stage_ = -1;
     until_ = -1;
     const int batches = head_.w;
@@ -163,7 +157,7 @@ class ResidentConsumer {
       Batch now = decode(codes_[0]);
       load<0>(now);
 #pragma unroll 1
-      for (int b = 0; b < batches; b += kDepth) {
+      for (int b = 0; b < batches; b += kDepth, record_ += kDepth * kRecord) {
 #pragma unroll
         for (int j = 0; j < kDepth; ++j) {
           multiply_batch(b + j, j, now);
@@ -186,17 +180,14 @@ class ResidentConsumer {
     if (b + 1 >= until_) need(b + 1);
     load<0>(next);
     multiply_half<1>(now, weights_[j]);
-    fetch(j, b + kDepth);
+    fetch(j, kDepth + j);
     now = next;
   }
 
   const ResidentArguments& a_;
-  ResidentBlock at_;
-  ResidentWarp task_;
-  ResidentOutputs<kIndex> outputs_;
   std::uint32_t shared_, barriers_;
-  int lane_;
-  const std::byte *first_weights_ = nullptr, *first_code_ = nullptr;
+  const std::byte* record_ = nullptr;  // the lane's weights, of the batch that registers 0 have
+  int code_offset_ = 0;
   int stage_ = -1, until_ = -1;
   int4 head_;
   std::uint32_t base_ = 0;
@@ -210,20 +201,20 @@ template <int kIndex>
 __global__ void __launch_bounds__(kResidentForms[kIndex].warps * 32, 1)
     resident_conv_kernel(const __grid_constant__ ResidentArguments a) {
   extern __shared__ __align__(128) uint4 resident_input[];
-  constexpr ResidentConvForm form = kResidentForms[kIndex];
-  const ResidentBlock at = resident_block(form, a.g, static_cast<int>(blockIdx.x));
   const std::uint32_t shared = shared_address(resident_input);
-  const std::uint32_t barriers = shared + a.g.shared_rows * kRowBytes;
-  ResidentLoader<kIndex> loader(a, at, resident_input, barriers);
-  ResidentConsumer<kIndex> consumer(a, at, shared, barriers);
+  const std::uint32_t barriers = shared + a.g.barriers_at();
+  ResidentLoader<kIndex> loader(a, this_block<kIndex>(a), resident_input, barriers);
+  ResidentConsumer<kIndex> consumer(a, shared, barriers);
   begin_next_launch();
   consumer.begin();
+  loader.copy_channels();
   loader.prepare();
   loader.init_barriers();
   __syncthreads();
   wait_for_launch_before();
   loader.copy();
   loader.write_zeros();
+  wait_for_copies<0>();  // of copy_channels()
   __syncthreads();
   consumer.run();
 }

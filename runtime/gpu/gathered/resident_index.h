@@ -16,12 +16,11 @@ struct ResidentBlock {
   int y;            // first output line of its strip
   int image;        // first block of eight images
 };
+// `x`, `y` and `z` count thread blocks of the launch: groups and ranks, strips, images.
 WINNOW_HOST_DEVICE constexpr ResidentBlock resident_block(const ResidentConvForm& form,
-                                                          const ResidentGeometry& g, int block) {
-  const int rest = block >> g.cluster_bits;
-  const int tile = quotient(rest, g.by_group_blocks), image = quotient(tile, g.by_strips);
-  return {block & (g.cluster - 1), rest - tile * g.group_blocks,
-          (tile - image * g.strips) * (g.passes * form.height), image * form.images};
+                                                          const ResidentGeometry& g, int x, int y,
+                                                          int z) {
+  return {x & (g.cluster - 1), x >> g.cluster_bits, y * (g.passes * form.height), z * form.images};
 }
 
 // What a warp of it computes.
@@ -102,25 +101,14 @@ WINNOW_HOST_DEVICE constexpr ResidentCopy resident_copy(const ResidentConvForm& 
           g.copied_pixels * kStageChannels, barrier};
 }
 
-// Rows of all copies that arrive at a barrier.
-WINNOW_HOST_DEVICE constexpr int rows_of_barrier(const ResidentConvForm& form,
-                                                 const ResidentGeometry& g, const ResidentBlock& at,
-                                                 int barrier) {
-  const int pass = barrier < g.stages ? 0 : barrier - g.stages + 1;
-  const int all_left = g.input_blocks - at.rank * g.rank_blocks;
-  const int left = all_left < g.rank_blocks ? all_left : g.rank_blocks;
-  const int first = pass == 0 ? barrier * g.stage_blocks : 0;
-  const int most = pass == 0 ? g.stage_blocks : g.rank_blocks;
-  const int blocks = left - first < most ? left - first : most;
-  if (blocks <= 0) return 0;
-  if (form.is_map) {
-    const int images = g.image_blocks - at.image;
-    return blocks * (images < form.images ? images : form.images) * g.block_rows();
-  }
-  const int y = input_line(g, at, pass == 0 ? 0 : g.first_lines + (pass - 1) * g.pass_lines);
-  const int end = y + lines_of_pass(g, pass);
-  const int lines = (end < g.in_height ? end : g.in_height) - (y > 0 ? y : 0);
-  return lines <= 0 ? 0 : blocks * lines * g.copied_pixels * kStageChannels;
+// Copies that arrive at a barrier, those of no rows among them.
+WINNOW_HOST_DEVICE constexpr int copies_of_barrier(const ResidentConvForm& form,
+                                                   const ResidentGeometry& g, int barrier) {
+  const bool is_stage = barrier < g.stages;
+  const int left = g.rank_blocks - barrier * g.stage_blocks;
+  const int blocks = is_stage && left > g.stage_blocks ? g.stage_blocks : left;
+  const int lines = is_stage ? g.first_lines : g.pass_lines;
+  return (is_stage ? blocks : g.rank_blocks) * (form.is_map ? form.images : lines);
 }
 
 // Strips: pixels of a line in shared memory that are zeros, and which they are.

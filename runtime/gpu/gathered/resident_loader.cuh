@@ -19,7 +19,7 @@ class ResidentLoader {
   // Finds the first copy of the thread, while the launch before is still running.
   __device__ void prepare() {
     constexpr ResidentConvForm form = kResidentForms[kIndex];
-    first_ = {0, 0, 0, 0};
+    first_ = {0, 0, 0, -1};
     const int i = index_of_thread();
     if (a_.uses_bulk && i < copies_of_pass(form, a_.g, 0)) {
       first_ = resident_copy(form, a_.g, at_, 0, i);
@@ -31,10 +31,25 @@ class ResidentLoader {
     constexpr ResidentConvForm form = kResidentForms[kIndex];
     const int b = static_cast<int>(threadIdx.x) - static_cast<int>(blockDim.x) + 32;
     if (b < 0 || b >= resident_barriers(a_.g)) return;
-    init_barrier(barriers_ + b * 8, a_.uses_bulk ? 1 : static_cast<int>(blockDim.x));
+    const int copies = copies_of_barrier(form, a_.g, b);
+    init_barrier(barriers_ + b * 8, a_.uses_bulk ? copies : static_cast<int>(blockDim.x));
     fence_barriers();
-    if (!a_.uses_bulk) return;
-    arrive_and_expect(barriers_ + b * 8, rows_of_barrier(form, a_.g, at_, b) * kRowBytes);
+  }
+
+  // Begins to copy biases and places, which no launch before has written: 16 bytes a thread.
+  __device__ void copy_channels() const {
+    constexpr int kPieces = kGroupChannels * 4 / 16;  // of a group
+    const int first = at_.group_block * a_.g.groups;
+    const int groups = min(a_.g.groups, a_.g.all_groups - first);
+    auto* to = reinterpret_cast<char*>(shared_);
+    for (int i = static_cast<int>(threadIdx.x); i < 2 * groups * kPieces; i += blockDim.x) {
+      const bool is_place = i >= groups * kPieces;
+      const int piece = is_place ? i - groups * kPieces : i;
+      const void* from = is_place ? static_cast<const void*>(a_.place) : a_.bias;
+      copy_to_shared(to + (is_place ? a_.g.places_at() : a_.g.biases_at()) + piece * 16,
+                     static_cast<const char*>(from) + (first * kPieces + piece) * 16);
+    }
+    end_of_copies();
   }
 
   // By all threads, after init_barriers().
@@ -49,8 +64,10 @@ class ResidentLoader {
       return;
     }
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+#pragma unroll 1
     for (int line = warp; line < a_.g.rank_blocks * a_.g.lines; line += warps) {
       const bool has_input = has_input_line(a_.g, at_, remainder(line, a_.g.by_lines));
+#pragma unroll 1
       for (int i = 0; i < zero_pixels(a_.g, has_input); ++i) {
         shared_[line * a_.g.line_rows() + zero_pixel(a_.g, has_input, i) * 32 + lane] = zeros;
       }
@@ -67,18 +84,22 @@ class ResidentLoader {
   __device__ void copy_all_in_bulk() const {
     constexpr ResidentConvForm form = kResidentForms[kIndex];
     copy_piece(first_);
-    for (int pass = 0; pass < a_.g.passes; ++pass) {
+    const int passes = form.is_map ? 1 : a_.g.passes;
+#pragma unroll 1
+    for (int pass = 0; pass < passes; ++pass) {
       const int copies = copies_of_pass(form, a_.g, pass);
       const int done = pass == 0 ? static_cast<int>(blockDim.x) : 0;
+#pragma unroll 1
       for (int i = index_of_thread() + done; i < copies; i += static_cast<int>(blockDim.x)) {
         copy_piece(resident_copy(form, a_.g, at_, pass, i));
       }
     }
   }
   __device__ void copy_piece(const ResidentCopy& copy) const {
-    if (copy.rows == 0) return;
-    copy_in_bulk(shared_address(shared_ + copy.to), source(copy), copy.rows * kRowBytes,
-                 barriers_ + copy.barrier * 8);
+    if (copy.barrier < 0) return;
+    const std::uint32_t barrier = barriers_ + copy.barrier * 8, bytes = copy.rows * kRowBytes;
+    arrive_and_expect(barrier, bytes);
+    if (bytes > 0) copy_in_bulk(shared_address(shared_ + copy.to), source(copy), bytes, barrier);
   }
 
   __device__ void copy_by_threads() const {

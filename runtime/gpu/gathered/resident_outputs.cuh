@@ -8,7 +8,7 @@
 
 #include "runtime/gpu/gathered/fragments.cuh"
 #include "runtime/gpu/gathered/resident_arguments.h"
-#include "runtime/gpu/gathered/resident_index.h"
+#include "runtime/gpu/gathered/resident_task.cuh"
 #include "runtime/gpu/gathered/shared_sums.cuh"
 
 namespace winnow {
@@ -20,33 +20,34 @@ class ResidentOutputs {
   static constexpr int kPixels = kForm.pixels();
   using Sums = float[kForm.pairs()][2][4];
 
-  __device__ ResidentOutputs(const ResidentArguments& a, const ResidentBlock& at,
-                             const ResidentWarp& task, std::uint32_t shared)
-      : a_(a), at_(at), task_(task), shared_(shared), lane_(static_cast<int>(threadIdx.x % 32)) {}
-
-  // Begins to load what no launch before has written.
-  __device__ void begin() {
-    const bool exists = task_.group < a_.g.all_groups;
-    const int row = (exists ? task_.group : 0) * kGroupChannels + lane_ / 4;
-    share_ = resident_share(a_.g, at_.rank, task_.split);
-    mine_ = pixels_of_share(a_.pixels_of_first_share, pools(), share_);
-    for (int half = 0; half < 2; ++half) {
-      bias_[half] = __ldg(a_.bias + row + 8 * half);
-      place_[half] = exists ? __ldg(a_.place + row + 8 * half) : -1;
-    }
-  }
+  __device__ ResidentOutputs(const ResidentArguments& a, std::uint32_t shared)
+      : a_(a),
+        shared_(shared),
+        thread_(this_thread()),
+        at_(this_block<kIndex>(a)),
+        task_(resident_warp(a.g, at_, thread_ / 32)),
+        share_(resident_share(a.g, at_.rank, task_.split)),
+        mine_(pixels_of_share(a.pixels_of_first_share, pools(), share_)) {}
 
   // One share begins with the biases.
   __device__ void begin_sums(Sums& sums) const {
+    const bool has_bias = share_ == 0 && exists();
 #pragma unroll
-    for (int p = 0; p < kForm.pairs(); ++p) {
+    for (int half = 0; half < 2; ++half) {
+      float bias = 0;
+      if (has_bias) bias = __uint_as_float(word_of_channel(a_.g.biases_at(), half));
 #pragma unroll
-      for (int i = 0; i < 8; ++i) sums[p][i / 4][i % 4] = share_ == 0 ? bias_[i % 4 / 2] : 0;
+      for (int p = 0; p < kForm.pairs(); ++p) {
+        for (int i = 0; i < 4; ++i) sums[p][i / 2][2 * half + i % 2] = bias;
+      }
     }
   }
 
   // By all warps of the thread block, and of the cluster.
   __device__ void finish(Sums& sums, int pass) {
+    for (int half = 0; half < 2; ++half) {
+      place_[half] = exists() ? static_cast<int>(word_of_channel(a_.g.places_at(), half)) : -1;
+    }
     if (a_.g.shares() > 1) exchange(sums);
     if (a_.addend != nullptr) add_addend(sums, pass);
     pools() ? store_squares(sums, pass) : store_pixels(sums, pass);
@@ -59,11 +60,22 @@ class ResidentOutputs {
   __device__ bool pools() const {
     return a_.pool != RingPool::none;
   }
+  __device__ bool exists() const {
+    return task_.group < a_.g.all_groups;
+  }
+  // The word of the lane's channel `half`, of its two, in a table of the thread block's channels.
+  __device__ std::uint32_t word_of_channel(int table, int half) const {
+    const int group = task_.group - at_.group_block * a_.g.groups;
+    const int channel = group * kGroupChannels + thread_ % 32 / 4 + 8 * half;
+    std::uint32_t word;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared_ + table + channel * 4));
+    return word;
+  }
 
   // Where the warp that is `ahead` warps further keeps its sums of the first pixel.
   __device__ std::uint32_t slots(int ahead) const {
-    const int warp = static_cast<int>(threadIdx.x / 32) + ahead;
-    return shared_ + (warp * kPixels * 32 + lane_) * kRowBytes;
+    const int warp = thread_ / 32 + ahead;
+    return shared_ + (warp * kPixels * 32 + thread_ % 32) * kRowBytes;
   }
   __device__ static constexpr std::uint32_t slot(int u) {
     return static_cast<std::uint32_t>(u * 32) * kRowBytes;
@@ -101,14 +113,6 @@ class ResidentOutputs {
     return sums[pixel.pair][pixel.second];
   }
 
-  // The same value, but the compiler does not know it. What depends on it is computed here, not
-  // before all passes, from where it would be kept in registers that products need.
-  template <class T>
-  __device__ static T computed_here(T value) {
-    asm volatile("" : "+r"(value));
-    return value;
-  }
-
   __device__ ResidentPixel origin(int pass) const {
     return output_pixel(form(), at_, task_.part, computed_here(pass), {0, 0, 0});
   }
@@ -119,7 +123,7 @@ class ResidentOutputs {
   // Two images of the lane in the warp's first pixel, at channel `half` of its two.
   __device__ std::int64_t first_element(const ResidentPixel& pixel, int half, int height,
                                         int width) const {
-    return output_row(a_.g, pixel, place_[half], height, width) * kGatheredImages + lane_ % 4 * 2;
+    return output_row(a_.g, pixel, place_[half], height, width) * kGatheredImages + thread_ % 4 * 2;
   }
   __device__ std::int64_t elements_to(const ResidentPixel& pixel, int height, int width) const {
     return output_step(a_.g, pixel, height, width) * kGatheredImages;
@@ -215,12 +219,12 @@ class ResidentOutputs {
   }
 
   const ResidentArguments& a_;
+  std::uint32_t shared_;
+  int thread_;
   ResidentBlock at_;
   ResidentWarp task_;
-  std::uint32_t shared_;
-  int lane_, share_ = 0;
-  std::uint32_t mine_ = 0;  // pixels that this warp finishes
-  float bias_[2];
+  int share_;
+  std::uint32_t mine_;  // pixels that this warp finishes
   int place_[2];
 };
 

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::int64_t kMostRows = 1 << 14;  // that a code tells apart
 
+constexpr int kMostBlocks = 65535;  // along y and z of a launch
+
 constexpr int kMostOfKind = 2;  // tiles that differ in divisions alone
 // Input pixels between the first and the last that one output pixel reads, both counted.
 std::int64_t reach(const Conv& conv, int axis) {
@@ -119,8 +121,6 @@ bool fits_warps(const ResidentTile& tile, const Extents& in, const Extents& out,
 }
 
 void set_divisors(ResidentGeometry& g) {
-  g.by_group_blocks = divisor_of(g.group_blocks);
-  g.by_strips = divisor_of(g.strips);
   g.by_parts = divisor_of(g.parts);
   g.by_stage_blocks = divisor_of(g.stage_blocks);
   g.by_lines = divisor_of(g.lines);
@@ -158,6 +158,7 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
   g.parts = number(parts_of(tile, out));
   g.strips = tile.form.is_map ? 1 : number(divided_up(out.h, tile.passes * tile.form.height));
   g.group_blocks = number(divided_up(g.all_groups, tile.groups));
+  g.image_tiles = number(divided_up(g.image_blocks, tile.form.is_map ? tile.form.images : 1));
   g.zero_rows = number(lines.zero_rows);
   g.pitch = number(lines.pitch);
   g.lines = number(lines.all);
@@ -175,9 +176,8 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
   return g;
 }
 
-int thread_blocks(const ResidentTile& tile, const ResidentGeometry& g) {
-  const int images = tile.form.is_map ? tile.form.images : 1;
-  return g.cluster * g.group_blocks * g.strips * ((g.image_blocks + images - 1) / images);
+int thread_blocks(const ResidentGeometry& g) {
+  return g.cluster * g.group_blocks * g.strips * g.image_tiles;
 }
 
 bool is_valid(const ResidentTile& tile, const Conv& conv, const Extents& in, const Extents& out,
@@ -185,7 +185,9 @@ bool is_valid(const ResidentTile& tile, const Conv& conv, const Extents& in, con
   if (!fits_form(tile, conv, in, out) || !fits_warps(tile, in, out, limits)) return false;
   const std::int64_t rows = input_rows(tile, lines_of(tile, conv, in, out), in);
   if (rows > kMostRows || reduction_rows(tile, out) > kMostRows) return false;
-  return resident_geometry(tile, conv, in, out).shared_bytes() <= limits.shared_bytes;
+  const ResidentGeometry g = resident_geometry(tile, conv, in, out);
+  return g.shared_bytes() <= limits.shared_bytes && g.strips <= kMostBlocks &&
+         g.image_tiles <= kMostBlocks;
 }
 
 bool can_pool(const ResidentTile& tile, const Extents& out) {
@@ -228,7 +230,7 @@ double resident_clocks(const ResidentWork& work, const ResidentTile& tile,
   constexpr double kProduct = 16, kBatchLatency = 150, kInputBytes = 28, kWeightBytes = 40;
   constexpr double kFixed = 2500, kClusterFixed = 1500, kShare = 6;
   const ResidentGeometry g = resident_geometry(tile, work.conv, work.in, work.out);
-  const double waves = static_cast<double>(divided_up(thread_blocks(tile, g), limits.sms));
+  const double waves = static_cast<double>(divided_up(thread_blocks(g), limits.sms));
   const double group_batches = static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster);
   const double quarter = static_cast<double>(divided_up(g.warps(), 4));
   const double products = tile.form.pairs() * kProduct;

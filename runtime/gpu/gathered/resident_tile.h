@@ -99,6 +99,7 @@ struct ResidentGeometry {
   int parts = 1;                                       // warps beside each other
   int strips = 1;                                      // of a map
   int group_blocks = 1;                                // thread blocks for all groups
+  int image_tiles = 1;                                 // and for all images
 
   int zero_rows = 0;      // in front, for pixels outside of the map; maps only
   int pitch = 0;          // pixels of a line in shared memory
@@ -114,16 +115,23 @@ struct ResidentGeometry {
   int shared_rows = 0;  // of all shared memory but barriers
 
   // What the kernel divides by. Split and cluster are 1 << bits.
-  Divisor by_group_blocks, by_strips, by_parts, by_stage_blocks, by_lines, by_first_lines,
-      by_pass_lines;
+  Divisor by_parts, by_stage_blocks, by_lines, by_first_lines, by_pass_lines;
   int split_bits = 0, cluster_bits = 0;
 
   WINNOW_HOST_DEVICE constexpr int warps() const { return groups * parts * split; }
   WINNOW_HOST_DEVICE constexpr int line_rows() const { return pitch * kStageChannels; }
   WINNOW_HOST_DEVICE constexpr int block_rows() const { return lines * line_rows(); }
-  // With a barrier for each stage and further pass at the end.
+  // In shared memory, in this order: rows, the biases of the thread block's channels and their
+  // places, a barrier for each stage and further pass.
+  WINNOW_HOST_DEVICE constexpr int biases_at() const { return shared_rows * kRowBytes; }
+  WINNOW_HOST_DEVICE constexpr int places_at() const {
+    return biases_at() + groups * kGroupChannels * 4;
+  }
+  WINNOW_HOST_DEVICE constexpr int barriers_at() const {
+    return places_at() + groups * kGroupChannels * 4;
+  }
   WINNOW_HOST_DEVICE constexpr std::int64_t shared_bytes() const {
-    return std::int64_t{shared_rows} * kRowBytes + (kResidentStages + kResidentPasses - 1) * 8;
+    return barriers_at() + (kResidentStages + kResidentPasses - 1) * 8;
   }
   // Streams that a group's columns are divided into.
   WINNOW_HOST_DEVICE constexpr int shares() const { return split * cluster; }
@@ -134,7 +142,7 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
                                    const Extents& out);
 
 // Thread blocks of a launch.
-int thread_blocks(const ResidentTile& tile, const ResidentGeometry& geometry);
+int thread_blocks(const ResidentGeometry& geometry);
 
 // Whether the tile fits the layer, the GPU and the 14 bits of a code.
 bool is_valid(const ResidentTile& tile, const Conv& conv, const Extents& in, const Extents& out,

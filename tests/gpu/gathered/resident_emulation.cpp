@@ -111,11 +111,11 @@ class Emulation {
 
   std::vector<Row> run(const std::vector<Row>& input, const std::vector<Row>& addend,
                        std::vector<Row> output) const {
-    const int blocks = thread_blocks(layer_.tile, g_);
+    const int blocks = thread_blocks(g_);
     for (int block = 0; block < blocks; block += g_.cluster) {
       std::vector<Shared> shared;
       for (int rank = 0; rank < g_.cluster; ++rank) {
-        shared.push_back(load(resident_block(form_, g_, block + rank), input));
+        shared.push_back(load(block_at(block + rank), input));
       }
       for (int pass = 0; pass < g_.passes; ++pass) {
         for (int warp = 0; warp < g_.warps(); warp += g_.split) {
@@ -127,6 +127,12 @@ class Emulation {
   }
 
  private:
+  // In the order of the launch.
+  ResidentBlock block_at(int block) const {
+    const int x = g_.cluster * g_.group_blocks, tile = block / x;
+    return resident_block(form_, g_, block % x, tile % g_.strips, tile / g_.strips);
+  }
+
   Shared load(const ResidentBlock& at, const std::vector<Row>& input) const {
     Shared shared(g_.shared_rows);
     std::vector<int> arrived(static_cast<std::size_t>(resident_barriers(g_)), 0);
@@ -140,12 +146,12 @@ class Emulation {
           shared.write(copy.to + r, input.at(static_cast<std::size_t>(copy.from + r)),
                        copy.barrier);
         }
-        arrived[static_cast<std::size_t>(copy.barrier)] += copy.rows;
+        ++arrived[static_cast<std::size_t>(copy.barrier)];
       }
     }
     for (int b = 0; b < resident_barriers(g_); ++b) {
-      require(arrived[static_cast<std::size_t>(b)] == rows_of_barrier(form_, g_, at, b),
-              "a barrier waits for other bytes than arrive");
+      require(arrived[static_cast<std::size_t>(b)] == copies_of_barrier(form_, g_, b),
+              "a barrier waits for another number of copies");
     }
     Row zeros{};
     for (int row = 0; row < g_.zero_rows; ++row) shared.write(row, zeros, kZeros);
@@ -166,7 +172,7 @@ class Emulation {
                                    const std::vector<Shared>& shared) const {
     std::vector<Sums> sums;
     for (int rank = 0; rank < g_.cluster; ++rank) {
-      const ResidentBlock at = resident_block(form_, g_, block + rank);
+      const ResidentBlock at = block_at(block + rank);
       for (int split = 0; split < g_.split; ++split) {
         sums.push_back(compute(at, resident_warp(g_, at, warp + split), pass,
                                shared[static_cast<std::size_t>(rank)]));
@@ -231,7 +237,7 @@ class Emulation {
 
   void finish(int block, int warp, int pass, const std::vector<Sums>& shares,
               const std::vector<Row>& addend, std::vector<Row>& output) const {
-    const ResidentBlock at = resident_block(form_, g_, block);
+    const ResidentBlock at = block_at(block);
     const ResidentWarp task = resident_warp(g_, at, warp);
     if (task.group >= g_.all_groups) return;
     for (int share = 0; share < g_.shares(); ++share) {
