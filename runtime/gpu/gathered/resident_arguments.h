@@ -25,7 +25,6 @@ struct ResidentArguments {
   int capacity = 0;  // records of a stream in memory
   float least = 0;   // of an output: 0 with relu, else -infinity
   RingPool pool = RingPool::none;
-  std::uint32_t pixels_of_first_share = ~0u;
   bool uses_bulk = true;  // bulk copies instead of one thread's 16 bytes at a time
 };
 

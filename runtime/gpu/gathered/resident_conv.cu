@@ -5,7 +5,6 @@
 #include "runtime/base/error.h"
 #include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/gathered/gathered_format.h"
-#include "runtime/gpu/gathered/resident_index.h"
 #include "runtime/gpu/gathered/resident_kernels.h"
 
 namespace winnow {
@@ -91,7 +90,6 @@ void resident_conv(const ResidentLayer& layer, const ActivationView& in,
   a.capacity = static_cast<int>(layer.capacity);
   a.least = layer.epilogue.has_relu ? 0.0f : -std::numeric_limits<float>::infinity();
   a.pool = layer.epilogue.pool;
-  a.pixels_of_first_share = pixels_of_first_share(a.g, a.pool != RingPool::none);
   a.uses_bulk = loads == GatheredLoads::in_bulk;
   const ResidentConvKernel kernel = kernel_for(layer.tile);
   const auto along = [](int blocks) { return static_cast<unsigned>(blocks); };

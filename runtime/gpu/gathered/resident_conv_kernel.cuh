@@ -25,33 +25,36 @@ class ResidentConsumer {
       : a_(a), shared_(shared), barriers_(barriers) {}
 
   // Begins to load weights, which no launch before has written.
-  __device__ void begin() {
-    const ResidentBlock at = this_block<kIndex>(a_);
-    const ResidentWarp task = resident_warp(a_.g, at, this_thread() / 32);
-    const int lane = this_thread() % 32;
-    const bool exists = task.group < a_.g.all_groups;
-    const int share = resident_share(a_.g, at.rank, task.split);
-    const int stream = resident_stream(a_.g, exists ? task.group : 0, share);
-    record_ = a_.records + std::int64_t{stream} * (a_.capacity * kRecord) + lane * 16;
-    code_offset_ = kFragmentBytes + (form().is_map ? lane * 4 : lane % 16 * 2) - lane * 16;
-    asm volatile("" : "+l"(record_));  // else every batch has a pointer of its own
+  __device__ void begin(const ResidentTask& task) {
+    const bool exists = task.warp.group < a_.g.all_groups;
+    const int group = exists ? task.warp.group : 0;
+    const int stream = resident_stream(a_.g, group, task.share);
+    weights_at_ = a_.records + std::int64_t{stream} * (a_.capacity * kRecord);
+    codes_at_ = weights_at_ + kFragmentBytes + (form().is_map ? task.lane * 4 : task.lane % 16 * 2);
+    weights_at_ += task.lane * 16;
+    asm volatile("" : "+l"(weights_at_), "+l"(codes_at_));  // else every batch has pointers
     for (int j = 0; j < kDepth; ++j) fetch(j, j);
     head_ = __ldg(a_.heads + stream);
     if (!exists) head_.w = 0;
+    for (int half = 0; half < 2; ++half) {
+      const int row = group * kGroupChannels + task.lane / 4 + 8 * half;
+      channels_.bias[half] = __ldg(a_.bias + row);
+      channels_.place[half] = exists ? __ldg(a_.place + row) : -1;
+    }
   }
 
   // All passes; called by all warps of the thread block, also by those without a group.
-  __device__ void run() {
+  __device__ void run(ResidentTask task) {
     const int passes = form().is_map ? 1 : a_.g.passes;
 #pragma unroll 1
     for (int pass = 0; pass < passes; ++pass) {
       if (pass > 0) {
-        begin();
+        task = this_task_again<kIndex>(a_);
+        begin(task);
         wait_for(barriers_ + (a_.g.stages + pass - 1) * 8, 0);
       }
-      ResidentOutputs<kIndex>(a_, shared_).begin_sums(sum_);
-      multiply_all(pass);
-      ResidentOutputs<kIndex>(a_, shared_).finish(sum_, pass);
+      multiply_all(pass, task);
+      finish_sums<kIndex>(a_, this_task_again<kIndex>(a_), channels_, shared_, sum_, pass);
     }
     if (a_.g.cluster > 1) {  // others may still read sums of this thread block
       __syncwarp();
@@ -75,11 +78,9 @@ class ResidentConsumer {
     bool skips[4];
   };
 
-  // Loads a record, so many after record_, to registers j.
-  __device__ void fetch(int j, int ahead) {
-    const std::byte* record = record_ + ahead * kRecord;
-    weights_[j] = __ldg(reinterpret_cast<const uint4*>(record));
-    const std::byte* code = record + code_offset_;
+  __device__ void fetch(int j, int batch) {
+    weights_[j] = __ldg(reinterpret_cast<const uint4*>(weights_at_ + batch * kRecord));
+    const std::byte* code = codes_at_ + batch * kRecord;
     codes_[j] = kForm.is_map ? __ldg(reinterpret_cast<const std::uint32_t*>(code))
                              : __ldg(reinterpret_cast<const std::uint16_t*>(code));
   }
@@ -146,9 +147,13 @@ class ResidentConsumer {
     }
   }
 
-  __device__ void multiply_all(int pass) {
-    const int part = this_warp<kIndex>(a_).part, second = this_thread() % 32 / kBatchColumns;
-    base_ = shared_ + strip_row(form(), a_.g, part, pass, second) * kRowBytes;
+  __device__ void multiply_all(int pass, const ResidentTask& task) {
+    const int second = task.lane / kBatchColumns;
+    base_ = shared_ + strip_row(form(), a_.g, task.warp.part, pass, second) * kRowBytes;
+#pragma unroll
+    for (int p = 0; p < kPairs; ++p) {
+      for (int i = 0; i < 8; ++i) sum_[p][i / 4][i % 4] = 0;
+    }
     stage_ = -1;
     until_ = -1;
     const int batches = head_.w;
@@ -157,7 +162,7 @@ class ResidentConsumer {
       Batch now = decode(codes_[0]);
       load<0>(now);
 #pragma unroll 1
-      for (int b = 0; b < batches; b += kDepth, record_ += kDepth * kRecord) {
+      for (int b = 0; b < batches; b += kDepth) {
 #pragma unroll
         for (int j = 0; j < kDepth; ++j) {
           multiply_batch(b + j, j, now);
@@ -180,16 +185,16 @@ class ResidentConsumer {
     if (b + 1 >= until_) need(b + 1);
     load<0>(next);
     multiply_half<1>(now, weights_[j]);
-    fetch(j, kDepth + j);
+    fetch(j, b + kDepth);
     now = next;
   }
 
   const ResidentArguments& a_;
   std::uint32_t shared_, barriers_;
-  const std::byte* record_ = nullptr;  // the lane's weights, of the batch that registers 0 have
-  int code_offset_ = 0;
+  const std::byte *weights_at_ = nullptr, *codes_at_ = nullptr;  // the lane's, of batch 0
   int stage_ = -1, until_ = -1;
   int4 head_;
+  ResidentChannels channels_;
   std::uint32_t base_ = 0;
   uint4 weights_[kDepth];
   std::uint32_t codes_[kDepth];
@@ -203,20 +208,19 @@ __global__ void __launch_bounds__(kResidentForms[kIndex].warps * 32, 1)
   extern __shared__ __align__(128) uint4 resident_input[];
   const std::uint32_t shared = shared_address(resident_input);
   const std::uint32_t barriers = shared + a.g.barriers_at();
-  ResidentLoader<kIndex> loader(a, this_block<kIndex>(a), resident_input, barriers);
+  const ResidentTask task = this_task<kIndex>(a);
+  ResidentLoader<kIndex> loader(a, task.at, resident_input, barriers);
   ResidentConsumer<kIndex> consumer(a, shared, barriers);
   begin_next_launch();
-  consumer.begin();
-  loader.copy_channels();
+  consumer.begin(task);
   loader.prepare();
   loader.init_barriers();
   __syncthreads();
   wait_for_launch_before();
   loader.copy();
   loader.write_zeros();
-  wait_for_copies<0>();  // of copy_channels()
   __syncthreads();
-  consumer.run();
+  consumer.run(task);
 }
 
 }  // namespace winnow

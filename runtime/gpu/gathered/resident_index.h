@@ -156,20 +156,10 @@ WINNOW_HOST_DEVICE constexpr PixelOfPair pixel_of_square(const ResidentConvForm&
   return {2 * q + i % 2, i / 2};
 }
 
-// A warp's pixels as bits: 4 * q + i is pixel i of square q. Shares take turns in summing them up,
-// a square at a time where they are pooled. Those of the first share:
-constexpr std::uint32_t pixels_of_first_share(const ResidentGeometry& g, bool pools) {
-  std::uint32_t pixels = 0;
-  for (int u = 0; u < 32; ++u) {
-    if ((pools ? u / 4 : u) % g.shares() == 0) pixels |= 1u << u;
-  }
-  return pixels;
-}
-// Those of any share.
-WINNOW_HOST_DEVICE constexpr std::uint32_t pixels_of_share(std::uint32_t of_first, bool pools,
-                                                           int share) {
-  const int places = pools ? 4 * share : share;
-  return places < 32 ? of_first << places : 0;
+// Which share finishes pixel `i` of square `q`: squares as a whole where they are pooled.
+WINNOW_HOST_DEVICE constexpr int owner_of_pixel(const ResidentGeometry& g, bool pools, int q,
+                                                int i) {
+  return (pools ? q : 4 * q + i) & (g.shares() - 1);
 }
 
 // Where a square is after pooling, if it was here before.
@@ -189,23 +179,6 @@ WINNOW_HOST_DEVICE constexpr bool has_pixel(const ResidentGeometry& g, const Res
                                             const ResidentPixel& step, int height, int width) {
   const bool has_line = first.image + step.image < g.image_blocks && first.y + step.y < height;
   return step.x < (has_line ? width - first.x : 0);
-}
-
-// Bits of the pixels at one column, line or block of images; of squares, where they are pooled, bit
-// 4 * q for the one at these coordinates after pooling.
-enum class ResidentAxis { image, y, x };
-WINNOW_HOST_DEVICE constexpr std::uint32_t pixels_at(const ResidentConvForm& form, bool pools,
-                                                     ResidentAxis axis, int coordinate) {
-  std::uint32_t pixels = 0;
-  for (int u = 0; u < form.pixels(); u += pools ? 4 : 1) {
-    const PixelOfPair which = pixel_of_square(form, u / 4, u % 4);
-    ResidentPixel pixel = pixel_of_pair(form, which.pair, which.second);
-    if (pools) pixel = pooled_pixel(pixel);
-    const int at =
-        axis == ResidentAxis::image ? pixel.image : (axis == ResidentAxis::y ? pixel.y : pixel.x);
-    if (at == coordinate) pixels |= 1u << u;
-  }
-  return pixels;
 }
 
 // Its row for the channel at `place`, in a map of so many lines and columns.

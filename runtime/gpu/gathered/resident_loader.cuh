@@ -36,22 +36,6 @@ class ResidentLoader {
     fence_barriers();
   }
 
-  // Begins to copy biases and places, which no launch before has written: 16 bytes a thread.
-  __device__ void copy_channels() const {
-    constexpr int kPieces = kGroupChannels * 4 / 16;  // of a group
-    const int first = at_.group_block * a_.g.groups;
-    const int groups = min(a_.g.groups, a_.g.all_groups - first);
-    auto* to = reinterpret_cast<char*>(shared_);
-    for (int i = static_cast<int>(threadIdx.x); i < 2 * groups * kPieces; i += blockDim.x) {
-      const bool is_place = i >= groups * kPieces;
-      const int piece = is_place ? i - groups * kPieces : i;
-      const void* from = is_place ? static_cast<const void*>(a_.place) : a_.bias;
-      copy_to_shared(to + (is_place ? a_.g.places_at() : a_.g.biases_at()) + piece * 16,
-                     static_cast<const char*>(from) + (first * kPieces + piece) * 16);
-    }
-    end_of_copies();
-  }
-
   // By all threads, after init_barriers().
   __device__ void copy() const { a_.uses_bulk ? copy_all_in_bulk() : copy_by_threads(); }
 

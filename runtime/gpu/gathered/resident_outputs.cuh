@@ -1,7 +1,8 @@
 // What becomes of the sums of a warp of the gathered convolution with a resident input.
 //
-// Loads and stores have conditions of their own, bits of a set of pixels, since branches around
-// them would cost more than they do.
+// A warp finishes all pixels of its own, or its part of those of the warps that share a group:
+// every kShares-th pixel, or square of 2 x 2 pixels where they are pooled. Loads and stores have
+// conditions of their own, since branches around them would cost more than they do.
 #pragma once
 
 #include <utility>
@@ -13,69 +14,72 @@
 
 namespace winnow {
 
+// The two output channels of a lane; those that do not exist have a negative place.
+struct ResidentChannels {
+  float bias[2];
+  int place[2];
+};
+
 template <int kIndex>
+using ResidentSums = float[kResidentForms[kIndex].pairs()][2][4];
+
+template <int kIndex, int kShares, bool kPools>
 class ResidentOutputs {
  public:
   static constexpr ResidentConvForm kForm = kResidentForms[kIndex];
-  static constexpr int kPixels = kForm.pixels();
-  using Sums = float[kForm.pairs()][2][4];
+  // Pixels that are finished together, how many such units there are, and how many are the warp's.
+  static constexpr int kUnit = kPools ? 4 : 1, kUnits = kForm.pixels() / kUnit;
+  static constexpr int kOwn = kShares < kUnits ? kUnits / kShares : 1;
+  using Sums = ResidentSums<kIndex>;
 
-  __device__ ResidentOutputs(const ResidentArguments& a, std::uint32_t shared)
-      : a_(a),
-        shared_(shared),
-        thread_(this_thread()),
-        at_(this_block<kIndex>(a)),
-        task_(resident_warp(a.g, at_, thread_ / 32)),
-        share_(resident_share(a.g, at_.rank, task_.split)),
-        mine_(pixels_of_share(a.pixels_of_first_share, pools(), share_)) {}
-
-  // One share begins with the biases.
-  __device__ void begin_sums(Sums& sums) const {
-    const bool has_bias = share_ == 0 && exists();
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float bias = 0;
-      if (has_bias) bias = __uint_as_float(word_of_channel(a_.g.biases_at(), half));
-#pragma unroll
-      for (int p = 0; p < kForm.pairs(); ++p) {
-        for (int i = 0; i < 4; ++i) sums[p][i / 2][2 * half + i % 2] = bias;
-      }
-    }
-  }
+  __device__ ResidentOutputs(const ResidentArguments& a, const ResidentTask& task,
+                             const ResidentChannels& channels, std::uint32_t shared)
+      : a_(a), task_(task), channels_(channels), shared_(shared) {}
 
   // By all warps of the thread block, and of the cluster.
   __device__ void finish(Sums& sums, int pass) {
-    for (int half = 0; half < 2; ++half) {
-      place_[half] = exists() ? static_cast<int>(word_of_channel(a_.g.places_at(), half)) : -1;
-    }
-    if (a_.g.shares() > 1) exchange(sums);
-    if (a_.addend != nullptr) add_addend(sums, pass);
-    pools() ? store_squares(sums, pass) : store_pixels(sums, pass);
+    take_own(sums);
+    if constexpr (kShares > 1) exchange(sums);
+    const ResidentPixel origin = output_pixel(form(), task_.at, task_.warp.part, pass, {0, 0, 0});
+    if (a_.addend != nullptr) add_addend(origin);
+    store(origin);
   }
 
  private:
-  __device__ static constexpr ResidentConvForm form() {
-    return kResidentForms[kIndex];
+  __device__ static constexpr ResidentConvForm form() { return kResidentForms[kIndex]; }
+  __device__ static float (&sum_of(Sums& sums, int u))[4] {
+    const PixelOfPair pixel = pixel_of_square(form(), u / 4, u % 4);
+    return sums[pixel.pair][pixel.second];
   }
-  __device__ bool pools() const {
-    return a_.pool != RingPool::none;
-  }
-  __device__ bool exists() const {
-    return task_.group < a_.g.all_groups;
-  }
-  // The word of the lane's channel `half`, of its two, in a table of the thread block's channels.
-  __device__ std::uint32_t word_of_channel(int table, int half) const {
-    const int group = task_.group - at_.group_block * a_.g.groups;
-    const int channel = group * kGroupChannels + thread_ % 32 / 4 + 8 * half;
-    std::uint32_t word;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(shared_ + table + channel * 4));
-    return word;
+  // Pixel u of all, and the one of a share that lies like u among those of the first share.
+  __device__ static constexpr int share_of(int u) { return u / kUnit % kShares; }
+  __device__ static constexpr int pixel_of_first(int unit, int i) {
+    return unit * kShares * kUnit + i;
   }
 
-  // Where the warp that is `ahead` warps further keeps its sums of the first pixel.
+  __device__ void take_own(Sums& sums) {
+#pragma unroll
+    for (int unit = 0; unit < kOwn; ++unit) {
+#pragma unroll
+      for (int i = 0; i < kUnit; ++i) {
+#pragma unroll
+        for (int s = 0; s < kShares && s < kUnits; ++s) {
+          const float(&from)[4] = sum_of(sums, pixel_of_first(unit, i) + s * kUnit);
+          if (s == 0 || s == task_.share) copy(own_[unit * kUnit + i], from);
+        }
+      }
+    }
+  }
+  __device__ static void copy(float (&to)[4], const float (&from)[4]) {
+    for (int k = 0; k < 4; ++k) to[k] = from[k];
+  }
+
+  // Sums of other shares -----------------------------------------------------------------------
+
+  // Where the warp that is `ahead` warps further keeps its sums of pixel 0.
   __device__ std::uint32_t slots(int ahead) const {
-    const int warp = thread_ / 32 + ahead;
-    return shared_ + (warp * kPixels * 32 + thread_ % 32) * kRowBytes;
+    const int warp = static_cast<int>(threadIdx.x / 32) + ahead;
+    return shared_ + (warp * kForm.pixels() * 32 + task_.lane) * kRowBytes;
   }
   __device__ static constexpr std::uint32_t slot(int u) {
     return static_cast<std::uint32_t>(u * 32) * kRowBytes;
@@ -84,148 +88,126 @@ class ResidentOutputs {
   // Every warp writes the sums that it does not finish itself to shared memory, and adds those of
   // others to its own, always in the same order.
   __device__ void exchange(Sums& sums) {
-    const std::uint32_t others = ~computed_here(mine_), to = slots(0);
+    const std::uint32_t to = slots(0);
     __syncthreads();  // the input is not read any more
 #pragma unroll
-    for (int u = 0; u < kPixels; ++u) {
-      write_shared_if((others & 1u << u) != 0, to + slot(u), sum_of(sums, u));
+    for (int u = 0; u < kForm.pixels(); ++u) {
+      write_shared_if(share_of(u) != task_.share, to + slot(u), sum_of(sums, u));
     }
     a_.g.cluster > 1 ? meet_in_cluster() : __syncthreads();
+    const bool has_own = kShares <= kUnits || task_.share < kUnits;
 #pragma unroll 1
-    for (int step = 1; step < a_.g.shares(); ++step) {
-      const int other = (share_ + step) & (a_.g.shares() - 1);
-      const std::uint32_t at = slots((other & (a_.g.split - 1)) - task_.split);
-      const std::uint32_t rank = static_cast<std::uint32_t>(other >> a_.g.split_bits);
-      a_.g.cluster > 1 ? add<true>(sums, address_in(at, rank)) : add<false>(sums, at);
+    for (int step = 1; has_own && step < kShares; ++step) {
+      const int other = (task_.share + step) & (kShares - 1);
+      const std::uint32_t at =
+          slots((other & (a_.g.split - 1)) - task_.warp.split) + slot(1) * (task_.share * kUnit);
+      const auto rank = static_cast<std::uint32_t>(other >> a_.g.split_bits);
+      a_.g.cluster > 1 ? add<true>(address_in(at, rank)) : add<false>(at);
     }
   }
   template <bool kInCluster>
-  __device__ void add(Sums& sums, std::uint32_t at) {
-    const std::uint32_t mine = computed_here(mine_);
+  __device__ void add(std::uint32_t at) {
 #pragma unroll
-    for (int u = 0; u < kPixels; ++u) {
-      add_shared_if<kInCluster>((mine & 1u << u) != 0, sum_of(sums, u), at + slot(u));
+    for (int j = 0; j < kOwn * kUnit; ++j) {
+      const std::uint32_t from = at + slot(pixel_of_first(j / kUnit, j % kUnit));
+      add_shared<kInCluster>(own_[j], from);
     }
   }
 
-  __device__ static float (&sum_of(Sums& sums, int u))[4] {
-    const PixelOfPair pixel = pixel_of_square(form(), u / 4, u % 4);
-    return sums[pixel.pair][pixel.second];
-  }
+  // Outputs ------------------------------------------------------------------------------------
 
-  __device__ ResidentPixel origin(int pass) const {
-    return output_pixel(form(), at_, task_.part, computed_here(pass), {0, 0, 0});
-  }
-  __device__ static ResidentPixel pixel_of(int u) {
+  __device__ static constexpr ResidentPixel pixel_at(int u) {
     const PixelOfPair which = pixel_of_square(form(), u / 4, u % 4);
     return pixel_of_pair(form(), which.pair, which.second);
   }
-  // Two images of the lane in the warp's first pixel, at channel `half` of its two.
+  // The warp's first own pixel: the others are as far from it as from the first share's.
+  __device__ ResidentPixel first_of(const ResidentPixel& origin) const {
+    const ResidentPixel step = pixel_at(task_.share * kUnit);
+    return {origin.image + step.image, origin.y + step.y, origin.x + step.x};
+  }
+
+  // Two images of the lane in a pixel, at channel `half` of its two.
   __device__ std::int64_t first_element(const ResidentPixel& pixel, int half, int height,
                                         int width) const {
-    return output_row(a_.g, pixel, place_[half], height, width) * kGatheredImages + thread_ % 4 * 2;
+    return output_row(a_.g, pixel, channels_.place[half], height, width) * kGatheredImages +
+           task_.lane % 4 * 2;
+  }
+  __device__ bool has_channel(int half) const {
+    const bool has_own = kShares <= kUnits || task_.share < kUnits;
+    return has_own && channels_.place[half] >= 0;
   }
   __device__ std::int64_t elements_to(const ResidentPixel& pixel, int height, int width) const {
     return output_step(a_.g, pixel, height, width) * kGatheredImages;
   }
 
-  // Those of kCount coordinates along an axis that are less than `end`.
-  template <bool kPools, ResidentAxis kAxis, int... kAt>
-  __device__ static std::uint32_t pixels_before(int end, std::integer_sequence<int, kAt...>) {
-    std::uint32_t pixels = 0;
-    ((pixels |=
-      kAt < end ? std::integral_constant<std::uint32_t, pixels_at(kForm, kPools, kAxis, kAt)>::value
-                : 0),
-     ...);
-    return pixels;
-  }
-  // Those of the warp's own pixels that lie in a map of so many lines and columns.
-  template <bool kPools>
-  __device__ std::uint32_t written(const ResidentPixel& first, int height, int width) const {
-    constexpr int kBy = kPools ? 2 : 1;
-    using Images = std::make_integer_sequence<int, kForm.images>;
-    using Lines = std::make_integer_sequence<int, (kForm.height + kBy - 1) / kBy>;
-    using Columns = std::make_integer_sequence<int, kForm.width / kBy>;
-    return mine_ &
-           pixels_before<kPools, ResidentAxis::image>(a_.g.image_blocks - first.image, Images()) &
-           pixels_before<kPools, ResidentAxis::y>(height - first.y, Lines()) &
-           pixels_before<kPools, ResidentAxis::x>(width - first.x, Columns());
-  }
-  // None where the lane has no channel.
-  __device__ std::uint32_t of_half(std::uint32_t pixels, int half) const {
-    return place_[half] >= 0 ? pixels : 0;
-  }
-
-  __device__ void add_addend(Sums& sums, int pass) {
-    const ResidentPixel first = origin(pass);
-    const int height = computed_here(a_.g.height), width = computed_here(a_.g.width);
-    const std::uint32_t pixels = written<false>(first, height, width);
+  __device__ void add_addend(const ResidentPixel& origin) {
+    const ResidentPixel first = first_of(origin);
+    const int height = a_.g.height, width = a_.g.width;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const __half* from = a_.addend + first_element(first, half, height, width);
-      const std::uint32_t inside = of_half(pixels, half);
 #pragma unroll
-      for (int u = 0; u < kPixels; ++u) {
-        const float2 added =
-            load_images_if((inside & 1u << u) != 0, from + elements_to(pixel_of(u), height, width));
-        sum_of(sums, u)[2 * half] += added.x;
-        sum_of(sums, u)[2 * half + 1] += added.y;
+      for (int j = 0; j < kOwn * kUnit; ++j) {
+        const ResidentPixel step = pixel_at(pixel_of_first(j / kUnit, j % kUnit));
+        const bool is_inside = has_channel(half) && has_pixel(a_.g, first, step, height, width);
+        const float2 added = load_images_if(is_inside, from + elements_to(step, height, width));
+        own_[j][2 * half] += added.x;
+        own_[j][2 * half + 1] += added.y;
       }
     }
   }
 
-  __device__ float value_of(Sums& sums, int u, int k) const {
-    return at_least(sum_of(sums, u)[k], a_.least);
-  }
-
-  __device__ void store_pixels(Sums& sums, int pass) {
-    const ResidentPixel first = origin(pass);
-    const int height = computed_here(a_.g.height), width = computed_here(a_.g.width);
-    const std::uint32_t pixels = written<false>(first, height, width);
+  __device__ void store(const ResidentPixel& origin) {
+    const ResidentPixel first = kPools ? pooled_pixel(first_of(origin)) : first_of(origin);
+    const int height = kPools ? a_.g.height / 2 : a_.g.height;
+    const int width = kPools ? a_.g.width / 2 : a_.g.width;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       __half* to = a_.out + first_element(first, half, height, width);
-      const std::uint32_t inside = of_half(pixels, half);
 #pragma unroll
-      for (int u = 0; u < kPixels; ++u) {
-        store_images_if((inside & 1u << u) != 0, to + elements_to(pixel_of(u), height, width),
-                        value_of(sums, u, 2 * half), value_of(sums, u, 2 * half + 1));
+      for (int unit = 0; unit < kOwn; ++unit) {
+        const ResidentPixel pixel = pixel_at(pixel_of_first(unit, 0));
+        const ResidentPixel step = kPools ? pooled_pixel(pixel) : pixel;
+        const bool is_inside = has_channel(half) && has_pixel(a_.g, first, step, height, width);
+        store_images_if(is_inside, to + elements_to(step, height, width), value_of(unit, 2 * half),
+                        value_of(unit, 2 * half + 1));
       }
     }
   }
-
-  // The largest of each square, or their average.
-  __device__ void store_squares(Sums& sums, int pass) {
-    const ResidentPixel first = pooled_pixel(origin(pass));
-    const int height = computed_here(a_.g.height) / 2, width = computed_here(a_.g.width) / 2;
-    const std::uint32_t pixels = written<true>(first, height, width);
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      __half* to = a_.out + first_element(first, half, height, width);
-      const std::uint32_t inside = of_half(pixels, half);
-#pragma unroll
-      for (int u = 0; u < kPixels; u += 4) {
-        store_images_if((inside & 1u << u) != 0,
-                        to + elements_to(pooled_pixel(pixel_of(u)), height, width),
-                        pooled_value(sums, u, 2 * half), pooled_value(sums, u, 2 * half + 1));
-      }
-    }
-  }
-  __device__ float pooled_value(Sums& sums, int first, int k) const {
+  // Of a unit, for the k-th of the lane's channels and images.
+  __device__ float value_of(int unit, int k) const {
     float values[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) values[i] = value_of(sums, first + i, k);
+    for (int i = 0; i < kUnit; ++i) {
+      values[i] = at_least(own_[unit * kUnit + i][k] + channels_.bias[k / 2], a_.least);
+    }
+    if constexpr (!kPools) return values[0];
     return pooled(values, a_.pool == RingPool::average);
   }
 
   const ResidentArguments& a_;
+  ResidentTask task_;
+  ResidentChannels channels_;
   std::uint32_t shared_;
-  int thread_;
-  ResidentBlock at_;
-  ResidentWarp task_;
-  int share_;
-  std::uint32_t mine_;  // pixels that this warp finishes
-  int place_[2];
+  float own_[kOwn * kUnit][4];
 };
+
+// Adds up, finishes and stores the sums of all warps of the thread block.
+template <int kIndex, int kShares = 1>
+__device__ __forceinline__ void finish_sums(const ResidentArguments& a, const ResidentTask& task,
+                                            const ResidentChannels& channels, std::uint32_t shared,
+                                            ResidentSums<kIndex>& sums, int pass) {
+  if constexpr (kShares < kResidentShares) {
+    if (a.g.shares() > kShares) {
+      finish_sums<kIndex, 2 * kShares>(a, task, channels, shared, sums, pass);
+      return;
+    }
+  }
+  if (a.pool == RingPool::none || kResidentForms[kIndex].height == 1) {
+    ResidentOutputs<kIndex, kShares, false>(a, task, channels, shared).finish(sums, pass);
+  } else {
+    ResidentOutputs<kIndex, kShares, true>(a, task, channels, shared).finish(sums, pass);
+  }
+}
 
 }  // namespace winnow

@@ -1,5 +1,4 @@
-// Which thread this is in the gathered convolution with a resident input. It is worked out where it
-// is asked for: kept, it would take registers that products need.
+// What a thread does in the gathered convolution with a resident input.
 #pragma once
 
 #include "runtime/gpu/gathered/resident_arguments.h"
@@ -9,31 +8,43 @@ namespace winnow {
 
 // The same value, but the compiler does not know it. What depends on it is computed here, not where
 // it could be first.
-__device__ __forceinline__ int computed_here(int value) {
-  asm volatile("" : "+r"(value));
-  return value;
-}
 __device__ __forceinline__ std::uint32_t computed_here(std::uint32_t value) {
   asm volatile("" : "+r"(value));
   return value;
 }
 
-__device__ __forceinline__ int this_thread() {
-  return computed_here(static_cast<int>(threadIdx.x));
-}
+struct ResidentTask {
+  ResidentBlock at;
+  ResidentWarp warp;
+  int lane;
+  int share;  // of the group's columns
+};
 
 template <int kIndex>
-__device__ __forceinline__ ResidentBlock this_block(const ResidentArguments& a) {
+__device__ __forceinline__ ResidentTask resident_task(const ResidentArguments& a, uint3 block,
+                                                      std::uint32_t thread) {
   constexpr ResidentConvForm kForm = kResidentForms[kIndex];
-  const dim3 at = blockIdx;
-  return resident_block(kForm, a.g, computed_here(static_cast<int>(at.x)),
-                        computed_here(static_cast<int>(at.y)),
-                        computed_here(static_cast<int>(at.z)));
+  ResidentTask task;
+  task.at = resident_block(kForm, a.g, static_cast<int>(block.x), static_cast<int>(block.y),
+                           static_cast<int>(block.z));
+  task.warp = resident_warp(a.g, task.at, static_cast<int>(thread / 32));
+  task.lane = static_cast<int>(thread % 32);
+  task.share = resident_share(a.g, task.at.rank, task.warp.split);
+  return task;
 }
 
+// Of this thread.
 template <int kIndex>
-__device__ __forceinline__ ResidentWarp this_warp(const ResidentArguments& a) {
-  return resident_warp(a.g, this_block<kIndex>(a), this_thread() / 32);
+__device__ __forceinline__ ResidentTask this_task(const ResidentArguments& a) {
+  return resident_task<kIndex>(a, blockIdx, threadIdx.x);
+}
+
+// The same, worked out anew: kept, it would take registers that products need.
+template <int kIndex>
+__device__ __forceinline__ ResidentTask this_task_again(const ResidentArguments& a) {
+  const uint3 block = {computed_here(blockIdx.x), computed_here(blockIdx.y),
+                       computed_here(blockIdx.z)};
+  return resident_task<kIndex>(a, block, computed_here(threadIdx.x));
 }
 
 }  // namespace winnow

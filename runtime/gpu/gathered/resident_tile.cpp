@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <sstream>
 
 #include "runtime/base/divided_up.h"
@@ -113,6 +114,7 @@ bool fits_warps(const ResidentTile& tile, const Extents& in, const Extents& out,
     return false;
   }
   if (tile.groups * parts_of(tile, out) * tile.split > tile.form.warps) return false;
+  if (tile.split * tile.cluster > kResidentShares) return false;
   if (tile.passes < 1 || tile.passes > kResidentPasses) return false;
   if (tile.passes > 1 && (is_shared || tile.form.is_map)) return false;
   if (tile.cluster > 8 || (tile.cluster > 1 && !limits.has_clusters)) return false;
@@ -222,29 +224,59 @@ std::vector<ResidentTile> valid_resident_tiles(const ResidentWork& work,
   return tiles;
 }
 
-// From rates measured on an H200: products, bound by their rate
-// or by the latency of a warp's batches; weights and inputs from L2; sums that thread blocks and
-// warps give to each other; a fixed part of every wave of thread blocks.
+namespace {
+
+// Thread blocks that an SM has room for: by shared memory, registers and warps.
+std::int64_t blocks_at_once(const ResidentTile& tile, const ResidentGeometry& g,
+                            const ResidentLimits& limits) {
+  constexpr std::int64_t kReserved = 1024, kRegisters = 65536, kWarps = 64;
+  const std::int64_t of_thread = tile.form.warps == 16 ? (tile.form.is_map ? 104 : 128) : 176;
+  return std::max<std::int64_t>(
+      1, std::min({(limits.shared_bytes + kReserved) / (g.shared_bytes() + kReserved),
+                   kRegisters / (of_thread * g.warps() * 32), kWarps / g.warps()}));
+}
+
+// What a thread block needs of an SM, in clocks: the time of its slowest warp alone, of products
+// for each of its quarters, and of copies.
+struct BlockClocks {
+  double alone = 0, product = 0, copies = 0;
+};
+
+// Rates and latencies are fitted to some 2400 tiles of layers of 2 to 16 pixels at batch 8 and 128,
+// measured on an H200.
+BlockClocks block_clocks(const ResidentWork& work, const ResidentTile& tile,
+                         const ResidentGeometry& g) {
+  constexpr double kProduct = 23, kBatchLatency = 160, kInputBytes = 80, kWeightBytes = 90;
+  constexpr double kSumBytes = 40;
+  const double group_batches =
+      static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster) * g.passes;
+  const double batches = group_batches / g.split, products = tile.form.pairs() * kProduct;
+  const double weights = group_batches * g.groups * g.parts *
+                         static_cast<double>(resident_record_bytes(tile.form.is_map));
+  const auto bytes = [](std::int64_t rows) { return static_cast<double>(rows) * kRowBytes; };
+  const Lines lines = lines_of(tile, work.conv, work.in, work.out);
+  return {batches * (kBatchLatency + products), batches * products,
+          bytes(input_rows(tile, lines, work.in)) / kInputBytes + weights / kWeightBytes +
+              bytes(reduction_rows(tile, work.out)) / kSumBytes};
+}
+
+}  // namespace
+
 double resident_clocks(const ResidentWork& work, const ResidentTile& tile,
                        const ResidentLimits& limits) {
-  constexpr double kProduct = 16, kBatchLatency = 150, kInputBytes = 28, kWeightBytes = 40;
-  constexpr double kFixed = 2500, kClusterFixed = 1500, kShare = 6;
+  constexpr double kFixed = 2700, kClusterFixed = 3600, kSharing = 340;
   const ResidentGeometry g = resident_geometry(tile, work.conv, work.in, work.out);
-  const double waves = static_cast<double>(divided_up(thread_blocks(g), limits.sms));
-  const double group_batches = static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster);
-  const double quarter = static_cast<double>(divided_up(g.warps(), 4));
-  const double products = tile.form.pairs() * kProduct;
-  const double batch = std::max(quarter * products, kBatchLatency + products);
-  const double weights = g.groups * g.parts * group_batches *
-                         static_cast<double>(resident_record_bytes(tile.form.is_map)) /
-                         kWeightBytes;
-  const Lines lines = lines_of(tile, work.conv, work.in, work.out);
-  const double inputs =
-      static_cast<double>(input_rows(tile, lines, work.in)) * kRowBytes / kInputBytes;
-  const double sums = static_cast<double>(reduction_rows(tile, work.out)) * kRowBytes * 2 / 128 +
-                      kShare * g.shares();
-  return waves * (kFixed + inputs + tile.passes * (group_batches / g.split * batch + weights) +
-                  (g.shares() > 1 ? sums : 0) + (g.cluster > 1 ? kClusterFixed : 0));
+  const BlockClocks block = block_clocks(work, tile, g);
+  const double fixed =
+      kFixed + (g.cluster > 1 ? kClusterFixed : 0) + kSharing * (g.split_bits + g.cluster_bits);
+  const std::int64_t at_once = blocks_at_once(tile, g, limits);
+  double clocks = 0;
+  for (auto left = divided_up(thread_blocks(g), limits.sms); left > 0; left -= at_once) {
+    const auto blocks = static_cast<double>(std::min(left, at_once));
+    const double quarter = std::ceil(blocks * g.warps() / 4);
+    clocks += fixed + std::max(block.alone, quarter * block.product) + blocks * block.copies;
+  }
+  return clocks;
 }
 
 std::vector<ResidentTile> resident_tiles(const ResidentWork& work, const ResidentLimits& limits,

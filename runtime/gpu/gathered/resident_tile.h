@@ -81,8 +81,9 @@ struct ResidentLimits {
   bool has_clusters = true;
 };
 
-inline constexpr int kResidentStages = 4;  // at most
-inline constexpr int kResidentPasses = 4;  // at most
+inline constexpr int kResidentStages = 4;   // at most
+inline constexpr int kResidentPasses = 4;   // at most
+inline constexpr int kResidentShares = 16;  // of a group's columns, at most
 
 // Numbers that the kernel and the packing of weights share. A row is 16 bytes of shared memory: the
 // eight images of a pixel and channel. Rows of neighbouring pixels are 32 apart.
@@ -121,15 +122,8 @@ struct ResidentGeometry {
   WINNOW_HOST_DEVICE constexpr int warps() const { return groups * parts * split; }
   WINNOW_HOST_DEVICE constexpr int line_rows() const { return pitch * kStageChannels; }
   WINNOW_HOST_DEVICE constexpr int block_rows() const { return lines * line_rows(); }
-  // In shared memory, in this order: rows, the biases of the thread block's channels and their
-  // places, a barrier for each stage and further pass.
-  WINNOW_HOST_DEVICE constexpr int biases_at() const { return shared_rows * kRowBytes; }
-  WINNOW_HOST_DEVICE constexpr int places_at() const {
-    return biases_at() + groups * kGroupChannels * 4;
-  }
-  WINNOW_HOST_DEVICE constexpr int barriers_at() const {
-    return places_at() + groups * kGroupChannels * 4;
-  }
+  // With a barrier for each stage and further pass at the end.
+  WINNOW_HOST_DEVICE constexpr int barriers_at() const { return shared_rows * kRowBytes; }
   WINNOW_HOST_DEVICE constexpr std::int64_t shared_bytes() const {
     return barriers_at() + (kResidentStages + kResidentPasses - 1) * 8;
   }

@@ -17,25 +17,23 @@ __device__ __forceinline__ void write_shared_if(bool is_wanted, std::uint32_t to
 // sum += what lies there: in the shared memory of the thread block, or at an address_in() the
 // cluster (cluster.cuh).
 template <bool kInCluster>
-__device__ __forceinline__ void add_shared_if(bool is_wanted, float (&sum)[4], std::uint32_t from) {
-  // Zeros first: registers that may be without a value would be taken for the whole kernel.
-  float value[4] = {0, 0, 0, 0};
-#define WINNOW_LOAD_SHARED_IF(space)                                            \
-  asm volatile("{\n.reg .pred p;\nsetp.ne.s32 p, %4, 0;\n@p ld." space          \
-               ".v4.f32 {%0, %1, %2, %3}, [%5];\n}"                             \
-               : "+f"(value[0]), "+f"(value[1]), "+f"(value[2]), "+f"(value[3]) \
-               : "r"(static_cast<int>(is_wanted)), "r"(from)                    \
-               : "memory")
+__device__ __forceinline__ void add_shared(float (&sum)[4], std::uint32_t from) {
+  float value[4];
   if constexpr (kInCluster) {
 #if __CUDA_ARCH__ >= 900
-    WINNOW_LOAD_SHARED_IF("shared::cluster");
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+                 : "r"(from)
+                 : "memory");
 #else
     __trap();
 #endif
   } else {
-    WINNOW_LOAD_SHARED_IF("shared");
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(value[0]), "=f"(value[1]), "=f"(value[2]), "=f"(value[3])
+                 : "r"(from)
+                 : "memory");
   }
-#undef WINNOW_LOAD_SHARED_IF
   for (int i = 0; i < 4; ++i) sum[i] += value[i];
 }
 

@@ -106,8 +106,7 @@ class Emulation {
         g_(resident_geometry(layer.tile, layer.conv, in, out)),
         weights_(weights),
         bias_(bias),
-        pools_(layer.pool != RingPool::none),
-        first_share_(pixels_of_first_share(g_, pools_)) {}
+        pools_(layer.pool != RingPool::none) {}
 
   std::vector<Row> run(const std::vector<Row>& input, const std::vector<Row>& addend,
                        std::vector<Row> output) const {
@@ -259,7 +258,7 @@ class Emulation {
     pooled.fill(is_max ? -std::numeric_limits<float>::infinity() : 0.0f);
     bool owns = false;
     for (int i = 0; i < 4; ++i) {
-      if ((pixels_of_share(first_share_, pools_, share) >> (4 * q + i) & 1) == 0) continue;
+      if (owner_of_pixel(g_, pools_, q, i) != share) continue;
       owns = true;
       const PixelOfPair which = pixel_of_square(form_, q, i);
       const ResidentPixel pixel = pixel_of_pair(form_, which.pair, which.second);
@@ -303,7 +302,6 @@ class Emulation {
   const ResidentConvWeights& weights_;
   const std::vector<float>& bias_;
   bool pools_;
-  std::uint32_t first_share_;
 };
 
 }  // namespace
