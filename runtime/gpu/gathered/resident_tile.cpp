@@ -271,7 +271,8 @@ double resident_clocks(const ResidentWork& work, const ResidentTile& tile,
       kFixed + (g.cluster > 1 ? kClusterFixed : 0) + kSharing * (g.split_bits + g.cluster_bits);
   const std::int64_t at_once = blocks_at_once(tile, g, limits);
   double clocks = 0;
-  for (auto left = divided_up(thread_blocks(g), limits.sms); left > 0; left -= at_once) {
+  std::int64_t left = divided_up(thread_blocks(g), limits.sms);
+  for (; left > 0; left -= at_once) {
     const auto blocks = static_cast<double>(std::min(left, at_once));
     const double quarter = std::ceil(blocks * g.warps() / 4);
     clocks += fixed + std::max(block.alone, quarter * block.product) + blocks * block.copies;

@@ -5,16 +5,13 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/base/divided_up.h"
 #include "runtime/gpu/gathered/ring_clocks.h"
 
 namespace winnow {
 namespace {
 
 constexpr double kLaunchClocks = 3000;
-
-int ceil_div(std::int64_t a, std::int64_t b) {
-  return static_cast<int>((a + b - 1) / b);
-}
 
 RingProblem problem_of(const RingWork& work, const RingTile& tile) {
   return {.conv = work.conv, .tile = tile, .pool = work.pool, .adds = work.adds};
@@ -23,7 +20,7 @@ RingProblem problem_of(const RingWork& work, const RingTile& tile) {
 // Batches of a group. Those that must go before their stages leave the ring are not full: the fewer
 // columns half a ring holds, the emptier they are (fitted to what column_batches() makes).
 double batches_of(const RingWork& work, const RingTile& tile) {
-  const double stages = ceil_div(work.in.c, kStageChannels);
+  const double stages = divided_up(work.in.c, kStageChannels);
   const double carried = std::max(1.0, work.columns / stages * std::min(stages, tile.stages / 2.0));
   const double padding = 1 + std::min(230 / (carried * carried), 30 / carried);
   return std::max(1.0, std::ceil(work.columns / kBatchColumns * padding));
@@ -33,14 +30,14 @@ double tile_clocks(const RingWork& work, const RingTile& tile) {
   return tile_clocks(problem_of(work, tile),
                      {.groups = static_cast<int>(std::min<std::int64_t>(tile.groups, work.groups)),
                       .batches = batches_of(work, tile),
-                      .input_blocks = ceil_div(work.in.c, kStageChannels)});
+                      .input_blocks = static_cast<int>(divided_up(work.in.c, kStageChannels))});
 }
 
 // Whether steps within a map fit 32 bits, also where all of its pixels or all images are one row.
 bool has_short_steps(const RingWork& work) {
   const Extents out = conv_output(work.conv, work.in);
-  const std::int64_t octets = ceil_div(work.in.n, kGatheredImages);
-  const std::int64_t blocks = ceil_div(std::max(work.in.c, out.c), kStageChannels);
+  const std::int64_t octets = divided_up(work.in.n, kGatheredImages);
+  const std::int64_t blocks = divided_up(std::max(work.in.c, out.c), kStageChannels);
   const std::int64_t pixels = std::max(work.in.h * work.in.w, out.h * out.w);
   return std::max(octets * blocks, pixels) <=
          std::numeric_limits<std::int32_t>::max() / (kStageChannels * kGatheredImages);
@@ -56,7 +53,7 @@ bool has_short_records(const RingWork& work) {
 bool may_run(const RingWork& work, const RingTile& tile) {
   if (!has_short_steps(work) || !has_short_records(work)) return false;
   if (work.pool != RingPool::none && !can_pool(tile)) return false;
-  if (ceil_div(work.groups, tile.groups) > kMostParts) return false;
+  if (divided_up(work.groups, tile.groups) > kMostParts) return false;
   return is_valid(tile, box_of(tile, work.conv), work.most_shared_bytes);
 }
 
@@ -81,9 +78,9 @@ bool has_fewer_warps(const RingTile& tile) {
 
 // Groups of a thread block: as many as there are warps for, evenly, and a half and a quarter.
 void append_with_groups(const RingWork& work, RingTile tile, std::vector<RingTile>& tiles) {
-  const int parts = ceil_div(work.groups, tile.warps / tile.slices);
+  const int parts = divided_up(work.groups, tile.warps / tile.slices);
   for (const int spread : {1, 2, 4}) {
-    tile.groups = ceil_div(work.groups, std::int64_t{parts} * spread);
+    tile.groups = static_cast<int>(divided_up(work.groups, std::int64_t{parts} * spread));
     if (tile.warps > kSlicedWarps && tile.groups <= kSlicedWarps && has_fewer_warps(tile)) continue;
     append_with_stages(work, tile, tiles);
   }
@@ -97,10 +94,10 @@ bool has_same_form(const RingTile& a, const RingTile& b) {
 
 double ring_clocks(const RingWork& work, const RingTile& tile) {
   const RingGrid grid = ring_grid(problem_of(work, tile), work.in);
-  const int parts = ceil_div(work.groups, tile.groups);
+  const int parts = divided_up(work.groups, tile.groups);
   const int together = std::max(1, std::min(work.sms / parts, grid.tiles()));
-  const int waves = ceil_div(std::int64_t{together} * parts, work.sms);
-  const int tiles = ceil_div(grid.tiles(), together);
+  const int waves = static_cast<int>(divided_up(std::int64_t{together} * parts, work.sms));
+  const int tiles = divided_up(grid.tiles(), together);
   return kLaunchClocks + waves * tiles * tile_clocks(work, tile);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/gpu/gathered/ring_clocks.h"
 
 #include <algorithm>
+#include "runtime/base/divided_up.h"
 
 namespace winnow {
 namespace {
@@ -19,19 +20,15 @@ double efficiency(int warps_of_quarter) {
   return warps_of_quarter == 1 ? 0.55 : 0.85;
 }
 
-int ceil_div(int a, int b) {
-  return (a + b - 1) / b;
-}
-
 }  // namespace
 
 double tile_clocks(const RingProblem& problem, const RingTileWork& work) {
   const RingTile& tile = problem.tile;
-  const int warps = ceil_div(work.groups * tile.slices, kQuarters);
+  const int warps = divided_up(work.groups * tile.slices, kQuarters);
   const int pixels = tile.height * tile.width;
   const double compute =
       work.batches * warps * (pixels / 2 * kPairClocks / efficiency(warps) + kBatchClocks);
-  const int addends = problem.adds ? ceil_div(work.groups * kGroupChannels, kStageChannels) : 0;
+  const int addends = problem.adds ? divided_up(work.groups * kGroupChannels, kStageChannels) : 0;
   const double rows = static_cast<double>(work.input_blocks) * box_of(tile, problem.conv).rows() +
                       addends * output_box(tile).rows();
   const double copies = rows * kRowBytes / kCopyRate;

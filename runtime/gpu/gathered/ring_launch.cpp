@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "runtime/base/divided_up.h"
 #include "runtime/gpu/gathered/ring_clocks.h"
 
 namespace winnow {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr int kPixelElements = kStageChannels * kGatheredImages;
 constexpr int kPixelBytes = kStageChannels * kRowBytes;
-
-int ceil_div(std::int64_t a, std::int64_t b) {
-  return static_cast<int>((a + b - 1) / b);
-}
 
 bool reads_single_pixels(const Conv& conv) {
   const Pair one = {1, 1}, zero = {0, 0};
@@ -27,8 +24,8 @@ RingMap map_of(const RingProblem& problem, const Extents& size) {
   RingMap map;
   map.height = static_cast<int>(size.h);
   map.width = static_cast<int>(size.w);
-  map.images = ceil_div(size.n, kGatheredImages);
-  map.blocks = ceil_div(size.c, kStageChannels);
+  map.images = static_cast<int>(divided_up(size.n, kGatheredImages));
+  map.blocks = static_cast<int>(divided_up(size.c, kStageChannels));
   map.column = kPixelElements;
   map.block = size.h * size.w * kPixelElements;
   map.image = map.blocks * map.block;
@@ -63,7 +60,7 @@ std::vector<double> clocks_of_parts(const RingProblem& problem, const RingWeight
 // One for each part, and then always one more for the part that would end last.
 std::vector<int> blocks_of_parts(const std::vector<double>& clocks, int tiles, int sms) {
   std::vector<int> blocks(clocks.size(), 1);
-  const auto end_of = [&](std::size_t p) { return ceil_div(tiles, blocks[p]) * clocks[p]; };
+  const auto end_of = [&](std::size_t p) { return divided_up(tiles, blocks[p]) * clocks[p]; };
   for (auto left = sms - static_cast<int>(clocks.size()); left > 0; --left) {
     std::size_t last = 0;
     for (std::size_t p = 1; p < clocks.size(); ++p) last = end_of(p) > end_of(last) ? p : last;
@@ -96,8 +93,8 @@ bool can_pool(const RingTile& tile) {
 RingMap input_map(const RingProblem& problem, const Extents& in) {
   const RingBox box = box_of(problem.tile, problem.conv);
   RingMap map = map_of(problem, in);
-  map.height = ceil_div(map.height, box.step_y);
-  map.width = ceil_div(map.width, box.step_x);
+  map.height = divided_up(map.height, box.step_y);
+  map.width = divided_up(map.width, box.step_x);
   map.row *= box.step_y;
   map.column *= box.step_x;
   return map;
@@ -114,8 +111,8 @@ RingBox output_box(const RingTile& tile) {
 RingGrid ring_grid(const RingProblem& problem, const Extents& in) {
   const RingMap out = output_map(problem, in);
   const int side = problem.pool == RingPool::none ? 1 : 2;
-  return {ceil_div(out.width * side, problem.tile.width),
-          ceil_div(out.height * side, problem.tile.rows()), out.images};
+  return {divided_up(out.width * side, problem.tile.width),
+          divided_up(out.height * side, problem.tile.rows()), out.images};
 }
 
 RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weights,
@@ -130,7 +127,7 @@ RingArguments ring_arguments(const RingProblem& problem, const RingWeights& weig
   a.part_groups = tile.groups;
   a.slices = tile.slices;
   a.capacity = static_cast<int>(weights.capacity);
-  a.input_blocks = ceil_div(in.c, kStageChannels);
+  a.input_blocks = static_cast<int>(divided_up(in.c, kStageChannels));
   a.map = output_map(problem, in);
   a.pool = problem.pool;
   a.tile_height = tile.rows();

@@ -3,16 +3,13 @@
 #include <bit>
 #include <limits>
 
+#include "runtime/base/divided_up.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
-
-int ceil_div(std::int64_t a, std::int64_t b) {
-  return static_cast<int>((a + b - 1) / b);
-}
 
 int fitting(std::int64_t value, const char* what) {
   if (value > kMostInt)
@@ -46,8 +43,8 @@ StemGeometry stem_geometry(const Conv& conv, const StemTile& tile, const StemBox
   g.tile_height = tile.height;
   g.tile_width = tile.width;
   g.tile_width_bits = std::countr_zero(static_cast<unsigned>(tile.width));
-  g.tiles_y = ceil_div(out.size.h, tile.height);
-  g.tiles_x = ceil_div(out.size.w, tile.width);
+  g.tiles_y = static_cast<int>(divided_up(out.size.h, tile.height));
+  g.tiles_x = static_cast<int>(divided_up(out.size.w, tile.width));
   g.stride_y = static_cast<int>(conv.stride[0]);
   g.stride_x = static_cast<int>(conv.stride[1]);
   g.padding_y = static_cast<int>(conv.padding[0]);
@@ -57,7 +54,7 @@ StemGeometry stem_geometry(const Conv& conv, const StemTile& tile, const StemBox
   g.row_pitch = box.row_pitch;
   g.plane_pitch = box.plane_pitch;
   g.batches = stem_batches(conv);
-  g.chunks = ceil_div(out.size.c, kStemChunk);
+  g.chunks = static_cast<int>(divided_up(out.size.c, kStemChunk));
   fitting(g.blocks(), "a launch of thread blocks");
   return g;
 }
