@@ -211,7 +211,7 @@ ConvCode::ConvCode(const BlockLists& lists, const std::vector<float>& bias, cons
     : chunks_(lists.chunks), bias_(bias) {
   const std::int64_t vector = lists.vector;
   const bool is_split =
-      shape.has_aligned_rows && std::ranges::any_of(lists.offset, [&](std::int64_t offset) {
+      shape.has_neighbours && std::ranges::any_of(lists.offset, [&](std::int64_t offset) {
         return (offset / 4 - shape.shift) % kJitLanes != 0;
       });
   const int most = is_split ? kJitChannels - kKeptVectors + 1 : kJitChannels;

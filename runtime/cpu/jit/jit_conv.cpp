@@ -17,6 +17,10 @@ namespace {
 // first one for instructions, and positions enough to make it worth fetching.
 constexpr std::int64_t kBlockBytes = 384 * 1024;
 constexpr std::int64_t kCodeBytes = 28 * 1024;
+// Less than half of a first-level cache for data: a window of the kernel over a chunk's channels,
+// most of which the next vector reads too.
+constexpr std::int64_t kWindowBytes = 14 * 1024;
+constexpr std::int64_t kFloatBytes = sizeof(float);
 constexpr std::int64_t kWeightBytes = 15;  // of code and data for a weight
 constexpr std::int64_t kFewVectors = 12;
 constexpr std::int64_t kImagesOfItem = 4;
@@ -118,6 +122,12 @@ class JitConv final : public CpuLayer {
     if (group_bytes > 2 * kCodeBytes) {
       chunk = std::min(chunk, std::max<std::int64_t>(1, channels * kCodeBytes / group_bytes));
     }
+    if (!shifted_ && shape_.kernel[1] > 1 && block_ > kFewVectors) {
+      // A row's taps reach into the cache lines before and behind a vector.
+      const std::int64_t window = shape_.kernel[0] * 3 * kJitLanes * kFloatBytes;
+      chunk = std::min(chunk, kWindowBytes / window);
+    }
+    chunk = divided_up(channels, divided_up(channels, chunk));
     if (shape_.groups > 1) chunk = channels;
     images_ = std::clamp<std::int64_t>(kBlockBytes / (chunk * channel_bytes(block_)), 1,
                                        shares_code ? kImagesOfItem : 1);
@@ -132,11 +142,10 @@ class JitConv final : public CpuLayer {
     };
     const BlockLists lists =
         make_block_lists(blocks, shape_, rule, {all_taps(shape_), chunk == channels ? 0 : chunk});
-    const bool has_aligned_rows = !shifted_ && shape_.in.w % kJitLanes == 0;
     code_ =
         std::make_unique<ConvCode>(lists, work.bias,
                                    JitShape{shape_.out.c, out_.stride, padding_floats() % kJitLanes,
-                                            has_aligned_rows, work.has_relu, has_addend_});
+                                            !shifted_, work.has_relu, has_addend_});
   }
 
   void make_lanes() {
