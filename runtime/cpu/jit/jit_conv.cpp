@@ -25,7 +25,8 @@ constexpr std::int64_t kWeightBytes = 15;  // of code and data for a weight
 constexpr std::int64_t kFewVectors = 12;
 constexpr std::int64_t kImagesOfItem = 4;
 constexpr std::int64_t kItemsPerThread = 4;
-constexpr std::int64_t kFetches = 4;        // the next group's code is fetched in as many portions
+constexpr std::int64_t kEvenSets = 4;  // of images, for a thread: one more or less is no matter
+constexpr std::int64_t kFetches = 4;   // the next group's code is fetched in as many portions
 constexpr std::int64_t kSmallWork = 20000;  // multiply-adds: as long as waking a thread
 
 // Whether a tap's inputs lie at the outputs' places, moved by a row and a column at most.
@@ -78,24 +79,55 @@ class JitConv final : public CpuLayer {
   }
 
   std::int64_t scratch_floats() const override {
-    return shifted_ ? shifted_->floats(kJitLanes) : 0;
+    if (!shifted_) return 0;
+    return copies_items_ ? shares() * item_copy_floats() : shifted_->floats(shape_.in.n);
   }
 
   void run(const LayerCall& call, ThreadPool& pool) override {
     clear_first_gap(out_, call.output);
-    if (shifted_) {
+    if (shifted_ && !copies_items_) {
       pool.run_ranges(shape_.in.n * shape_.in.c, shifted_->channel_floats(),
                       [&](std::int64_t begin, std::int64_t end) {
-                        shifted_->pack(in_, call.inputs[0], call.scratch, begin, end);
+                        float* to = call.scratch + ShiftedPlanes::kOrigin +
+                                    begin * shifted_->channel_floats();
+                        shifted_->pack(in_, call.inputs[0], to, begin, end);
                       });
     }
     const auto run_share = [&](int share) {
-      for (std::int64_t i = shares_[share]; i < shares_[share + 1]; ++i) run_item(items_[i], call);
+      for (std::int64_t i = shares_[share]; i < shares_[share + 1]; ++i) {
+        run_item(items_[i], {call, input_of(items_[i], call, share)});
+      }
     };
-    shares_.size() == 2 ? run_share(0) : pool.run(run_share);
+    shares() == 1 ? run_share(0) : pool.run(run_share);
   }
 
  private:
+  // What an item reads: the place of image 0, which need not be there.
+  struct ItemCall {
+    const LayerCall& call;
+    const float* input;
+  };
+
+  std::int64_t shares() const { return static_cast<std::int64_t>(shares_.size()) - 1; }
+
+  std::int64_t image_floats() const {
+    return shifted_ ? shifted_->image_floats() : shape_.in.c * in_.stride;
+  }
+  std::int64_t item_copy_floats() const { return shifted_->floats(images_); }
+
+  // Copies an item's images, unless those before it have.
+  const float* input_of(const Item& item, const LayerCall& call, int share) const {
+    if (!shifted_) return call.inputs[0] + in_.origin - padding_floats();
+    float* to = call.scratch + ShiftedPlanes::kOrigin;
+    if (!copies_items_) return to - padding_floats();
+    to += share * item_copy_floats();
+    if (item.first_vector == 0) {
+      const std::int64_t first = item.first_image * shape_.in.c;
+      shifted_->pack(in_, call.inputs[0], to, first, first + item.images * shape_.in.c);
+    }
+    return to - padding_floats() - item.first_image * image_floats();
+  }
+
   void make_code(const ConvWork& work) {
     const int wanted = work.blocks.vector % 16 == 0 ? 16 : work.blocks.vector % 8 == 0 ? 8 : 1;
     const BlockCsr blocks = fitting_blocks(work.blocks, shape_, wanted);
@@ -132,21 +164,24 @@ class JitConv final : public CpuLayer {
     images_ = std::clamp<std::int64_t>(kBlockBytes / (chunk * channel_bytes(block_)), 1,
                                        shares_code ? kImagesOfItem : 1);
     const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
-      if (shifted_) return jit_offset(shifted_->offset(c, r, s), 0);
+      if (shifted_) {
+        return jit_offset(shifted_->offset(c, r, s) + padding_floats(),
+                          mask_of(shifted_->moved(s)));
+      }
       const std::int64_t down = r * shape_.dilation[0], right = s * shape_.dilation[1];
-      // Masks: 1 keeps the first column of outputs from reading left of the plane, 2 the last.
-      const std::int64_t moved = right - shape_.padding[1];
-      return jit_offset(c * in_.stride + (down * shape_.in.w + right) * spread_, moved < 0   ? 1
-                                                                                 : moved > 0 ? 2
-                                                                                             : 0);
+      const std::int64_t place = c * in_.stride + (down * shape_.in.w + right) * spread_;
+      return jit_offset(place, mask_of(right - shape_.padding[1]));
     };
     const BlockLists lists =
         make_block_lists(blocks, shape_, rule, {all_taps(shape_), chunk == channels ? 0 : chunk});
     code_ =
         std::make_unique<ConvCode>(lists, work.bias,
                                    JitShape{shape_.out.c, out_.stride, padding_floats() % kJitLanes,
-                                            !shifted_, work.has_relu, has_addend_});
+                                            work.has_relu, has_addend_});
   }
+
+  // 1 keeps a row's first outputs from reading before the row, 2 the last ones from behind it.
+  static int mask_of(std::int64_t moved) { return moved < 0 ? 1 : moved > 0 ? 2 : 0; }
 
   void make_lanes() {
     lanes_.resize(static_cast<std::size_t>(vectors_));
@@ -163,7 +198,10 @@ class JitConv final : public CpuLayer {
   void make_items(int threads) {
     const std::int64_t blocks = divided_up(vectors_, block_), groups = code_->groups();
     const std::int64_t sets = divided_up(image_count_, images_);
-    const std::int64_t wanted = threads == 1 ? 1 : kItemsPerThread * threads;
+    // A thread that copies what it reads finds it in its caches.
+    copies_items_ =
+        shifted_ && sets >= threads && (sets % threads == 0 || sets >= kEvenSets * threads);
+    const std::int64_t wanted = threads == 1 || copies_items_ ? 1 : kItemsPerThread * threads;
     const std::int64_t parts =
         std::clamp<std::int64_t>(divided_up(wanted, sets * blocks), 1, groups);
     std::vector<std::int64_t> costs;
@@ -185,10 +223,12 @@ class JitConv final : public CpuLayer {
       costs.push_back(entries * item.vectors * item.images);
       total += costs.back();
     }
-    shares_ = balanced_shares(costs, total < kSmallWork ? 1 : threads);
+    const int shares = total < kSmallWork ? 1 : threads;
+    shares_ = balanced_shares(costs, shares);
+    for (int i = 0; copies_items_ && i <= shares; ++i) shares_[i] = sets * i / shares * blocks;
   }
 
-  void run_item(const Item& item, const LayerCall& call) const {
+  void run_item(const Item& item, const ItemCall& call) const {
     for (std::int64_t chunk = 0; chunk < code_->chunks(); ++chunk) {
       for (std::int64_t g = item.first_group; g < item.last_group; ++g) {
         run_group(item, call, chunk, g);
@@ -196,13 +236,13 @@ class JitConv final : public CpuLayer {
     }
     if (item.first_vector + item.vectors < vectors_) return;
     for (std::int64_t i = item.first_image; i < item.first_image + item.images; ++i) {
-      clear_gaps(out_, call.output, i * shape_.out.c + code_->first_channel(item.first_group),
+      clear_gaps(out_, call.call.output, i * shape_.out.c + code_->first_channel(item.first_group),
                  i * shape_.out.c + code_->first_channel(item.last_group));
     }
   }
 
   // In portions, each of which fetches one of the next group's code.
-  void run_group(const Item& item, const LayerCall& call, std::int64_t chunk,
+  void run_group(const Item& item, const ItemCall& call, std::int64_t chunk,
                  std::int64_t group) const {
     const bool is_last = group + 1 == item.last_group;
     const std::int64_t next_chunk = is_last ? chunk + 1 : chunk;
@@ -224,16 +264,15 @@ class JitConv final : public CpuLayer {
     std::int64_t chunk, group, image;
   };
 
-  // How far before a position's own place its first input lies.
+  // How far before a position's own place its first input may lie.
   std::int64_t padding_floats() const {
-    return shifted_ ? 0 : (shape_.padding[0] * shape_.in.w + shape_.padding[1]) * spread_;
+    return shifted_ ? 1 : (shape_.padding[0] * shape_.in.w + shape_.padding[1]) * spread_;
   }
 
-  void run_vectors(const LayerCall& call, const Place& place, std::int64_t first,
+  void run_vectors(const ItemCall& item, const Place& place, std::int64_t first,
                    std::int64_t count) const {
-    const float* in = shifted_ ? call.scratch + place.image * shifted_->image_floats()
-                               : call.inputs[0] + in_.origin +
-                                     place.image * shape_.in.c * in_.stride - padding_floats();
+    const LayerCall& call = item.call;
+    const float* in = item.input + place.image * image_floats();
     const std::int64_t plane = place.image * shape_.out.c + code_->first_channel(place.group);
     const std::int64_t at = out_.origin + plane * out_.stride + first * kJitLanes;
     code_->run(place.chunk, place.group,
@@ -254,6 +293,7 @@ class JitConv final : public CpuLayer {
   std::int64_t vectors_ = 0;          // of a plane
   std::int64_t block_ = 0;            // most vectors of an item
   std::int64_t images_ = 1;           // most images of an item
+  bool copies_items_ = false;         // each thread copies the images of its items
   int vector_ = 1;
 };
 
