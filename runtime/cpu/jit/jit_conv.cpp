@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runtime/base/divided_up.h"
+#include "runtime/cpu/jit/band_pool.h"
 #include "runtime/cpu/jit/conv_code.h"
 #include "runtime/cpu/jit/shifted_planes.h"
 #include "runtime/cpu/position_tiles.h"
@@ -51,7 +52,7 @@ bool fits_instructions(const ConvShape& shape, std::int64_t image, std::int64_t 
 // channels.
 struct Item {
   std::int64_t first_image = 0, images = 1;
-  std::int64_t first_vector = 0, vectors = 0;
+  PoolBand band;  // without a pooling only vectors
   std::int64_t first_group = 0, last_group = 0;
 };
 
@@ -65,20 +66,26 @@ class JitConv final : public CpuLayer {
     input_layout = options.reads_plain ? Layout::nchw : layout;
     output_layout = layout;
     in_ = planes_of(input_layout, shape_.in);
-    out_ = planes_of(output_layout, shape_.out);
+    const Extents& conv = shape_.out;
+    out_ = planes_of(output_layout,
+                     options.pool ? Extents{conv.n, conv.c, conv.h / 2, conv.w / 2} : conv);
     if (options.reads_plain || !reads_in_place(shape_)) shifted_.emplace(shape_);
     image_count_ = divided_up(shape_.in.n, spread_);
     vectors_ = divided_up(shape_.out.h * shape_.out.w * spread_, kJitLanes);
-    make_code(work);
+    make_code(work, options);
     make_lanes();
     make_items(options.threads);
     family = "jit";
     kernel = "jit " + to_string(input_layout) + (shifted_ ? " copied x" : " x") +
-             std::to_string(vector_) + (has_addend_ ? " add avx512" : " avx512");
+             std::to_string(vector_) +
+             (has_addend_ ? " add avx512"
+              : pool_     ? " pool avx512"
+                          : " avx512");
     addends = has_addend_ ? 1 : 0;
   }
 
   std::int64_t scratch_floats() const override {
+    if (pool_) return shares() * shape_.out.c * pool_->stride();
     if (!shifted_) return 0;
     return copies_items_ ? shares() * item_copy_floats() : shifted_->floats(shape_.in.n);
   }
@@ -95,7 +102,7 @@ class JitConv final : public CpuLayer {
     }
     const auto run_share = [&](int share) {
       for (std::int64_t i = shares_[share]; i < shares_[share + 1]; ++i) {
-        run_item(items_[i], {call, input_of(items_[i], call, share)});
+        run_item(items_[i], {call, input_of(items_[i], call, share), share});
       }
     };
     shares() == 1 ? run_share(0) : pool.run(run_share);
@@ -106,6 +113,7 @@ class JitConv final : public CpuLayer {
   struct ItemCall {
     const LayerCall& call;
     const float* input;
+    int share;
   };
 
   std::int64_t shares() const { return static_cast<std::int64_t>(shares_.size()) - 1; }
@@ -121,14 +129,14 @@ class JitConv final : public CpuLayer {
     float* to = call.scratch + ShiftedPlanes::kOrigin;
     if (!copies_items_) return to - padding_floats();
     to += share * item_copy_floats();
-    if (item.first_vector == 0) {
+    if (item.band.first_vector == 0) {
       const std::int64_t first = item.first_image * shape_.in.c;
       shifted_->pack(in_, call.inputs[0], to, first, first + item.images * shape_.in.c);
     }
     return to - padding_floats() - item.first_image * image_floats();
   }
 
-  void make_code(const ConvWork& work) {
+  void make_code(const ConvWork& work, const JitOptions& options) {
     const int wanted = work.blocks.vector % 16 == 0 ? 16 : work.blocks.vector % 8 == 0 ? 8 : 1;
     const BlockCsr blocks = fitting_blocks(work.blocks, shape_, wanted);
     vector_ = blocks.vector;
@@ -161,8 +169,9 @@ class JitConv final : public CpuLayer {
     }
     chunk = divided_up(channels, divided_up(channels, chunk));
     if (shape_.groups > 1) chunk = channels;
-    images_ = std::clamp<std::int64_t>(kBlockBytes / (chunk * channel_bytes(block_)), 1,
-                                       shares_code ? kImagesOfItem : 1);
+    images_ = options.pool ? 1
+                           : std::clamp<std::int64_t>(kBlockBytes / (chunk * channel_bytes(block_)),
+                                                      1, shares_code ? kImagesOfItem : 1);
     const OffsetRule rule = [&](std::int64_t c, std::int64_t r, std::int64_t s) {
       if (shifted_) {
         return jit_offset(shifted_->offset(c, r, s) + padding_floats(),
@@ -172,12 +181,13 @@ class JitConv final : public CpuLayer {
       const std::int64_t place = c * in_.stride + (down * shape_.in.w + right) * spread_;
       return jit_offset(place, mask_of(right - shape_.padding[1]));
     };
+    if (options.pool) pool_.emplace(shape_.out, block_);
     const BlockLists lists =
         make_block_lists(blocks, shape_, rule, {all_taps(shape_), chunk == channels ? 0 : chunk});
-    code_ =
-        std::make_unique<ConvCode>(lists, work.bias,
-                                   JitShape{shape_.out.c, out_.stride, padding_floats() % kJitLanes,
-                                            work.has_relu, has_addend_});
+    code_ = std::make_unique<ConvCode>(
+        lists, work.bias,
+        JitShape{shape_.out.c, pool_ ? pool_->stride() : out_.stride, padding_floats() % kJitLanes,
+                 work.has_relu, has_addend_});
   }
 
   // 1 keeps a row's first outputs from reading before the row, 2 the last ones from behind it.
@@ -195,8 +205,16 @@ class JitConv final : public CpuLayer {
     }
   }
 
+  PoolBand band_of(std::int64_t block, std::int64_t blocks) const {
+    PoolBand band;
+    band.first_vector = vectors_ * block / blocks;
+    band.vectors = vectors_ * (block + 1) / blocks - band.first_vector;
+    return band;
+  }
+
   void make_items(int threads) {
-    const std::int64_t blocks = divided_up(vectors_, block_), groups = code_->groups();
+    const std::int64_t blocks = pool_ ? pool_->bands() : divided_up(vectors_, block_);
+    const std::int64_t groups = code_->groups();
     const std::int64_t sets = divided_up(image_count_, images_);
     // A thread that copies what it reads finds it in its caches.
     copies_items_ =
@@ -211,8 +229,7 @@ class JitConv final : public CpuLayer {
       Item item;
       item.first_image = image_count_ * set / sets;
       item.images = image_count_ * (set + 1) / sets - item.first_image;
-      item.first_vector = vectors_ * block / blocks;
-      item.vectors = vectors_ * (block + 1) / blocks - item.first_vector;
+      item.band = pool_ ? pool_->band(block) : band_of(block, blocks);
       item.first_group = groups * part / parts;
       item.last_group = groups * (part + 1) / parts;
       items_.push_back(item);
@@ -220,7 +237,7 @@ class JitConv final : public CpuLayer {
       for (std::int64_t g = item.first_group; g < item.last_group; ++g) {
         entries += code_->entries(g) + 2 * (code_->first_channel(g + 1) - code_->first_channel(g));
       }
-      costs.push_back(entries * item.vectors * item.images);
+      costs.push_back(entries * item.band.vectors * item.images);
       total += costs.back();
     }
     const int shares = total < kSmallWork ? 1 : threads;
@@ -234,7 +251,10 @@ class JitConv final : public CpuLayer {
         run_group(item, call, chunk, g);
       }
     }
-    if (item.first_vector + item.vectors < vectors_) return;
+    if (pool_) pool_item(item, call);
+    const bool is_last = pool_ ? item.band.first + item.band.count == out_.h
+                               : item.band.first_vector + item.band.vectors == vectors_;
+    if (!is_last) return;
     for (std::int64_t i = item.first_image; i < item.first_image + item.images; ++i) {
       clear_gaps(out_, call.call.output, i * shape_.out.c + code_->first_channel(item.first_group),
                  i * shape_.out.c + code_->first_channel(item.last_group));
@@ -247,21 +267,22 @@ class JitConv final : public CpuLayer {
     const bool is_last = group + 1 == item.last_group;
     const std::int64_t next_chunk = is_last ? chunk + 1 : chunk;
     const std::int64_t next_group = is_last ? item.first_group : group + 1;
-    const std::int64_t cuts = std::min(item.vectors, divided_up(kFetches, item.images));
+    const std::int64_t cuts = std::min(item.band.vectors, divided_up(kFetches, item.images));
     const std::int64_t portions = cuts * item.images;
     for (std::int64_t portion = 0; portion < portions; ++portion) {
       if (next_chunk < code_->chunks()) {
         code_->prefetch(next_chunk, next_group, portion, portions);
       }
-      const std::int64_t first = item.vectors * (portion % cuts) / cuts;
-      const std::int64_t last = item.vectors * (portion % cuts + 1) / cuts;
-      run_vectors(call, {chunk, group, item.first_image + portion / cuts},
-                  item.first_vector + first, last - first);
+      const std::int64_t first = item.band.vectors * (portion % cuts) / cuts;
+      const std::int64_t last = item.band.vectors * (portion % cuts + 1) / cuts;
+      run_vectors(call, {chunk, group, item.first_image + portion / cuts, item.band.first_vector},
+                  item.band.first_vector + first, last - first);
     }
   }
 
   struct Place {
     std::int64_t chunk, group, image;
+    std::int64_t first_vector;  // of the item
   };
 
   // How far before a position's own place its first input may lie.
@@ -275,9 +296,26 @@ class JitConv final : public CpuLayer {
     const float* in = item.input + place.image * image_floats();
     const std::int64_t plane = place.image * shape_.out.c + code_->first_channel(place.group);
     const std::int64_t at = out_.origin + plane * out_.stride + first * kJitLanes;
+    float* out = pool_ ? band_memory(item) + code_->first_channel(place.group) * pool_->stride() +
+                             (first - place.first_vector) * kJitLanes
+                       : call.output + at;
     code_->run(place.chunk, place.group,
-               {in + first * kJitLanes, call.output + at,
-                has_addend_ ? call.inputs[1] + at : nullptr, lanes_.data() + first, count});
+               {in + first * kJitLanes, out, has_addend_ ? call.inputs[1] + at : nullptr,
+                lanes_.data() + first, count});
+  }
+
+  // All channels of a band before it is pooled.
+  float* band_memory(const ItemCall& item) const {
+    return item.call.scratch + item.share * shape_.out.c * pool_->stride();
+  }
+
+  void pool_item(const Item& item, const ItemCall& call) const {
+    const float* from = band_memory(call);
+    float* to = call.call.output + out_.origin + item.first_image * shape_.out.c * out_.stride;
+    const std::int64_t last = code_->first_channel(item.last_group);
+    for (std::int64_t c = code_->first_channel(item.first_group); c < last; ++c) {
+      pool_->run(item.band, from + c * pool_->stride(), to + c * out_.stride);
+    }
   }
 
   bool has_addend_;
@@ -286,6 +324,7 @@ class JitConv final : public CpuLayer {
   std::int64_t image_count_ = 0;  // images, or groups of those in the lanes
   Planes in_, out_;
   std::optional<ShiftedPlanes> shifted_;  // else the input is read in place
+  std::optional<BandPool> pool_;          // of what the code writes
   std::unique_ptr<ConvCode> code_;
   std::vector<JitLanes> lanes_;  // of each vector of positions
   std::vector<Item> items_;
@@ -315,6 +354,10 @@ bool jit_conv_interleaves(const ConvWork& work) {
   const std::int64_t in = planes_of(Layout::chwn16_gaps, shape.in).stride;
   return fits_instructions(shape, shape.in.c * in,
                            planes_of(Layout::chwn16_gaps, shape.out).stride);
+}
+
+bool jit_conv_pools(const ConvWork& work, const Pool& pool) {
+  return jit_conv_fits(work) && reads_in_place(work.shape) && BandPool::fits(pool, work.shape.out);
 }
 
 std::unique_ptr<CpuLayer> make_jit_conv(const ConvWork& work, const JitOptions& options) {
