@@ -12,7 +12,7 @@
 #include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/gather_linear.h"
 #include "runtime/cpu/jit/jit_conv.h"
-#include "runtime/cpu/max_pairs.h"
+#include "runtime/cpu/max_rows.h"
 #include "runtime/cpu/nchw_conv.h"
 #include "runtime/cpu/nhwc_conv.h"
 #include "runtime/cpu/row_conv.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/divided_up.h"
-#include "runtime/cpu/max_pairs.h"
+#include "runtime/cpu/max_rows.h"
 
 namespace winnow {
 

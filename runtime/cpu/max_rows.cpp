@@ -1,5 +1,5 @@
 // Compiled with -mavx512f: nothing here may be shared with other files.
-#include "runtime/cpu/max_pairs.h"
+#include "runtime/cpu/max_rows.h"
 
 #include <immintrin.h>
 
@@ -33,6 +33,31 @@ void max_pairs(const float* a, const float* b, std::int64_t count, float* to) {
     const __m512 pooled = larger(_mm512_permutex2var_ps(first, even, second),
                                  _mm512_permutex2var_ps(first, odd, second));
     _mm512_mask_storeu_ps(to + x, first_lanes(count - x), pooled);
+  }
+}
+
+void max_row(const float* row, std::int64_t count, float* to) {
+  for (std::int64_t x = 0; x < count; x += kLanes) {
+    const __mmask16 mask = first_lanes(count - x);
+    const __m512 largest =
+        larger(_mm512_maskz_loadu_ps(mask, row + x), _mm512_maskz_loadu_ps(mask, to + x));
+    _mm512_mask_storeu_ps(to + x, mask, largest);
+  }
+}
+
+void max_every_second(const float* row, std::int64_t taps, std::int64_t count, float* to) {
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  for (std::int64_t x = 0; x < count; x += kLanes) {
+    const std::int64_t rest = 2 * (count - x) - 1;
+    const __mmask16 low = first_lanes(rest), high = first_lanes(rest - kLanes);
+    const auto tap = [&](std::int64_t s) {
+      const float* from = row + 2 * x + s;
+      return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps(low, from), even,
+                                    _mm512_maskz_loadu_ps(high, from + kLanes));
+    };
+    __m512 largest = tap(0);
+    for (std::int64_t s = 1; s < taps; ++s) largest = larger(largest, tap(s));
+    _mm512_mask_storeu_ps(to + x, first_lanes(count - x), largest);
   }
 }
 
