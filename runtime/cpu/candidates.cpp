@@ -64,13 +64,30 @@ const MicroKernels& image_kernels(std::int64_t images, Isa widest) {
   return *kernels;
 }
 
+bool may_use_jit(const CandidateOptions& options) {
+  return options.can_interleave && options.isa == Isa::avx512;
+}
+
+// Whether so few weights are left that what takes time for all of them, or for reading where each
+// of them lies, could only lose against generated code.
+bool is_clearly_sparse(const ConvWork& work, const CandidateOptions& options) {
+  constexpr double kFewWeights = 0.3;
+  const bool is_free = options.choice == KernelChoice::measured && options.family.empty();
+  const auto all = static_cast<double>(work.shape.out.c * work.shape.cols());
+  return is_free && options.has_mask &&
+         static_cast<double>(work.blocks.value.size()) <= kFewWeights * all;
+}
+
 void add_sparse(const ConvWork& work, const CandidateOptions& options, Slots& slots) {
   constexpr std::int64_t kManyImages = 8;
   const std::int64_t images = work.shape.in.n;
   const MicroKernels& kernels = micro_kernels(options.isa);
   const MicroKernels* by_channels =
       work.blocks.vector > 1 ? channel_kernels(work, options.isa) : nullptr;
-  if (images >= kManyImages && options.can_interleave) {
+  if (images >= kManyImages && may_use_jit(options) && jit_conv_interleaves(work) &&
+      is_clearly_sparse(work, options)) {
+    slots.skip();
+  } else if (images >= kManyImages && options.can_interleave) {
     slots.add(
         [&] { return make_chwn_conv(work, image_kernels(images, options.isa), options.threads); });
   }
@@ -84,10 +101,6 @@ void add_sparse(const ConvWork& work, const CandidateOptions& options, Slots& sl
   } else {
     slots.add([&] { return make_nchw_conv(work, kernels, options.threads); });
   }
-}
-
-bool may_use_jit(const CandidateOptions& options) {
-  return options.can_interleave && options.isa == Isa::avx512;
 }
 
 constexpr std::int64_t kJitImages = 16;  // lanes of its interleaved layout
@@ -106,6 +119,11 @@ void add_jit(const ConvWork& work, const CandidateOptions& options, Slots& slots
 }
 
 void add_dense(const ConvWork& work, const CandidateOptions& options, Slots& slots) {
+  // Fully connected layers of large networks: to make them takes longer than all else, and no dense
+  // baseline is wanted.
+  constexpr std::int64_t kManyWeights = std::int64_t{4} << 20;
+  const bool is_large = work.shape.out.c * work.shape.cols() > kManyWeights;
+  if (options.is_shared && is_large && is_clearly_sparse(work, options)) return;
   bool needs_own = true;
   const int algorithms = options.is_shared ? 0 : onednn_algorithms(work);
   for (int i = 0; i < algorithms; ++i) {

@@ -8,13 +8,14 @@ namespace {
 
 constexpr int kLanes = 16;
 
+// The first `count` of all lanes, none if it is negative.
+unsigned first_lanes(std::int64_t count) {
+  return count <= 0 ? 0u : count >= kLanes ? 0xffffu : (1u << count) - 1;
+}
+
 // Of lanes whose column, from `first` on, lies in 0 .. w - 1.
 __mmask16 inside(std::int64_t first, std::int64_t w) {
-  unsigned mask = 0;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (first + lane >= 0 && first + lane < w) mask |= 1u << lane;
-  }
-  return static_cast<__mmask16>(mask);
+  return static_cast<__mmask16>(first_lanes(w - first) & ~first_lanes(-first));
 }
 
 }  // namespace

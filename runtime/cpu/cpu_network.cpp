@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/cpu/fused_adds.h"
+#include "runtime/cpu/fused_steps.h"
 #include "runtime/plan/memory.h"
 
 namespace winnow {

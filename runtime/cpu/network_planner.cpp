@@ -114,30 +114,43 @@ class Planner {
   }
 
   // Where the choice is known, those that were chosen.
-  std::vector<FusedAdd> fused_adds() const {
+  std::vector<FusedStep> fused_steps() const {
     const bool wanted =
         options_.family.empty() ? options_.choice != KernelChoice::dense : options_.family == "jit";
-    std::vector<FusedAdd> fused;
+    std::vector<FusedStep> fused;
     if (!wanted || options_.is_survey) return fused;
-    for (FusedAdd add : fusible_adds(program_)) {
-      const Step& step = program_.steps[add.conv];
-      add.deferred = make_deferred_layer("jit", program_.steps[add.add]);
-      if (known_ && (*known_)[add.conv].kernel != add.deferred->kernel) continue;
-      ConvWork work = work_of(step);
-      const CandidateOptions options = candidate_options(add.conv);
-      if (!options.has_mask || !may_generate(work, options)) continue;
-      work.has_relu = program_.steps[add.add].has_relu;
-      add.layer = make_jit_conv(work, {.threads = pool_.threads(), .has_addend = true});
-      if (known_ && (*known_)[add.add].kernel != add.layer->kernel) continue;
-      fused.push_back(std::move(add));
+    for (FusedStep both : fusible_steps(program_)) {
+      both.deferred = make_deferred_layer("jit", program_.steps[both.reader]);
+      if (known_ && (*known_)[both.conv].kernel != both.deferred->kernel) continue;
+      both.layer = fused_layer(both);
+      if (!both.layer) continue;
+      if (known_ && (*known_)[both.reader].kernel != both.layer->kernel) continue;
+      fused.push_back(std::move(both));
     }
     return fused;
+  }
+
+  // Null where generated code cannot run both.
+  LayerPointer fused_layer(const FusedStep& both) const {
+    const Step& reader = program_.steps[both.reader];
+    ConvWork work = work_of(program_.steps[both.conv]);
+    const CandidateOptions options = candidate_options(both.conv);
+    if (!options.has_mask || !may_generate(work, options)) return nullptr;
+    JitOptions jit{.threads = pool_.threads()};
+    if (const auto* pool = std::get_if<Pool>(&reader.op)) {
+      if (options.is_first || !jit_conv_pools(work, *pool)) return nullptr;
+      jit.pool = *pool;
+    } else {
+      work.has_relu = reader.has_relu;
+      jit.has_addend = true;
+    }
+    return make_jit_conv(work, jit);
   }
 
   void find_candidates() {
     std::optional<StepLayers> layers;
     while (!layers) {
-      fused_ = fused_adds();
+      fused_ = fused_steps();
       layers = weighted_layers();
       if (!layers) known_ = nullptr;  // the cache means other candidates than these
     }
@@ -152,7 +165,7 @@ class Planner {
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const Step& step = program_.steps[i];
       if (!is_weighted(step)) continue;
-      if (known_ && std::ranges::find(fused_, i, &FusedAdd::conv) != fused_.end()) continue;
+      if (known_ && std::ranges::find(fused_, i, &FusedStep::conv) != fused_.end()) continue;
       layers[i] = make_candidates(work_of(step), candidate_options(i));
       show_progress(i + 1);
       if (known_ && !is_known(i, layers[i])) return std::nullopt;
@@ -250,9 +263,9 @@ class Planner {
         const auto layer = make_pointwise_layer(pointwise_step(program_, step, {}), way.layout);
         timings.push_back(timer_.time({*layer, shape, keys_[index], {}}, kImpossible));
       } else {
-        const std::size_t conv = std::ranges::find(fused_, way.layer, &FusedAdd::layer)->conv;
+        const std::size_t conv = std::ranges::find(fused_, way.layer, &FusedStep::layer)->conv;
         const std::string key = keys_[index] + " " + keys_[conv];
-        const ConvShape both = work_shape(program_.steps[conv]);
+        const ConvShape both{work_shape(program_.steps[conv]).in, shape.out};
         timings.push_back(timer_.time({*way.layer, both, key, {}}, kImpossible));
       }
     }
@@ -407,7 +420,7 @@ class Planner {
   Program program_;
   const std::vector<std::string> keys_;     // by step; empty if nothing is measured
   const std::vector<ChosenKernel>* known_;  // by step: what the cache knows to be chosen, or null
-  std::vector<FusedAdd> fused_;
+  std::vector<FusedStep> fused_;
   ProgramCandidates candidates_;
   std::vector<std::vector<Timing>> timings_;  // by step, by candidate
   ChoiceProblem problem_;

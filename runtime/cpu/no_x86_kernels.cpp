@@ -1,5 +1,6 @@
 #include "runtime/base/error.h"
 #include "runtime/cpu/copy_rows.h"
+#include "runtime/cpu/max_rows.h"
 #include "runtime/cpu/micro_kernels.h"
 #include "runtime/cpu/row_kernel.h"
 
@@ -14,6 +15,15 @@ const MicroKernels* avx512_kernels() {
 
 void copy_rows(const RowCopy&, float*) {
   fail(ErrorCode::internal, "copy_rows() needs AVX-512");
+}
+void max_pairs(const float*, const float*, std::int64_t, float*) {
+  fail(ErrorCode::internal, "max_pairs() needs AVX-512");
+}
+void max_row(const float*, std::int64_t, float*) {
+  fail(ErrorCode::internal, "max_row() needs AVX-512");
+}
+void max_every_second(const float*, std::int64_t, std::int64_t, float*) {
+  fail(ErrorCode::internal, "max_every_second() needs AVX-512");
 }
 int row_channels(int) {
   return 1;

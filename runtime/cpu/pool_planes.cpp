@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/base/divided_up.h"
+#include "runtime/cpu/cpu_features.h"
+#include "runtime/cpu/max_rows.h"
 
 namespace winnow {
 namespace {
@@ -40,6 +43,14 @@ struct Larger {
 struct LargerOrNan {
   float operator()(float a, float b) const { return a < b || b != b ? b : a; }
 };
+
+// The same as LargerOrNan by vectors, where they fit.
+struct LargerByVectors : LargerOrNan {};
+
+bool has_vectors(const PlanePooling& p) {
+  static const bool has_avx512 = available_isas().back() == Isa::avx512;
+  return has_avx512 && p.op.kind == PoolKind::max && p.in.lanes == 1 && p.op.stride[1] == 2;
+}
 
 // Lanes in blocks that stay in registers over the window.
 constexpr std::int64_t kBlock = 16;
@@ -84,6 +95,9 @@ void fold_across(const PlanePooling& p, const float* column, const Window& inner
   const std::int64_t step = kStep == 0 ? p.op.stride[1] : kStep;
   const std::int64_t first = inner.left, count = inner.right - inner.left;
   const float* from = column + first * step - p.op.padding[1];
+  if constexpr (std::is_same_v<Take, LargerByVectors>) {
+    return max_every_second(from, p.op.kernel[1], count, to + first);
+  }
   for (std::int64_t x = 0; x < count; ++x) to[first + x] = from[x * step];
   for (std::int64_t s = 1; s < p.op.kernel[1]; ++s) {
     for (std::int64_t x = 0; x < count; ++x) {
@@ -100,6 +114,10 @@ void pool_single_row(const PlanePooling& p, const float* plane, std::int64_t y, 
   std::copy_n(plane + rows.top * p.in.w, p.in.w, column);
   for (std::int64_t row = rows.top + 1; row < rows.bottom; ++row) {
     const float* from = plane + row * p.in.w;
+    if constexpr (std::is_same_v<Take, LargerByVectors>) {
+      max_row(from, p.in.w, column);
+      continue;
+    }
     for (std::int64_t x = 0; x < p.in.w; ++x) column[x] = take(column[x], from[x]);
   }
   const std::int64_t step = p.op.stride[1], pad = p.op.padding[1];
@@ -147,6 +165,7 @@ void pool_row(const PlanePooling& p, const float* plane, std::int64_t y, float* 
 void pool_planes(const PlanePooling& p, const float* in, float* out, ThreadPool& pool) {
   clear_first_gap(p.out, out);
   clear_gaps(p.out, out, 0, p.out.stride > p.out.plane_floats() ? p.out.planes : 0);
+  const bool by_vectors = has_vectors(p);
   const std::int64_t row_floats = p.in.plane_floats() / std::max<std::int64_t>(p.out.h, 1);
   pool.run_ranges(p.out.planes * p.out.h, row_floats, [&](std::int64_t begin, std::int64_t end) {
     std::vector<float> column(static_cast<std::size_t>(p.in.w));
@@ -154,6 +173,10 @@ void pool_planes(const PlanePooling& p, const float* in, float* out, ThreadPool&
       const float* plane = in + p.in.origin + row / p.out.h * p.in.stride;
       const std::int64_t y = row % p.out.h;
       float* to = out + p.out.origin + row / p.out.h * p.out.stride + y * p.out.w * p.out.lanes;
+      if (by_vectors) {
+        pool_row<LargerByVectors>(p, plane, y, column.data(), to);
+        continue;
+      }
       const bool keeps_nan = p.op.kind == PoolKind::max && has_nan(p, plane, y);
       keeps_nan ? pool_row<LargerOrNan>(p, plane, y, column.data(), to)
                 : pool_row<Larger>(p, plane, y, column.data(), to);

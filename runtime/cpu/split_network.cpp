@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/cpu/fused_adds.h"
+#include "runtime/cpu/fused_steps.h"
 #include "runtime/plan/network_cut.h"
 
 namespace winnow {

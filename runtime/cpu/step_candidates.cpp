@@ -43,18 +43,18 @@ class Collector {
     }
   }
 
-  void add_fused(const FusedAdd& fused) {
+  void add_fused(const FusedStep& fused) {
     const Step& conv = program_.steps[fused.conv];
-    const Step& add = program_.steps[fused.add];
+    const Step& reader = program_.steps[fused.reader];
     const std::size_t deferred = format_of(conv.output, kDeferredLayout);
     const Layout& layout = fused.layer->output_layout;
-    const std::size_t other = add.inputs[1 - fused.input];
     found_.steps[fused.conv].push_back(
         {fused.deferred, {}, {format_of(conv.inputs[0], layout)}, deferred});
-    CpuStepPlan way{fused.layer, layout, {0, 0}, format_of(add.output, layout)};
-    way.reads[fused.input] = deferred;
-    way.reads[1 - fused.input] = format_of(other, layout);
-    found_.steps[fused.add].push_back(std::move(way));
+    CpuStepPlan way{fused.layer, layout, {}, format_of(reader.output, layout)};
+    for (const std::size_t value : reader.inputs) {
+      way.reads.push_back(value == conv.output ? deferred : format_of(value, layout));
+    }
+    found_.steps[fused.reader].push_back(std::move(way));
   }
 
   void mark_outputs(std::size_t index) {
@@ -90,7 +90,7 @@ class Collector {
 
 ProgramCandidates program_candidates(const Program& program,
                                      const std::vector<std::vector<LayerPointer>>& layers,
-                                     const std::vector<FusedAdd>& fused) {
+                                     const std::vector<FusedStep>& fused) {
   Collector collector(program);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     if (is_weighted(program.steps[i])) {
@@ -99,8 +99,8 @@ ProgramCandidates program_candidates(const Program& program,
       collector.add_pointwise(i);
     }
     // The convolution's way too: nothing between the two asks how its output may be written.
-    for (const FusedAdd& way : fused) {
-      if (way.add == i) collector.add_fused(way);
+    for (const FusedStep& way : fused) {
+      if (way.reader == i) collector.add_fused(way);
     }
     collector.mark_outputs(i);
   }

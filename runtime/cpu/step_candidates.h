@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_plan.h"
-#include "runtime/cpu/fused_adds.h"
+#include "runtime/cpu/fused_steps.h"
 #include "runtime/plan/program.h"
 
 namespace winnow {
@@ -18,9 +18,9 @@ struct ProgramCandidates {
 
 // layers  [steps] those that can run each conv and linear step; empty for the other steps, which
 //         run in every layout in which one of their inputs may be written
-// fused   additions that have another way to run
+// fused   additions and poolings that have another way to run
 ProgramCandidates program_candidates(const Program& program,
                                      const std::vector<std::vector<LayerPointer>>& layers,
-                                     const std::vector<FusedAdd>& fused);
+                                     const std::vector<FusedStep>& fused);
 
 }  // namespace winnow

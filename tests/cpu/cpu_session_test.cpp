@@ -52,9 +52,29 @@ TEST_CASE("every step of a network agrees with the reference, whatever the choic
           CAPTURE(session->layers()[i].name);
           CAPTURE(session->layers()[i].kernel);
           const bool is_deferred = own_steps[i].empty();
-          CHECK(is_deferred == (session->layers()[i].kernel.starts_with("jit, in the run of sum")));
+          CHECK(is_deferred == (session->layers()[i].kernel.starts_with("jit, in the run of ")));
           if (!is_deferred) CHECK(difference(own_steps[i], steps[i]) < kTolerance);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("a pooling runs with the convolution before it") {
+  Random random(21);
+  for (const std::int64_t batch : {1, 5, 16}) {
+    const DeployedModel model = pooled_network(random, batch == 5 ? 16 : 1);
+    const Floats input = random_images(random, batch * 3 * 23 * 18);
+    Floats expected(static_cast<std::size_t>(batch * 5)), found(expected.size());
+    make_reference_session(model, options_of(batch, KernelChoice::dense))->run(input, expected);
+    for (const KernelChoice choice : {KernelChoice::sparse, KernelChoice::measured}) {
+      const auto session = make_cpu_session(model, options_of(batch, choice));
+      session->run(input, found);
+      CHECK(difference(found, expected) < kTolerance);
+      if (choice == KernelChoice::measured || available_isas().back() != Isa::avx512) continue;
+      for (const LayerPlan& layer : session->layers()) {
+        if (layer.name == "second") CHECK(layer.kernel == "jit, in the run of pool1");
+        if (layer.name == "third") CHECK(layer.kernel == "jit, in the run of pool2");
       }
     }
   }

@@ -141,6 +141,39 @@ TEST_CASE("steps without weights agree with the reference in every layout") {
   }
 }
 
+TEST_CASE("poolings of wide rows agree with the reference") {
+  Random random(2);
+  ThreadPool pool(2);
+  for (int i = 0; i < 150; ++i) {
+    Pool op = random_pool(random, 2);
+    if (random.chance(0.7)) op.stride = {random.between(1, 2), 2};
+    const Shape shape{random.between(1, 2), 3, random.between(4, 9), random.between(4, 100)};
+    Case c;
+    c.program.steps = {{"step", op, {0}, 1}};
+    Floats input(static_cast<std::size_t>(element_count(shape)));
+    for (float& x : input) {
+      x = random.chance(0.01) ? std::nanf("") : static_cast<float>(random.normal());
+    }
+    c.inputs = {input};
+    const reference::Array array{shape, input};
+    const reference::Array* const arrays[] = {&array};
+    const Shape out = reference::run_step(c.program.steps[0], arrays, {}, {}).shape;
+    c.program.values = {{"value", shape}, {"out", out}};
+    c.offered = random.chance(0.5) ? Layout{} : Layout::gaps;
+    const Floats found = run_pointwise(c, pool), expected = run_reference(c);
+    CAPTURE(to_string(shape));
+    CAPTURE(to_string(c.offered));
+    REQUIRE(found.size() == expected.size());
+    int wrong = 0;
+    for (std::size_t j = 0; j < found.size(); ++j) {
+      const bool is_same =
+          std::isnan(expected[j]) ? std::isnan(found[j]) : std::abs(found[j] - expected[j]) < 2e-6f;
+      wrong += is_same ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("what is not a number wins a maximum in every layout") {
   ThreadPool pool(2);
   const Shape shape{3, 5, 4, 4};

@@ -101,6 +101,23 @@ DeployedModel image_network(Random& random, int vector) {
   return model;
 }
 
+DeployedModel pooled_network(Random& random, int vector) {
+  DeployedModel model;
+  model.graph.name = "pooled network";
+  model.graph.nodes = {{"input", Input{{3, 23, 18}, false}, {}},
+                       {"first", conv(3, 16, 3), {"input"}},
+                       {"relu1", Relu{}, {"first"}},
+                       {"second", conv(16, 40, 3), {"relu1"}},
+                       {"relu2", Relu{}, {"second"}},
+                       {"pool1", Pool{}, {"relu2"}},
+                       {"third", conv(40, 24, 3), {"pool1"}},
+                       {"pool2", Pool{}, {"third"}},
+                       {"flat", Flatten{}, {"pool2"}},
+                       {"last", Linear{24 * 5 * 4, 5, true}, {"flat"}}};
+  add_weights(model, random, vector);
+  return model;
+}
+
 DeployedModel text_network(Random& random) {
   DeployedModel model;
   const auto wide = [](std::int64_t width) {

@@ -11,6 +11,9 @@ namespace winnow {
 // codebook with channel scales.
 DeployedModel image_network(Random& random, int vector);
 
+// Convolutions each followed by a max pooling of 2 x 2, on planes of odd sides.
+DeployedModel pooled_network(Random& random, int vector);
+
 // Tokens -> embedding -> conv1d of two widths -> global pool -> concat -> linear -> softmax.
 DeployedModel text_network(Random& random);
 

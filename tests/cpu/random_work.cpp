@@ -131,15 +131,16 @@ RandomWork random_wide_conv(Random& random) {
   return work;
 }
 
-RandomWork random_aligned_conv(Random& random) {
+RandomWork random_near_conv(Random& random) {
   RandomWork work;
   Conv op;
-  op.in_channels = random.between(1, 20);
+  op.in_channels = random.between(1, 60);
   op.out_channels = random.between(1, 70);
   op.kernel = {random.chance(0.8) ? 3 : 1, 3};
   op.padding = {op.kernel[0] / 2, 1};
   work.batch = random.between(1, 3);
-  fill(random, op, {random.between(1, 6), 16 * random.between(1, 4)}, work);
+  const std::int64_t width = random.chance(0.5) ? 16 * random.between(1, 4) : random.between(1, 64);
+  fill(random, op, {random.between(1, 9), width}, work);
   return work;
 }
 

@@ -27,9 +27,9 @@ struct RandomWork {
 // and 2; batches 1, 2, 7, 8, 16, 33; densities 0, 0.02, 0.1, 0.5, 1; vectors 1, 8, 16, 32. Large
 // dimensions are paired with small ones so that the reference stays quick.
 RandomWork random_conv(Random& random);
-RandomWork random_large_conv(Random& random);    // enough work for several threads
-RandomWork random_wide_conv(Random& random);     // few channels, rows of up to 250
-RandomWork random_aligned_conv(Random& random);  // kernels of 3 on padded rows of whole vectors
+RandomWork random_large_conv(Random& random);  // enough work for several threads
+RandomWork random_wide_conv(Random& random);   // few channels, rows of up to 250
+RandomWork random_near_conv(Random& random);   // padded kernels of 3, half on rows of whole vectors
 RandomWork random_linear(Random& random);
 
 ConvWork conv_work(const RandomWork& work);

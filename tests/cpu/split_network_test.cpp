@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "runtime/cpu/cpu_features.h"
-#include "runtime/cpu/fused_adds.h"
+#include "runtime/cpu/fused_steps.h"
 #include "runtime/reference/reference_session.h"
 #include "tests/cpu/network_difference.h"
 #include "tests/cpu/random_network.h"
@@ -99,14 +99,33 @@ TEST_CASE("an addition is fused with a convolution that nobody else reads") {
                {"twice", Add{}, {"active", "sum"}},
                {"d", conv, {"twice"}},
                {"last", Add{}, {"d", "d"}}}};
-  const std::vector<FusedAdd> fused = fusible_adds(build_program(graph, 1));
+  const std::vector<FusedStep> fused = fusible_steps(build_program(graph, 1));
   REQUIRE(fused.size() == 2);  // either operand of "sum"; "active" and "d" are read otherwise
   CHECK(fused[0].conv == 0);
   CHECK(fused[0].input == 0);
   CHECK(fused[1].conv == 1);
   CHECK(fused[1].input == 1);
-  CHECK(fused[0].add == 2);
-  CHECK(fused[1].add == 2);
+  CHECK(fused[0].reader == 2);
+  CHECK(fused[1].reader == 2);
+}
+
+TEST_CASE("a pooling is fused with a convolution that nobody else reads") {
+  Conv conv;
+  conv.in_channels = conv.out_channels = 16;
+  Graph graph{"pooled",
+              {{"input", Input{{16, 8, 8}, false}, {}},
+               {"a", conv, {"input"}},
+               {"active", Relu{}, {"a"}},
+               {"small", Pool{}, {"active"}},
+               {"b", conv, {"small"}},
+               {"one", Pool{}, {"b"}},
+               {"other", Pool{}, {"b"}},
+               {"last", Add{}, {"one", "other"}}}};
+  const std::vector<FusedStep> fused = fusible_steps(build_program(graph, 1));
+  REQUIRE(fused.size() == 1);  // "b" is read twice
+  CHECK(fused[0].conv == 0);
+  CHECK(fused[0].reader == 1);
+  CHECK(fused[0].input == 0);
 }
 
 }  // namespace

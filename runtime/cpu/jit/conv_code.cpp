@@ -210,10 +210,9 @@ class ConvCode::Generator : public Xbyak::CodeGenerator {
 ConvCode::ConvCode(const BlockLists& lists, const std::vector<float>& bias, const JitShape& shape)
     : chunks_(lists.chunks), bias_(bias) {
   const std::int64_t vector = lists.vector;
-  const bool is_split =
-      shape.has_aligned_rows && std::ranges::any_of(lists.offset, [&](std::int64_t offset) {
-        return (offset / 4 - shape.shift) % kJitLanes != 0;
-      });
+  const bool is_split = std::ranges::any_of(lists.offset, [&](std::int64_t offset) {
+    return (offset / 4 - shape.shift) % kJitLanes != 0;
+  });
   const int most = is_split ? kJitChannels - kKeptVectors + 1 : kJitChannels;
   const std::int64_t most_rows = std::max<std::int64_t>(1, most / vector);
   const std::int64_t groups = (lists.block_rows + most_rows - 1) / most_rows;

@@ -29,9 +29,6 @@ struct JitShape {
   std::int64_t channels = 0;        // of the output; the last row of blocks may be cut
   std::int64_t channel_stride = 0;  // floats between the output's channels
   std::int64_t shift = 0;           // floats that JitCall::in lies before a multiple of 64 bytes
-  // Rows of the input are whole vectors apart: inputs that lie across two of them are put together
-  // of aligned ones, which serve the neighbouring taps too. (Elsewhere that is slower.)
-  bool has_aligned_rows = false;
   bool has_relu = false;
   bool has_addend = false;
 };

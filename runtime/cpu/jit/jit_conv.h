@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "runtime/cpu/layer.h"
 
@@ -15,10 +16,14 @@ struct JitOptions {
   bool has_addend = false;      // a second input, as the output, is added before the activation
   bool reads_plain = false;     // the input is nchw without gaps
   bool is_interleaved = false;  // lanes are images: chwn16 with gaps; needs jit_conv_interleaves()
+  std::optional<Pool> pool{};   // runs on the output, which is not written; needs jit_conv_pools()
 };
 
 // Whether lanes may be images instead of positions: kernels that read their input in place.
 bool jit_conv_interleaves(const ConvWork& work);
+
+// Whether a pooling may run with the convolution whose output it reads.
+bool jit_conv_pools(const ConvWork& work, const Pool& pool);
 
 // Family "jit", to nchw with gaps and, unless it reads plain nchw, from there. A kernel of up to 3
 // x 3 that keeps the plane's size reads an input with gaps in place; all others copy it first.

@@ -8,6 +8,10 @@ bool jit_conv_fits(const ConvWork&) {
   return false;
 }
 
+bool jit_conv_pools(const ConvWork&, const Pool&) {
+  return false;
+}
+
 bool jit_conv_interleaves(const ConvWork&) {
   return false;
 }

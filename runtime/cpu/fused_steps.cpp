@@ -1,4 +1,4 @@
-#include "runtime/cpu/fused_adds.h"
+#include "runtime/cpu/fused_steps.h"
 
 #include <algorithm>
 
@@ -22,27 +22,29 @@ bool is_read_once(const Program& program, std::size_t value) {
 
 }  // namespace
 
-std::vector<FusedAdd> fusible_adds(const Program& program) {
-  std::vector<FusedAdd> found;
-  for (std::size_t add = 0; add < program.steps.size(); ++add) {
-    const Step& step = program.steps[add];
-    if (!std::holds_alternative<Add>(step.op) || step.inputs.size() != 2) continue;
-    for (std::size_t input = 0; input < 2; ++input) {
+std::vector<FusedStep> fusible_steps(const Program& program) {
+  std::vector<FusedStep> found;
+  for (std::size_t reader = 0; reader < program.steps.size(); ++reader) {
+    const Step& step = program.steps[reader];
+    const bool is_add = std::holds_alternative<Add>(step.op) && step.inputs.size() == 2;
+    if (!is_add && !std::holds_alternative<Pool>(step.op)) continue;
+    for (std::size_t input = 0; input < step.inputs.size(); ++input) {
       const std::size_t value = step.inputs[input];
       const auto conv =
           std::ranges::find_if(program.steps, [&](const Step& s) { return s.output == value; });
       if (conv == program.steps.end() || !std::holds_alternative<Conv>(conv->op)) continue;
-      if (conv->has_relu || !is_read_once(program, value)) continue;
-      found.push_back({static_cast<std::size_t>(conv - program.steps.begin()), add, input, {}, {}});
+      if ((is_add && conv->has_relu) || !is_read_once(program, value)) continue;
+      found.push_back(
+          {static_cast<std::size_t>(conv - program.steps.begin()), reader, input, {}, {}});
     }
   }
   return found;
 }
 
-LayerPointer make_deferred_layer(const std::string& family, const Step& add) {
+LayerPointer make_deferred_layer(const std::string& family, const Step& reader) {
   auto layer = std::make_shared<DeferredLayer>();
   layer->family = family;
-  layer->kernel = family + ", in the run of " + add.name;
+  layer->kernel = family + ", in the run of " + reader.name;
   layer->input_layout = Layout::gaps;
   layer->output_layout = kDeferredLayout;
   layer->is_deferred = true;
