@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "runtime/base/divided_up.h"
 #include "runtime/device/host_device.h"
 
 namespace winnow {
@@ -19,9 +20,8 @@ struct Divisor {
 // Requires value > 0.
 constexpr Divisor divisor_of(int value) {
   const auto bits = static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(value) - 1));
-  const std::uint64_t power = std::uint64_t{1} << (31 + bits);
-  const auto by = static_cast<std::uint64_t>(value);
-  return {value, static_cast<std::uint32_t>((power + by - 1) / by), 31 + bits};
+  const std::int64_t power = std::int64_t{1} << (31 + bits);
+  return {value, static_cast<std::uint32_t>(divided_up(power, std::int64_t{value})), 31 + bits};
 }
 
 // Requires n >= 0.

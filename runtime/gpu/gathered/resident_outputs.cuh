@@ -5,8 +5,6 @@
 // conditions of their own, since branches around them would cost more than they do.
 #pragma once
 
-#include <utility>
-
 #include "runtime/gpu/gathered/fragments.cuh"
 #include "runtime/gpu/gathered/resident_arguments.h"
 #include "runtime/gpu/gathered/resident_task.cuh"
@@ -51,8 +49,11 @@ class ResidentOutputs {
     const PixelOfPair pixel = pixel_of_square(form(), u / 4, u % 4);
     return sums[pixel.pair][pixel.second];
   }
-  // Pixel u of all, and the one of a share that lies like u among those of the first share.
+  // Which share finishes pixel u.
   __device__ static constexpr int share_of(int u) { return u / kUnit % kShares; }
+  // Whether the warp finishes any: there may be more shares than units.
+  __device__ bool has_own() const { return kShares <= kUnits || task_.share < kUnits; }
+  // Pixel i of a unit of the first share, by the number of the unit among the share's.
   __device__ static constexpr int pixel_of_first(int unit, int i) {
     return unit * kShares * kUnit + i;
   }
@@ -95,9 +96,8 @@ class ResidentOutputs {
       write_shared_if(share_of(u) != task_.share, to + slot(u), sum_of(sums, u));
     }
     a_.g.cluster > 1 ? meet_in_cluster() : __syncthreads();
-    const bool has_own = kShares <= kUnits || task_.share < kUnits;
 #pragma unroll 1
-    for (int step = 1; has_own && step < kShares; ++step) {
+    for (int step = 1; has_own() && step < kShares; ++step) {
       const int other = (task_.share + step) & (kShares - 1);
       const std::uint32_t at =
           slots((other & (a_.g.split - 1)) - task_.warp.split) + slot(1) * (task_.share * kUnit);
@@ -133,8 +133,7 @@ class ResidentOutputs {
            task_.lane % 4 * 2;
   }
   __device__ bool has_channel(int half) const {
-    const bool has_own = kShares <= kUnits || task_.share < kUnits;
-    return has_own && channels_.place[half] >= 0;
+    return has_own() && channels_.place[half] >= 0;
   }
   __device__ std::int64_t elements_to(const ResidentPixel& pixel, int height, int width) const {
     return output_step(a_.g, pixel, height, width) * kGatheredImages;
