@@ -5,6 +5,7 @@
 
 #include "runtime/base/median.h"
 #include "runtime/device/graph.h"
+#include "runtime/device/profiled_range.h"
 #include "runtime/gpu/dense/dense_conv.h"
 #include "runtime/gpu/layer/typed_weights.h"
 #include "runtime/gpu/pointwise/convert.h"
@@ -119,6 +120,17 @@ double KernelBench::trial(const LayerKernel& kernel, double give_up_ms) {
   const auto run = [&] { graph.launch(stream); };
   run();
   return std::min(milliseconds_of(run, stream), milliseconds_of(run, stream)) / launches;
+}
+
+void KernelBench::launch_for_profiler(const LayerKernel& kernel) {
+  constexpr int kBefore = 5;
+  prepare(kernel);
+  const Views views = views_of(kernel);
+  for (int i = 0; i < kBefore; ++i) launch(kernel, views);
+  place_.gpu.synchronize();
+  const ProfiledRange range;
+  launch(kernel, views);
+  place_.gpu.synchronize();
 }
 
 LayerBenchRow KernelBench::measure(const LayerKernel& kernel, const SampledOutputs& expected) {

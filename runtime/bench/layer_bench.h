@@ -47,6 +47,9 @@ class KernelBench {
   // A full measurement. Throws Error{device} if the kernel is refused or fails.
   LayerBenchRow measure(const LayerKernel& kernel, const SampledOutputs& expected);
 
+  // Launches a kernel several times, and then once within a ProfiledRange.
+  void launch_for_profiler(const LayerKernel& kernel);
+
   // Milliseconds of a launch by a short trial; of what exceeds `give_up_ms` by far, only one.
   double trial(const LayerKernel& kernel, double give_up_ms);
 
