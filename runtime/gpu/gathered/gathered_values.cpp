@@ -61,10 +61,12 @@ ChannelOrders balanced_orders(const Program& program, const DeployedModel& model
         writer == nullptr || writer->weight.blocks() < groups.back().weight.blocks();
     if (is_larger) writer = &groups.back();
   }
+  const std::size_t result = classes.class_of[program.output];  // the caller takes any order
   std::vector<std::vector<std::int32_t>> places;
   for (std::size_t c = 0; c < readers.size(); ++c) {
     const std::int64_t channels = classes.channels[c];
-    const bool has_writer = writers[c] != nullptr && !readers[c].empty();
+    const bool is_read = !readers[c].empty() || c == result;
+    const bool has_writer = writers[c] != nullptr && is_read;
     std::vector<std::int32_t> first =
         has_writer ? places_of_groups(channels, *writers[c]) : plain_places(channels);
     if (!readers[c].empty()) first = balanced_places(std::move(first), readers[c]);
