@@ -4,8 +4,8 @@
   conv_limits.py --profile BUILD/bin/gpu_conv_profile [--ncu ncu] [--seconds 100] convolution/targets.jsonl >> convolution/limits.jsonl
 
 For each line of the gathered family: one launch under ncu, its duration, the SM clock and how busy each resource was
-("SOL" breakdowns and issue slots, in percent of what it can sustain). ncu flushes caches before the launch and does not
-fix clocks. Lines that limits.jsonl has already are left out if it is given by --have.
+(percent of what it can sustain over the launch). ncu flushes caches before the launch and does not fix clocks. Lines that
+limits.jsonl has already are left out if it is given by --have.
 """
 import argparse
 import csv
@@ -17,6 +17,12 @@ import sys
 import time
 
 SECTIONS = ["SpeedOfLight", "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis", "SchedulerStats"]
+KEPT = {  # of what ncu prints, by the name in the lines
+    "ns": "Duration [ns]", "sm_hz": "SM Frequency [hz]", "cycles": "Elapsed Cycles [cycle]",
+    "sm_active_cycles": "SM Active Cycles [cycle]", "tensor_percent": "SM: Pipe Tensor Cycles Active [%]",
+    "shared_percent": "L1: Data Pipe Lsu Wavefronts [%]", "issue_percent": "SM: Issue Active [%]",
+    "l2_percent": "L2 Cache Throughput [%]", "dram_percent": "DRAM: Cycles Active [%]",
+    "warps_per_scheduler": "Active Warps Per Scheduler [warp]"}
 KEY = ("layer", "batch", "vector", "sparsity_percent", "kernel")
 
 
@@ -37,7 +43,7 @@ def metrics_of(text):
         value = number(row.get("Metric Value") or "")
         if value is not None:
             found[f"{row['Metric Name']} [{row['Metric Unit']}]"] = value
-    return found
+    return {name: found[metric] for name, metric in KEPT.items()}
 
 
 def profile(args, line):
@@ -75,7 +81,7 @@ def main():
         if args.seconds and time.monotonic() - begin > args.seconds:
             break
         kept = {key: line[key] for key in (*KEY, "ms")}
-        print(json.dumps({**kept, "metrics": profile(args, line)}), flush=True)
+        print(json.dumps({**kept, **profile(args, line)}), flush=True)
     return 0
 
 
