@@ -9,29 +9,24 @@
 // (gathered).
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "runtime/base/error.h"
 #include "runtime/bench/conv_cases.h"
-#include "runtime/bench/conv_lines.h"
+#include "runtime/bench/conv_survey.h"
 #include "runtime/bench/gpu_bench.h"
-#include "runtime/bench/layer_bench.h"
 #include "runtime/bench/layer_line.h"
-#include "runtime/gpu/session/gpu_session.h"
 #include "runtime/plan/block_csr.h"
 
 namespace winnow {
 namespace {
 
-constexpr int kSamples = 256;           // outputs compared with fp64
 constexpr ConvMask kDenseWeights = {};  // sparsity 0
 
 struct Arguments {
   GpuBenchOptions common{.batches = {1, 128}, .vectors = {1, 16}};
-  std::string set = "layers";
   std::vector<double> sparsities = {90, 95, 97, 99};
   std::vector<RandomMask> masks = {RandomMask::independent, RandomMask::balanced};
   bool has_masks = false;  // asked for: instead of those of the set
@@ -40,23 +35,10 @@ struct Arguments {
   std::vector<int> sub_batches = {0};
   bool all_kernels = false;
   bool all_tiles = false;
-  std::string out;
-  double seconds = 0;  // 0: no limit
-  LayerBenchOptions options;
+  ConvSurveyOptions survey{.set = "layers"};
 };
 
-// A layer at one batch size and precision.
-struct Group {
-  const BenchCase& bench;
-  std::vector<ConvMask> masks;
-  SessionOptions session;
-
-  ConvRun run_of(const ConvMask& mask) const {
-    return {bench.layer.name, session.batch, math_name(session.precision, session.use_tf32), mask};
-  }
-};
-
-using Lines = std::vector<nlohmann::ordered_json>;
+using Lines = ConvSurvey::Lines;
 
 std::vector<ConvMask> asked_masks(const Arguments& arguments) {
   std::vector<ConvMask> masks;
@@ -68,126 +50,97 @@ std::vector<ConvMask> asked_masks(const Arguments& arguments) {
   return masks;
 }
 
-// Measures the groups of one process: its GPU, clock and options.
-class Bench {
+// Measures all families on one layer with one mask.
+class MaskBench {
  public:
-  explicit Bench(const Arguments& arguments)
+  MaskBench(const Arguments& arguments, const BenchPlace& place, const ConvGroup& group,
+            const ConvMask& mask)
       : arguments_(arguments),
-        gpu_(arguments.common.gpu),
-        clock_(arguments.common.gpu),
-        place_{gpu_, clock_, arguments.options},
-        lines_(arguments.out),
-        deadline_(arguments.seconds) {
-    nlohmann::ordered_json header;
-    header["gpu"] = gpu_description(arguments.common.gpu);
-    header["set"] = arguments.set;
-    header["graphs"] = arguments.options.repeats;
-    lines_.write({std::move(header)});
-  }
+        place_(place),
+        group_(group),
+        mask_(mask),
+        model_(conv_model(group.layer, mask)) {}
 
-  void run(const Group& group) {
-    std::vector<ConvMask> masks = group.masks;
-    masks.push_back(kDenseWeights);
-    std::erase_if(masks, [&](const ConvMask& mask) { return lines_.has(group.run_of(mask)); });
-    if (masks.empty()) return;
-    if (deadline_.is_over()) {
-      left_ += masks.size();
-      return;
-    }
-    const DeployedModel first = conv_model(group.bench.layer, masks.front());
-    const LayerSetup setup(first, group.session);
-    DenseBench dense(setup, place_);
-    for (const ConvMask& mask : masks) {
-      if (deadline_.is_over()) {
-        ++left_;
-      } else {
-        run_mask(group, mask, dense);
+  Lines lines(DenseBench& dense) {
+    const LayerSetup setup(model_, group_.session);
+    const SampledOutputs expected = sample_outputs(setup, kBenchSamples);
+    const LayerBenchRow row = dense.measure(setup, expected);
+    lines_ = {measured_line(line_of(group_.run_of(mask_)), row, dense.kernels())};
+    if (mask_.sparsity_percent > 0) {
+      for (const std::string& family : arguments_.families) {
+        if (family != "none") append_family(family, {expected, row.median_ms});
       }
     }
+    return std::move(lines_);
   }
-
-  // Says how many masks of layers the time was too short for.
-  void finish() const { report_left("gpu_conv_bench", left_, arguments_.seconds); }
 
  private:
-  void run_mask(const Group& group, const ConvMask& mask, DenseBench& dense) {
-    const DeployedModel model = conv_model(group.bench.layer, mask);
-    const LayerSetup setup(model, group.session);
-    const SampledOutputs expected = sample_outputs(setup, kSamples);
-    const LayerBenchRow dense_row = dense.measure(setup, expected);
-    Lines lines = {measured_line(line_of(group.run_of(mask)), dense_row, dense.kernels())};
-    if (mask.sparsity_percent > 0) {
-      for (const std::string& family : arguments_.families) {
-        if (family == "none") continue;
-        append_family(group, mask, model, family, {expected, dense_row.median_ms}, lines);
-      }
-    }
-    lines_.write(lines);
-  }
-
   struct Beside {
     const SampledOutputs& expected;
     double dense_ms;
   };
 
-  void append_family(const Group& group, const ConvMask& mask, const DeployedModel& model,
-                     const std::string& family, const Beside& beside, Lines& lines) {
-    const double pads = pads_per_block(std::get<CsrWeight>(model.weights.at("conv.weight")));
+  void append_family(const std::string& family, const Beside& beside) {
+    const double pads = pads_per_block(std::get<CsrWeight>(model_.weights.at("conv.weight")));
     if (pads == 0 && family == "direct_ell") return;  // the same kernel
     const bool is_gathered = family == "gathered";
-    if (group.session.precision != Precision::f16 && is_gathered) return;
+    if (group_.session.precision != Precision::f16 && is_gathered) return;
     for (const int sub_batch : is_gathered ? std::vector<int>{0} : arguments_.sub_batches) {
-      SessionOptions session = group.session;
+      SessionOptions session = group_.session;
       session.sub_batch = sub_batch;
-      nlohmann::ordered_json line = line_of(group.run_of(mask));
+      nlohmann::ordered_json line = line_of(group_.run_of(mask_));
       line["pads_per_block"] = pads;
       if (sub_batch > 0) line["sub_batch"] = sub_batch;
-      LayerSetup setup(model, session);
-      const std::string refused = setup.why_not(family, gpu_);
+      LayerSetup setup(model_, session);
+      const std::string refused = setup.why_not(family, place_.gpu);
       if (!refused.empty()) {
-        lines.push_back(refused_line(line, family, refused));
+        lines_.push_back(refused_line(line, family, refused));
         continue;
       }
       const auto rows = bench_family(family, setup, beside.expected, place_);
-      if (!rows.empty()) append_rows(line, rows, beside.dense_ms, lines);
+      if (!rows.empty()) append_rows(line, rows, beside.dense_ms);
     }
   }
 
   // All rows or the fastest.
   void append_rows(const nlohmann::ordered_json& line, const std::vector<LayerBenchRow>& rows,
-                   double dense_ms, Lines& lines) const {
+                   double dense_ms) {
     const auto best = std::ranges::min_element(rows, {}, &LayerBenchRow::median_ms);
     for (const LayerBenchRow& row : rows) {
       const bool is_tile = arguments_.all_tiles && row.clocks > 0;
       if (!arguments_.all_kernels && !is_tile && &row != &*best) continue;
-      lines.push_back(measured_line(line, row, rows.size()));
-      lines.back()["speed_up_over_dense"] = dense_ms / row.median_ms;
+      lines_.push_back(measured_line(line, row, rows.size()));
+      lines_.back()["speed_up_over_dense"] = dense_ms / row.median_ms;
     }
   }
 
   const Arguments& arguments_;
-  GpuContext gpu_;
-  SmClock clock_;
-  BenchPlace place_;
-  ConvLines lines_;
-  Deadline deadline_;
-  std::size_t left_ = 0;
+  const BenchPlace& place_;
+  const ConvGroup& group_;
+  ConvMask mask_;
+  DeployedModel model_;
+  Lines lines_;
 };
 
 int run(const Arguments& arguments) {
-  Bench bench(arguments);
-  for (const BenchCase& layer : conv_cases(arguments.set)) {
+  ConvSurvey survey(arguments.survey);
+  const auto measure = [&](const ConvGroup& group, const ConvMask& mask, DenseBench& dense) {
+    return MaskBench(arguments, survey.place(), group, mask).lines(dense);
+  };
+  for (const BenchCase& layer : conv_cases(arguments.survey.set)) {
     if (layer.layer.name.find(arguments.only) == std::string::npos) continue;
     const bool is_asked = layer.masks.empty() || arguments.has_masks;
+    std::vector<ConvMask> masks = is_asked ? asked_masks(arguments) : layer.masks;
+    masks.push_back(kDenseWeights);
     for (const std::string& precision : arguments.common.precisions) {
       for (const std::int64_t batch : arguments.common.batches) {
         SessionOptions session = bench_session(arguments.common, batch, precision);
         session.all_tiles = arguments.all_tiles;
-        bench.run({layer, is_asked ? asked_masks(arguments) : layer.masks, session});
+        survey.run({layer.layer, masks, session}, measure);
       }
     }
   }
-  bench.finish();
+  survey.finish("gpu_conv_bench");
   return 0;
 }
 
@@ -222,18 +175,18 @@ void declare_kernels(CLI::App& app, Arguments& arguments) {
 
 void declare(CLI::App& app, Arguments& arguments) {
   add_gpu_bench_options(app, arguments.common);
-  app.add_option("--set", arguments.set,
+  app.add_option("--set", arguments.survey.set,
                  "Layers, with masks of their own unless --sparsity, --vector or --masks is given")
       ->check(CLI::IsMember(conv_case_sets()))
       ->capture_default_str();
   declare_masks(app, arguments);
   declare_kernels(app, arguments);
   app.add_option("--layer", arguments.only, "Only layers whose name contains this");
-  add_lines_options(app, arguments.out, arguments.seconds);
-  app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
+  add_lines_options(app, arguments.survey.out, arguments.survey.seconds);
+  app.add_option("--repeats", arguments.survey.bench.repeats, "Graphs timed per kernel")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--dense-kernels", arguments.options.dense_kernels,
+  app.add_option("--dense-kernels", arguments.survey.bench.dense_kernels,
                  "How many dense kernels are timed in full, the fastest in a short trial of all")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -249,6 +202,7 @@ int main(int argc, char** argv) {
   return winnow::gpu_bench_main(app, argc, argv, [&] {
     arguments.has_masks =
         app.count("--sparsity") + app.count("--vector") + app.count("--masks") > 0;
+    arguments.survey.gpu = arguments.common.gpu;
     return winnow::run(arguments);
   });
 }

@@ -15,28 +15,21 @@
 
 #include "runtime/base/error.h"
 #include "runtime/bench/conv_cases.h"
-#include "runtime/bench/conv_lines.h"
+#include "runtime/bench/conv_survey.h"
 #include "runtime/bench/gpu_bench.h"
-#include "runtime/bench/layer_bench.h"
 #include "runtime/bench/layer_line.h"
 #include "runtime/bench/rivals/rival.h"
-#include "runtime/gpu/session/gpu_session.h"
 
 namespace winnow {
 namespace {
 
-constexpr int kSamples = 256;  // outputs compared with fp64
-
 struct Arguments {
   GpuBenchOptions common{.batches = {128}, .precisions = {"f16"}, .vectors = {}};
-  std::string set = "rivals";
   std::string only;
-  std::string out;
-  double seconds = 0;  // 0: no limit
-  LayerBenchOptions options{.repeats = 5};
+  ConvSurveyOptions survey{.set = "rivals", .bench = {.repeats = 5}};
 };
 
-using Lines = std::vector<nlohmann::ordered_json>;
+using Lines = ConvSurvey::Lines;
 
 // One layer with one mask: its rivals write lines one after the other.
 class RivalRun {
@@ -50,7 +43,7 @@ class RivalRun {
         place_(place),
         dense_(dense),
         problem_(rival_problem(setup_)),
-        expected_(sample_outputs(setup_, kSamples)) {}
+        expected_(sample_outputs(setup_, kBenchSamples)) {}
 
   Lines lines() {
     add_ours();
@@ -109,7 +102,7 @@ class RivalRun {
         DenseWeight{{conv.out_channels, conv.in_channels, conv.kernel[0], conv.kernel[1]},
                     encode_f32(halved.weight)};
     const LayerSetup setup(model, session_);
-    const SampledOutputs expected = sample_outputs(setup, kSamples);
+    const SampledOutputs expected = sample_outputs(setup, kBenchSamples);
     const std::vector<float> found(expected.values.begin(), expected.values.end());
     const double cost = relative_error(found, expected_.values);
     add(
@@ -166,71 +159,21 @@ class RivalRun {
   Lines lines_;
 };
 
-// Measures layers in one process.
-class Bench {
- public:
-  explicit Bench(const Arguments& arguments)
-      : arguments_(arguments),
-        gpu_(arguments.common.gpu),
-        clock_(arguments.common.gpu),
-        place_{gpu_, clock_, arguments.options},
-        lines_(arguments.out),
-        deadline_(arguments.seconds) {
-    nlohmann::ordered_json header;
-    header["gpu"] = gpu_description(arguments.common.gpu);
-    header["set"] = arguments.set;
-    header["graphs"] = arguments.options.repeats;
-    lines_.write({std::move(header)});
-  }
-
-  void run(const ConvLayer& layer, const std::vector<ConvMask>& masks, std::int64_t batch) {
-    std::vector<ConvMask> wanted = masks;
-    std::erase_if(wanted, [&](const ConvMask& mask) {
-      return lines_.has({layer.name, batch, "f16", mask});
-    });
-    if (wanted.empty()) return;
-    if (deadline_.is_over()) {
-      left_ += wanted.size();
-      return;
-    }
-    const SessionOptions session = bench_session(arguments_.common, batch, "f16");
-    const DeployedModel first = conv_model(layer, wanted.front());
-    const LayerSetup setup(first, session);
-    DenseBench dense(setup, place_);
-    for (const ConvMask& mask : wanted) {
-      if (deadline_.is_over()) {
-        ++left_;
-        continue;
-      }
-      const DeployedModel model = conv_model(layer, mask);
-      const ConvRun measured{layer.name, batch, "f16", mask};
-      lines_.write(RivalRun(model, session, measured, place_, dense).lines());
-    }
-  }
-
-  void finish() const { report_left("gpu_rival_bench", left_, arguments_.seconds); }
-
- private:
-  const Arguments& arguments_;
-  GpuContext gpu_;
-  SmClock clock_;
-  BenchPlace place_;
-  ConvLines lines_;
-  Deadline deadline_;
-  std::size_t left_ = 0;
-};
-
 int run(const Arguments& arguments) {
-  Bench bench(arguments);
-  for (BenchCase one : conv_cases(arguments.set)) {
+  ConvSurvey survey(arguments.survey);
+  const auto measure = [&](const ConvGroup& group, const ConvMask& mask, DenseBench& dense) {
+    const DeployedModel model = conv_model(group.layer, mask);
+    return RivalRun(model, group.session, group.run_of(mask), survey.place(), dense).lines();
+  };
+  for (BenchCase one : conv_cases(arguments.survey.set)) {
     if (one.layer.is_pooled || one.layer.name.find(arguments.only) == std::string::npos) continue;
     one.layer.has_epilogue = false;
     one.masks.push_back({});  // random dense weights
     for (const std::int64_t batch : arguments.common.batches) {
-      bench.run(one.layer, one.masks, batch);
+      survey.run({one.layer, one.masks, bench_session(arguments.common, batch, "f16")}, measure);
     }
   }
-  bench.finish();
+  survey.finish("gpu_rival_bench");
   return 0;
 }
 
@@ -239,12 +182,12 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->capture_default_str();
   app.add_option("--gpu", arguments.common.gpu, "CUDA device number")->capture_default_str();
-  app.add_option("--set", arguments.set, "Layers and masks; pooled layers are left out")
+  app.add_option("--set", arguments.survey.set, "Layers and masks; pooled layers are left out")
       ->check(CLI::IsMember({"rivals", "targets", "paper"}))
       ->capture_default_str();
   app.add_option("--layer", arguments.only, "Only layers whose name contains this");
-  add_lines_options(app, arguments.out, arguments.seconds);
-  app.add_option("--repeats", arguments.options.repeats, "Graphs timed per kernel")
+  add_lines_options(app, arguments.survey.out, arguments.survey.seconds);
+  app.add_option("--repeats", arguments.survey.bench.repeats, "Graphs timed per kernel")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
 }
@@ -256,5 +199,8 @@ int main(int argc, char** argv) {
   winnow::Arguments arguments;
   CLI::App app("Other libraries' convolutions on a GPU, as JSON lines", "gpu_rival_bench");
   winnow::declare(app, arguments);
-  return winnow::gpu_bench_main(app, argc, argv, [&] { return winnow::run(arguments); });
+  return winnow::gpu_bench_main(app, argc, argv, [&] {
+    arguments.survey.gpu = arguments.common.gpu;
+    return winnow::run(arguments);
+  });
 }
