@@ -55,6 +55,14 @@ if(NOT WINNOW_ONEDNN STREQUAL "OFF")
   winnow_find_optional(onednn HEADER dnnl.hpp LIBRARY dnnl
     USE "static_assert(DNNL_VERSION_MAJOR > 2 || (DNNL_VERSION_MAJOR == 2 && DNNL_VERSION_MINOR >= 6), \"2.6\"); dnnl::stream s(dnnl::engine(dnnl::engine::kind::cpu, 0)); return 0;"
     PACKAGE libdnnl-dev LACKS "oneDNN as the CPU's dense baseline (own kernels instead)")
+  # Its kernels differ from version to version more than ours do: say which it is.
+  if(TARGET winnow::onednn AND EXISTS ${WINNOW_onednn_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h)
+    file(STRINGS ${WINNOW_onednn_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h numbers
+      REGEX "define DNNL_VERSION_(MAJOR|MINOR|PATCH) ")
+    string(REGEX MATCHALL "[0-9]+" numbers "${numbers}")
+    list(JOIN numbers "." version)
+    message(STATUS "oneDNN ${version}: ${WINNOW_onednn_LIBRARY}")
+  endif()
   if(WINNOW_ONEDNN STREQUAL "ON" AND NOT TARGET winnow::onednn)
     message(FATAL_ERROR "WINNOW_ONEDNN is ON, but oneDNN cannot be used (Debian: libdnnl-dev)")
   endif()

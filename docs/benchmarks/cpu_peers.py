@@ -3,6 +3,7 @@
 
   cpu_peers.py --library libwinnow.so --export export --folder FOLDER [--threads 2] [--rounds 3] [--only resnet50-90-1]
                [--batches 1 16] >> cpu-networks/results.jsonl
+  cpu_peers.py --library libwinnow.so --library-note "oneDNN 3.2.0" --only vgg16-0-1 ... >> cpu-networks/onednn.jsonl
 
 Makes the networks (cpu_networks.py) in FOLDER. Each time is taken in a process of its own: a few runs that are not
 counted, then runs for a few seconds, input and output in host memory. The engines take turns, so that what else the
@@ -113,8 +114,8 @@ def measure(args):
                                   "seconds_to_load": ready, "others": others, "note": note}))
 
 
-def version(engine):
-    return "" if engine == "winnow" else importlib.metadata.version(engine)
+def version(args, engine):
+    return args.library_note if engine == "winnow" else importlib.metadata.version(engine)
 
 
 def one_round(args, case, batch, engine):
@@ -174,7 +175,7 @@ def compare(args):
             for engine, rounds in found.items():
                 print(json.dumps({
                     "network": network, "sparsity_percent": sparsity, "vector": vector, "batch": batch, "engine": engine,
-                    "version": version(engine), "processor": processor(), "threads": args.threads,
+                    "version": version(args, engine), "processor": processor(), "threads": args.threads,
                     "ms": [round(r["ms"], 3) for r in rounds], "least_ms": [round(r["least_ms"], 3) for r in rounds],
                     "seconds_to_load": [round(r["seconds_to_load"], 2) for r in rounds],
                     "others": [round(r["others"], 3) for r in rounds], "runs": [r["runs"] for r in rounds],
@@ -184,6 +185,7 @@ def compare(args):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--library", type=pathlib.Path, required=True)
+    parser.add_argument("--library-note", default="", help="what the lines of the library say as its version")
     parser.add_argument("--export", type=pathlib.Path)
     parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--threads", type=int, default=2)

@@ -66,6 +66,8 @@ BlockLists make_block_lists(const BlockCsr& blocks, const ConvShape& shape, cons
   lists.block_rows = blocks.rows();
   lists.chunks = std::max<std::int64_t>(1, (channels + chunk - 1) / chunk);
   lists.begin.push_back(0);
+  lists.offset.reserve(blocks.column.size());
+  lists.value.reserve(blocks.value.size());
   std::vector<std::int64_t> next(blocks.begin.begin(), blocks.begin.end() - 1);
   const RowWriter writer{blocks, shape, rule, options.taps, lists};
   for (std::int64_t i = 0; i < lists.chunks; ++i) {

@@ -9,6 +9,7 @@
 #include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/nchw_conv.h"
 #include "runtime/cpu/nhwc_conv.h"
+#include "runtime/cpu/peak_rate.h"
 #include "runtime/cpu/row_conv.h"
 
 namespace winnow {
@@ -25,6 +26,7 @@ class Slots {
   template <typename Make>
   const CpuLayer* add(const Make& make) {
     const int slot = next_++;
+    if (!is_wanted_) return nullptr;
     if (only_ && *only_ != slot) return nullptr;
     std::shared_ptr<CpuLayer> layer = make();
     if (!layer) return nullptr;
@@ -32,6 +34,9 @@ class Slots {
     layers_.push_back(std::move(layer));
     return layers_.back().get();
   }
+
+  // Whether the layers that follow are.
+  void want(bool is_wanted) { is_wanted_ = is_wanted; }
 
   // Leaves a slot empty, so that those behind it do not depend on whether its layer is wanted.
   void skip() { ++next_; }
@@ -41,6 +46,7 @@ class Slots {
 
  private:
   std::optional<int> only_;
+  bool is_wanted_ = true;
   int next_ = 0;
   Layers layers_;
 };
@@ -124,14 +130,22 @@ void add_dense(const ConvWork& work, const CandidateOptions& options, Slots& slo
   constexpr std::int64_t kManyWeights = std::int64_t{4} << 20;
   const bool is_large = work.shape.out.c * work.shape.cols() > kManyWeights;
   if (options.is_shared && is_large && is_clearly_sparse(work, options)) return;
+  const double direct = dense_multiply_adds(work.shape);
+  const auto is_worth_making = [&](int saving) {
+    return !options.is_worth_making || options.is_worth_making(direct / saving);
+  };
   bool needs_own = true;
   const int algorithms = options.is_shared ? 0 : onednn_algorithms(work);
   for (int i = 0; i < algorithms; ++i) {
+    if (!is_worth_making(onednn_saving(work, i))) {
+      slots.skip();
+      continue;
+    }
     const CpuLayer* layer = slots.add([&] { return make_onednn_layer(work, i, options.threads); });
     // Ours may be the better one beside layers of ours that the library's threads would disturb.
     if (layer) needs_own = layer->uses_own_threads && options.choice == KernelChoice::measured;
   }
-  if (needs_own) {
+  if (needs_own && is_worth_making(1)) {
     slots.add([&] { return make_own_dense(work, micro_kernels(options.isa), options.threads); });
   } else {
     slots.skip();
@@ -161,8 +175,10 @@ Layers make_candidates(const ConvWork& work, const CandidateOptions& options) {
   const bool is_dense =
       any ? options.choice != KernelChoice::sparse || !options.has_mask : options.family == "dense";
   Slots slots(options.only_slot);
+  slots.want(options.kind != CandidateKind::dense);
   if (is_jit) add_jit(work, options, slots);
   if (is_sparse) add_sparse(work, options, slots);
+  slots.want(options.kind != CandidateKind::sparse);
   if (is_dense) add_dense(work, options, slots);
   return slots.finish();
 }

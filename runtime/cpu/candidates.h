@@ -1,6 +1,7 @@
 // Every way to run a convolution or linear layer here.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include "runtime/plan/session.h"
 
 namespace winnow {
+
+enum class CandidateKind { any, sparse, dense };
 
 // Which of them are wanted. Within a family the order is that of preference where nothing is
 // measured.
@@ -26,6 +29,13 @@ struct CandidateOptions {
   // Where the choice is known: the slot of the one layer to make. All others are left out, which
   // saves putting the weights into their orders.
   std::optional<int> only_slot = std::nullopt;
+
+  // Those of a kind, in the slots that they have among all.
+  CandidateKind kind = CandidateKind::any;
+
+  // Asked before a dense layer is made, with the fewest multiply-adds that it can do; empty: each
+  // is made.
+  std::function<bool(double multiply_adds)> is_worth_making = {};
 };
 
 // The preferred first; none only if the family cannot run the work, or if options.only_slot is that

@@ -22,6 +22,10 @@ std::unique_ptr<CpuLayer> make_onednn_layer(const ConvWork& work, int algorithm,
 // How many algorithms may run the work; none in a build without oneDNN.
 int onednn_algorithms(const ConvWork& work);
 
+// How many times fewer multiply-adds than a direct one that algorithm may do: 4 for Winograd's of 4
+// x 4 outputs by 3 x 3.
+int onednn_saving(const ConvWork& work, int algorithm);
+
 // "oneDNN", its version and file; without a version in a build without it.
 LibraryFacts onednn_facts();
 

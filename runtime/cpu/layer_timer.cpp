@@ -41,11 +41,11 @@ std::string key_of(const TimedLayer& timed) {
 
 }  // namespace
 
-std::vector<double> time_runs(int repeats, double budget_ms, const std::function<void()>& work) {
-  double spent = run_ms(work);
+std::vector<double> time_runs(int repeats, double budget_ms, const TimedRun& run) {
+  double spent = run();
   std::vector<double> times;
   for (int i = 0; i < repeats && (i == 0 || spent < budget_ms); ++i) {
-    times.push_back(run_ms(work));
+    times.push_back(run());
     spent += times.back();
   }
   return times;
@@ -60,8 +60,13 @@ void LayerTimer::reserve(std::int64_t input, std::int64_t output, std::int64_t s
 void LayerTimer::fill(Noise& to, const Layout& layout, const Extents& extent) {
   if (to.layout == layout && to.extent == extent) return;
   if (grow(noise_, extent.count())) {
-    std::uint32_t i = 0;
-    for (float& x : noise_.span()) x = noise_value(i++, LayerCheck::kSeed);
+    const std::span<float> noise = noise_.span();
+    pool_.run_ranges(extent.count(), 1, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) {
+        noise[static_cast<std::size_t>(i)] =
+            noise_value(static_cast<std::uint32_t>(i), LayerCheck::kSeed);
+      }
+    });
   }
   convert({extent, Layout::nchw, layout}, noise_.data(), to.buffer.data(), pool_);
   to.layout = layout;
@@ -79,6 +84,14 @@ std::vector<float> LayerTimer::outputs_at(const std::vector<std::int64_t>& posit
     found.push_back(output_.span()[static_cast<std::size_t>(place)]);
   }
   return found;
+}
+
+// What a layer forgets to write is no number.
+void LayerTimer::forget_output(std::int64_t floats) {
+  float* const begin = output_.data();
+  pool_.run_ranges(floats, 1, [&](std::int64_t first, std::int64_t last) {
+    std::fill(begin + first, begin + last, std::numeric_limits<float>::quiet_NaN());
+  });
 }
 
 const Timing& LayerTimer::time(const TimedLayer& timed, double best_ms) {
@@ -127,8 +140,7 @@ Timing LayerTimer::measure(const TimedLayer& timed, double best_ms) {
     fill(addend_, layer.output_layout, shape.out);
     inputs.resize(1 + static_cast<std::size_t>(layer.addends), addend_.buffer.data());
   }
-  // What a layer forgets to write is no number.
-  std::ranges::fill(output_.span(), std::numeric_limits<float>::quiet_NaN());
+  forget_output(planes_of(layer.output_layout, shape.out).count());
   const auto work = [&] { layer.run({inputs, output_.data(), scratch_.data()}, pool_); };
   const double first = run_ms(work);  // may also start threads
 
@@ -153,10 +165,12 @@ Timing LayerTimer::measure(const TimedLayer& timed, double best_ms) {
 Timing LayerTimer::measure(const LayoutConversion& conversion) {
   reserve(planes_of(conversion.from, conversion.extent).count(),
           planes_of(conversion.to, conversion.extent).count(), 0);
-  const auto work = [&] { convert(conversion, input_.buffer.data(), output_.data(), pool_); };
-  const double first = run_ms(work);
+  const auto run = [&] {
+    return run_ms([&] { convert(conversion, input_.buffer.data(), output_.data(), pool_); });
+  };
+  const double first = run();
   if (first > kConversionBudgetMs) return timing_of({first});  // caches make no difference to it
-  return timing_of(time_runs(3, kConversionBudgetMs, work));
+  return timing_of(time_runs(3, kConversionBudgetMs, run));
 }
 
 }  // namespace winnow

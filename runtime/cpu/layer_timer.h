@@ -12,9 +12,12 @@
 
 namespace winnow {
 
-// Milliseconds of each of up to `repeats` runs of `work`, after one that is not counted; stops when
+// Runs something once and returns the milliseconds that it took.
+using TimedRun = std::function<double()>;
+
+// Milliseconds of each of up to `repeats` runs, after one that is not counted; stops when
 // `budget_ms` are spent, but not before one counted run.
-std::vector<double> time_runs(int repeats, double budget_ms, const std::function<void()>& work);
+std::vector<double> time_runs(int repeats, double budget_ms, const TimedRun& run);
 
 // A layer of a step, and what is known of the step.
 struct TimedLayer {
@@ -46,6 +49,7 @@ class LayerTimer {
 
   void reserve(std::int64_t input, std::int64_t output, std::int64_t scratch);
   void fill(Noise& to, const Layout& layout, const Extents& extent);
+  void forget_output(std::int64_t floats);
   void evict(std::int64_t floats);
   std::vector<float> outputs_at(const std::vector<std::int64_t>& positions, const Layout& layout,
                                 const Extents& extent);

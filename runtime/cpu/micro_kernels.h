@@ -62,6 +62,11 @@ inline constexpr int kMaxRows = 8;
 inline constexpr int kMaxCols = 16;
 inline constexpr int kGatherImages = 4;
 
+// Multiply-adds of the lanes on registers alone, as fast as they go: `rounds` rounds of
+// MicroKernels::chains each. Reads factor and term from `values` and writes what comes of them
+// there.
+using ChainKernel = void (*)(std::int64_t rounds, float (&values)[2]);
+
 // Kernels by [rows][cols]; null where a tile does not fit the registers. No default initialisers: a
 // constructor would be compiled for one instruction set and linked for all.
 struct MicroKernels {
@@ -73,6 +78,8 @@ struct MicroKernels {
   ChannelKernel channels[kMaxRows + 1][kMaxCols + 1];       // one vector of lanes at a time
   ChannelKernel channel_pairs[kMaxRows + 1][kMaxCols + 1];  // two; vector % (2 lanes) == 0
   GatherKernel gather[kGatherImages + 1];                   // by images: 1, 2, 4
+  int chains;                                               // of vectors
+  ChainKernel chain;
 };
 
 // The table of an instruction set; null if this build does not have it.

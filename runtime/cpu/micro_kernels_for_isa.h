@@ -203,6 +203,19 @@ void run_gather(const GatherArgs& args) {
   }
 }
 
+constexpr int kChains = kWideRegisters ? 24 : 12;  // more than a multiply-add's latency asks for
+
+void run_chains(std::int64_t rounds, float (&values)[2]) {
+  const Vector factor = splat(values[0]), term = splat(values[1]);
+  Vector sum[kChains];  // of different values: a compiler computes equal ones once
+  WINNOW_UNROLL for (int c = 0; c < kChains; ++c) sum[c] = splat(static_cast<float>(c));
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    WINNOW_UNROLL for (int c = 0; c < kChains; ++c) sum[c] = sum[c] * factor + term;
+  }
+  WINNOW_UNROLL for (int c = 1; c < kChains; ++c) sum[0] += sum[c];
+  values[0] = sum[0][0];
+}
+
 #undef WINNOW_UNROLL
 
 // --------------------------------------------------------------------------------- the tables
@@ -247,6 +260,8 @@ MicroKernels make_table(Isa isa) {
   table.gather[1] = run_gather<1>;
   table.gather[2] = run_gather<2>;
   table.gather[4] = run_gather<4>;
+  table.chains = kChains;
+  table.chain = run_chains;
   return table;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/cpu/jit/jit_conv.h"
 #include "runtime/cpu/layer_timer.h"
 #include "runtime/cpu/network_timing.h"
+#include "runtime/cpu/peak_rate.h"
 #include "runtime/cpu/step_candidates.h"
 #include "runtime/plan/describe.h"
 #include "runtime/plan/step_weights.h"
@@ -25,6 +26,10 @@ using StepLayers = std::vector<std::vector<LayerPointer>>;
 // What the choice of kernels counts with.
 double choice_ms(const Timing& timing) {
   return timing.rejected.empty() ? timing.median_ms : kImpossible;
+}
+
+bool is_dense(const CpuLayer& layer) {
+  return layer.family == "dense";
 }
 
 class Planner {
@@ -157,16 +162,48 @@ class Planner {
     candidates_ = program_candidates(program_, *layers, fused_);
   }
 
+  // Dense layers are made after the sparse ones have been timed, and only those that may win:
+  // putting all weights into their orders and running them once takes longer than all else.
+  std::vector<LayerPointer> make_layers(std::size_t index) {
+    const ConvWork work = work_of(program_.steps[index]);
+    CandidateOptions options = candidate_options(index);
+    if (!is_contested(options)) return make_candidates(work, options);
+    options.kind = CandidateKind::sparse;
+    std::vector<LayerPointer> layers = make_candidates(work, options);
+    double best = kImpossible;
+    for (const Timing& timing : times_of_layers(index, layers)) {
+      best = std::min(best, choice_ms(timing));
+    }
+    options.kind = CandidateKind::dense;
+    options.is_worth_making = [&](double multiply_adds) {
+      return may_win(least_ms(multiply_adds), best);
+    };
+    std::ranges::move(make_candidates(work, options), std::back_inserter(layers));
+    return layers;
+  }
+
+  // Whether sparse layers are timed before dense ones are made.
+  bool is_contested(const CandidateOptions& options) const {
+    return options.choice == KernelChoice::measured && options.family.empty() && options.has_mask &&
+           !known_ && knows_peak_rate();
+  }
+
+  // Of a layer that does so many.
+  double least_ms(double multiply_adds) {
+    const Timing& timing = table_.get("multiply-adds", [&] { return time_multiply_adds(pool_); });
+    return timing.min_ms * multiply_adds / kTimedMultiplyAdds;
+  }
+
   // [steps] empty for those without weights; where nothing is measured the preferred one only, and
   // where the choice is known that one, or none if it is deferred. Nothing if the choice that is
   // known is not to be had.
-  std::optional<StepLayers> weighted_layers() const {
+  std::optional<StepLayers> weighted_layers() {
     StepLayers layers(program_.steps.size());
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const Step& step = program_.steps[i];
       if (!is_weighted(step)) continue;
       if (known_ && std::ranges::find(fused_, i, &FusedStep::conv) != fused_.end()) continue;
-      layers[i] = make_candidates(work_of(step), candidate_options(i));
+      layers[i] = make_layers(i);
       show_progress(i + 1);
       if (known_ && !is_known(i, layers[i])) return std::nullopt;
       if (layers[i].empty()) {
@@ -211,10 +248,12 @@ class Planner {
     table_.keep_choice(choice_key(), std::move(kernels));
   }
 
-  // Where there is one way only, its time is nobody's concern but a survey's.
+  // Where there is one way only, its time is nobody's concern but a survey's, unless it was asked
+  // for already.
   bool is_timed(std::size_t index) const {
-    const bool has_choice = candidates_.steps[index].size() > 1 || options_.is_survey;
-    return has_choice && is_weighted(program_.steps[index]);
+    if (!is_weighted(program_.steps[index])) return false;
+    return candidates_.steps[index].size() > 1 || options_.is_survey ||
+           is_contested(candidate_options(index));
   }
 
   std::vector<Timing> times_of(std::size_t index) {
@@ -227,26 +266,33 @@ class Planner {
   }
 
   std::vector<Timing> times_of_weighted(std::size_t index) {
-    const Step& step = program_.steps[index];
     const std::vector<CpuStepPlan>& ways = candidates_.steps[index];
-    std::vector<Timing> timings(ways.size());
-    if (!is_measured_) return timings;
+    if (!is_measured_) return std::vector<Timing>(ways.size());
+    std::vector<LayerPointer> layers;
+    for (const CpuStepPlan& way : ways) layers.push_back(way.layer);
+    std::vector<Timing> timings = times_of_layers(index, layers);
+    const bool is_refused =
+        std::ranges::all_of(timings, [](const Timing& one) { return !one.rejected.empty(); });
+    if (is_refused) refuse_all(index, timings);
+    return timings;
+  }
+
+  // Deferred ones take no time.
+  std::vector<Timing> times_of_layers(std::size_t index, const std::vector<LayerPointer>& layers) {
+    const Step& step = program_.steps[index];
     const ConvShape shape = work_shape(step);
-    const std::string& key = keys_[index];
     std::optional<LayerCheck> check;
     const auto get_check = [&]() -> const LayerCheck& {
       if (!check) check.emplace(model_, program_, step, Precision::f32, false);
       return *check;
     };
+    std::vector<Timing> timings(layers.size());
     double best = kImpossible;
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      if (ways[i].layer->is_deferred) continue;
-      timings[i] = timer_.time({*ways[i].layer, shape, key, get_check}, best);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i]->is_deferred) continue;
+      timings[i] = timer_.time({*layers[i], shape, keys_[index], get_check}, best);
       best = std::min(best, choice_ms(timings[i]));
     }
-    const bool has_deferred =
-        std::ranges::any_of(ways, [](const CpuStepPlan& way) { return way.layer->is_deferred; });
-    if (best == kImpossible && !has_deferred) refuse_all(index, timings);
     return timings;
   }
 
@@ -333,8 +379,20 @@ class Planner {
     return choose_kernels(problem);
   }
 
-  // The best all-dense network, first (fastest_network); the best by the measurements of single
-  // layers; and the same without libraries' own threads, which disturb ours.
+  // Whether no layer has lost its dense kernels to make_layers().
+  bool may_be_dense() const {
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+      const auto way_is_dense = [](const CpuStepPlan& way) { return is_dense(*way.layer); };
+      if (is_weighted(program_.steps[i]) &&
+          std::ranges::none_of(candidates_.steps[i], way_is_dense)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The best all-dense network, first (fastest_network), if there is one; the best by the
+  // measurements of single layers; and the same without libraries' own threads, which disturb ours.
   std::vector<Choice> suggestions() const {
     std::vector<Choice> choices;
     const auto add = [&](Admits admits) {
@@ -349,11 +407,12 @@ class Planner {
       add(is_shared_ ? without_own_threads : [](const CpuLayer&) { return true; });
       return choices;
     }
-    if (options_.choice == KernelChoice::measured && !options_.is_survey) {
-      add([](const CpuLayer& layer) { return layer.family == "dense"; });
+    if (options_.choice == KernelChoice::measured && !options_.is_survey && may_be_dense()) {
+      add(is_dense);
     }
     add([](const CpuLayer&) { return true; });
     if (is_measured_ && !options_.is_survey) add(without_own_threads);
+    drop_hopeless(choices);
     return choices;
   }
 

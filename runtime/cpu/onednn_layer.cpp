@@ -158,6 +158,10 @@ int onednn_algorithms(const ConvWork& work) {
   return static_cast<int>(algorithms_of(work).size());
 }
 
+int onednn_saving(const ConvWork& work, int algorithm) {
+  return algorithms_of(work)[algorithm] == DenseAlgorithm::winograd ? 4 : 1;
+}
+
 LibraryFacts onednn_facts() {
   const dnnl_version_t* version = dnnl_version();
   return {"oneDNN",

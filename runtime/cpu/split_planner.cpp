@@ -16,12 +16,15 @@ constexpr std::int64_t kImagesPerThread = 2;
 
 // The least time of each step in runs of all.
 std::vector<double> step_times(const PlannedNetwork& planned, ThreadPool& pool) {
-  constexpr int kRounds = 3;
+  constexpr int kRounds = 3, kFewestRounds = 2;
+  constexpr double kBudgetMs = 500;
   std::vector<double> times(planned.layers.size(), std::numeric_limits<double>::infinity());
-  for (int round = 0; round < kRounds; ++round) {
+  double spent = 0;
+  for (int round = 0; round < kRounds && (round < kFewestRounds || spent < kBudgetMs); ++round) {
     for (std::size_t step = 0; step < times.size(); ++step) {
       const double ms = run_ms([&] { planned.network->run_step(step, pool); });
       times[step] = std::min(times[step], ms);
+      spent += ms;
     }
   }
   return times;

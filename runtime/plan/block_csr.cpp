@@ -27,6 +27,8 @@ BlockCsr block_csr(const CsrWeight& weight, Pads pads) {
   const std::vector<float> values = decode(weight.values);
   BlockCsr result{weight.channels, weight.cols, weight.vector, {0}, {}, {}};
   const auto width = static_cast<std::size_t>(weight.vector);
+  result.column.reserve(weight.column.size());
+  result.value.reserve(values.size());
   for (std::int64_t row = 0; row < weight.rows; ++row) {
     for (std::int64_t t = 0; t < weight.row_length; ++t) {
       const auto index = static_cast<std::size_t>(row * weight.row_length + t);

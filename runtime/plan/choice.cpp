@@ -227,6 +227,13 @@ Choice choose_kernels(const ChoiceProblem& problem, std::size_t max_states) {
   return replay(problem, dying, trace(links, best));
 }
 
+void drop_hopeless(std::vector<Choice>& choices) {
+  constexpr double kHopeless = 2;
+  double least = kImpossible;
+  for (const Choice& choice : choices) least = std::min(least, choice.ms);
+  std::erase_if(choices, [&](const Choice& choice) { return choice.ms > kHopeless * least; });
+}
+
 std::size_t fastest_network(std::span<const double> ms) {
   return static_cast<std::size_t>(std::ranges::min_element(ms) - ms.begin());
 }

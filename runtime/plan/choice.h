@@ -75,6 +75,10 @@ using ConversionTimer = std::function<double(std::size_t value, std::size_t from
 void time_conversions(const std::vector<std::size_t>& formats, const ConversionTimer& time,
                       ChoiceProblem& problem);
 
+// Leaves out choices whose sum of times is more than twice the least one's. What single times do
+// not tell of a network as a whole, such as what layers leave in the caches, is less than that.
+void drop_hopeless(std::vector<Choice>& choices);
+
 // Which of several networks to run, by their times as a whole: the fastest, of equal ones the
 // earliest. The all-dense network comes first, so that nothing runs that is no faster than dense.
 // Requires at least one.

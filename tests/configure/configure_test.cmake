@@ -74,3 +74,15 @@ foreach(case "spng:PNG pictures" "turbojpeg:JPEG pictures" "onednn:oneDNN as the
   configure("Off: ${CMAKE_MATCH_2}" 0 -D WINNOW_${CMAKE_MATCH_1}_INCLUDE_DIR=${folder}/old
     -D WINNOW_${CMAKE_MATCH_1}_LIBRARY=${folder}/old/libany.so)
 endforeach()
+
+# The version of oneDNN is told, from its own header.
+file(READ ${folder}/old/dnnl.hpp header)
+string(REPLACE "MAJOR 2" "MAJOR 3" header "${header}")
+file(WRITE ${folder}/new/dnnl.hpp "${header}")
+file(WRITE ${folder}/new/oneapi/dnnl/dnnl_version.h "// 1.2.3
+#define DNNL_VERSION_MAJOR 3
+#define DNNL_VERSION_MINOR 5
+#define DNNL_VERSION_PATCH 12
+")
+configure("oneDNN 3.5.12: ${folder}/old/libany.so" 0 -D WINNOW_onednn_INCLUDE_DIR=${folder}/new
+  -D WINNOW_onednn_LIBRARY=${folder}/old/libany.so)

@@ -203,7 +203,7 @@ TEST_CASE("layers tell what runs them and what they were chosen from") {
     }
     CHECK(has_direct == (sparse[i].name != "first"));
     if (!measured[i].candidates.empty()) {
-      CHECK(has_dense);
+      CHECK((has_dense || has_direct));  // beside a mask dense kernels may be left out
       CHECK(has_chosen);
     }
   }

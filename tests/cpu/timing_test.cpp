@@ -9,6 +9,7 @@
 #include "runtime/cpu/cpu_session.h"
 #include "runtime/cpu/layer_timer.h"
 #include "runtime/cpu/nchw_conv.h"
+#include "runtime/cpu/peak_rate.h"
 #include "tests/cpu/random_network.h"
 #include "tests/cpu/random_work.h"
 #include "tests/temporary_directory.h"
@@ -220,6 +221,35 @@ TEST_CASE("what the cache says was rejected is told and never chosen") {
   CAPTURE(message);
   CHECK(message.find("no kernel computes it rightly (") != std::string::npos);
   CHECK(message.find(" is off by 1; ") != std::string::npos);
+}
+
+TEST_CASE("dense kernels whose multiply-adds alone take longer than a sparse kernel are left out") {
+  if (!knows_peak_rate()) return;
+  Random random(11);
+  const DeployedModel model = image_network(random, 1);
+  const TemporaryDirectory directory;
+  make_cpu_session(model, options_of(directory.path(), 1, true));
+  for (const bool is_slow : {false, true}) {
+    edit_lines(directory.path(), [&](const std::string& line) {
+      auto entry = *entry_of(line);
+      if (!entry.timing.kernels.empty() || entry.key.starts_with("network")) return std::string();
+      // Of a processor that is infinitely fast, and of one that is slower than what was timed on
+      // it.
+      if (entry.key == "multiply-adds") entry.timing = timing_of({is_slow ? 1e9 : 0});
+      return line_of(entry);
+    });
+    const auto session = make_cpu_session(model, options_of(directory.path(), 1, true));
+    for (const LayerPlan& layer : session->layers()) {
+      if (layer.macs == 0) continue;
+      CAPTURE(layer.name);
+      const auto is_dense = [](const CandidateTiming& one) { return one.family == "dense"; };
+      const bool is_masked = layer.name != "first";
+      CHECK(layer.candidates.size() >= (is_masked ? 1 : 2));
+      CHECK(std::ranges::any_of(layer.candidates, is_dense) == !(is_masked && is_slow));
+      CHECK((layer.family == "dense" && is_masked && is_slow) == false);
+    }
+    CHECK(session->timing_counts().cached > 0);
+  }
 }
 
 TEST_CASE("a choice that means other kernels than there are is made anew") {

@@ -298,6 +298,21 @@ TEST_CASE("choose_kernels refuses what has no answer") {
   CHECK(error_of([&] { choose_kernels(bad_value); }) == ErrorCode::usage);
 }
 
+TEST_CASE("choices that take more than twice the least are dropped, the others keep their order") {
+  const auto left = [](const std::vector<double>& ms) {
+    std::vector<Choice> choices;
+    for (const double one : ms) choices.push_back({{}, {}, one});
+    drop_hopeless(choices);
+    std::vector<double> kept;
+    for (const Choice& choice : choices) kept.push_back(choice.ms);
+    return kept;
+  };
+  CHECK(left({3}) == std::vector<double>{3});
+  CHECK(left({6, 3, 3.1}) == std::vector<double>{6, 3, 3.1});
+  CHECK(left({6.1, 3, 3.1}) == std::vector<double>{3, 3.1});
+  CHECK(left({}).empty());
+}
+
 TEST_CASE("fastest_network keeps dense, which comes first, on a tie") {
   const auto fastest = [](const std::vector<double>& ms) { return fastest_network(ms); };
   CHECK(fastest({1.0}) == 0);

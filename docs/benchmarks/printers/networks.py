@@ -4,6 +4,7 @@ import statistics
 from printers.common import read_lines, table, three_digits
 
 RAW = "cpu-networks/results.jsonl"
+RAW_ONEDNN = "cpu-networks/onednn.jsonl"
 ENGINES = {"winnow": "Winnow", "deepsparse": "DeepSparse", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime"}
 NETWORKS = {"resnet50": "ResNet50", "vgg16": "VGG16"}
 
@@ -84,6 +85,17 @@ def planning():
     return table(["seconds until ready", *ENGINES.values()], rows)
 
 
+def onednn():
+    """Networks without masks by the version of oneDNN that Winnow was built with."""
+    found = {}
+    for line in read_lines(RAW_ONEDNN):
+        found.setdefault((line["network"], line["batch"]), {}).setdefault(line["version"], []).extend(line["ms"])
+    versions = sorted({version for of in found.values() for version in of})
+    rows = [[f"{NETWORKS[network]}, batch {batch}", *(cell({"ms": of[version]}) for version in versions)]
+            for (network, batch), of in sorted(found.items())]
+    return table(["milliseconds, no mask", *versions], rows)
+
+
 def machine():
     first = next(iter(read_lines(RAW)))
     return f"{first['processor']}, {first['threads']} threads"
@@ -100,4 +112,4 @@ def difference():
 
 BLOCKS = {"networks.times": times, "networks.least": least, "networks.gains": gains, "networks.losses": losses,
           "networks.planning": planning, "networks.machine": machine, "networks.versions": versions,
-          "networks.difference": difference}
+          "networks.difference": difference, "networks.onednn": onednn}
