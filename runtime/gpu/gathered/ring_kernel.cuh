@@ -202,9 +202,12 @@ class RingConsumer {
       wait_for(full_barrier(arrived_ & a_.stage_mask), arrived_ >> a_.stage_bits & 1);
     }
   }
+  // All lanes have read what they need of them when lane 0 says so.
   __device__ void release_stages(std::uint32_t bits) {
+    if ((bits &= 0xffff) == 0) return;
+    __syncwarp();
 #pragma unroll 1
-    for (bits &= 0xffff; bits != 0; bits &= bits - 1, ++released_) {
+    for (; bits != 0; bits &= bits - 1, ++released_) {
       if (lane_ == 0) arrive(full_barrier(released_ & a_.stage_mask) + (a_.stage_mask + 1) * 8);
     }
   }
@@ -311,7 +314,6 @@ class RingConsumer {
       const bool is_here = place_[half] >= 0 && place_[half] / kStageChannels == block;
       if (is_here) add_images(stage + addend_offset(place_[half]) + lane_ % 4 * 4, half);
     }
-    __syncwarp();  // all lanes have read
     release_stages(1);
   }
   __device__ __forceinline__ void add_images(std::uint32_t from, int half) {
