@@ -5,6 +5,7 @@
 
 #include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"
 #include "runtime/model/model_file.h"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/file.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 
 namespace winnow {

@@ -19,6 +19,7 @@
 #include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/utf8.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/images/selection.h"

@@ -26,6 +26,22 @@ std::uint64_t bytes_needed(const std::string& path, const DeployedModel& model,
   }
 }
 
+// What `read` returns under the limits, if it runs within them.
+template <typename Read>
+DeployedModel granted(const std::string& name, std::int64_t batch, const OpenOptions& options,
+                      const Read& read) {
+  const std::uint64_t most = options.max_bytes > 0 ? options.max_bytes : kDefaultModelBytes;
+  try {
+    DeployedModel model = read(ModelFileLimits{most});
+    const std::uint64_t needed = bytes_needed(name, model, batch);
+    if (needed <= most) return model;
+    fail(ErrorCode::bad_file, name, ": weights and activations of batches of ", batch,
+         " take about ", needed, " bytes, at most ", most, " are allowed (--max-model-bytes)");
+  } catch (const std::bad_alloc&) {
+    fail(ErrorCode::device, name, ": out of memory while the file is read");
+  }
+}
+
 }  // namespace
 
 Device resolve(Device device) {
@@ -37,16 +53,16 @@ Device resolve(Device device) {
 }
 
 DeployedModel open_model(const std::string& path, std::int64_t batch, const OpenOptions& options) {
-  const std::uint64_t most = options.max_bytes > 0 ? options.max_bytes : kDefaultModelBytes;
-  try {
-    DeployedModel model = read_model_file(path, {most}, options.progress);
-    const std::uint64_t needed = bytes_needed(path, model, batch);
-    if (needed <= most) return model;
-    fail(ErrorCode::bad_file, path, ": weights and activations of batches of ", batch,
-         " take about ", needed, " bytes, at most ", most, " are allowed (--max-model-bytes)");
-  } catch (const std::bad_alloc&) {
-    fail(ErrorCode::device, path, ": out of memory while the file is read");
-  }
+  return granted(path, batch, options, [&](const ModelFileLimits& limits) {
+    return read_model_file(path, limits, options.progress);
+  });
+}
+
+DeployedModel open_model(std::span<const std::byte> bytes, const std::string& name,
+                         std::int64_t batch, const OpenOptions& options) {
+  return granted(name, batch, options, [&](const ModelFileLimits& limits) {
+    return parse_model_file(bytes, name, limits, options.progress);
+  });
 }
 
 std::unique_ptr<Session> make_session(const DeployedModel& model, Device device,
@@ -83,7 +99,10 @@ void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
 
 Engine::Engine(const std::string& path, Device device, const SessionOptions& options,
                const OpenOptions& open)
-    : model_(std::make_shared<const DeployedModel>(open_model(path, options.batch, open))),
+    : Engine(open_model(path, options.batch, open), device, options) {}
+
+Engine::Engine(DeployedModel model, Device device, const SessionOptions& options)
+    : model_(std::make_shared<const DeployedModel>(std::move(model))),
       batch_(options.batch),
       input_size_(sample_size(*model_, false)),
       output_size_(sample_size(*model_, true)),

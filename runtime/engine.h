@@ -2,6 +2,7 @@
 // C ABI, winnow.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +32,10 @@ struct OpenOptions {
 // there is not as much.
 DeployedModel open_model(const std::string& path, std::int64_t batch, const OpenOptions& options);
 
+// The same of a file's bytes in memory, which messages call `name`.
+DeployedModel open_model(std::span<const std::byte> bytes, const std::string& name,
+                         std::int64_t batch, const OpenOptions& options);
+
 // Plans `model` for one batch size on `device`. Throws Error{device} if memory runs out.
 std::unique_ptr<Session> make_session(const DeployedModel& model, Device device,
                                       const SessionOptions& options);
@@ -49,8 +54,12 @@ class Engine {
   Engine(const std::string& path, Device device, const SessionOptions& options,
          const OpenOptions& open = {});
 
+  // As make_session().
+  Engine(DeployedModel model, Device device, const SessionOptions& options);
+
   const DeployedModel& model() const { return *model_; }
   Session& session() { return *session_; }
+  const Session& session() const { return *session_; }
   std::int64_t input_size() const { return input_size_; }    // floats per sample
   std::int64_t output_size() const { return output_size_; }  // floats per sample
 

@@ -51,9 +51,17 @@ endif()
 install(TARGETS winnow EXPORT winnow-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development NAMELINK_COMPONENT development
   PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-install(EXPORT winnow-targets NAMESPACE winnow:: FILE winnow-config.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/winnow COMPONENT development)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/winnow)
+install(EXPORT winnow-targets NAMESPACE winnow:: DESTINATION ${package} COMPONENT development)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/winnow-config.cmake.in
+  ${PROJECT_BINARY_DIR}/winnow-config.cmake INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/winnow-config-version.cmake
   COMPATIBILITY SameMinorVersion)  # below 1.0 a minor version may change anything
-install(FILES ${PROJECT_BINARY_DIR}/winnow-config-version.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/winnow COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/winnow-config.cmake ${PROJECT_BINARY_DIR}/winnow-config-version.cmake
+  DESTINATION ${package} COMPONENT development)
+
+# For builds without CMake. It names its prefix by where it lies, so that what is installed can be moved.
+set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pkgconfig} OUTPUT_VARIABLE from_pkgconfig)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/winnow.pc.in ${PROJECT_BINARY_DIR}/winnow.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/winnow.pc DESTINATION ${pkgconfig} COMPONENT development)

@@ -54,9 +54,6 @@ struct Comparison {
 // the device cannot make (no cuDNN) is reported in its `error`.
 Comparison compare_plans(const DeployedModel& model, const CompareOptions& options);
 
-// {"measured": ..., "cached": ...}
-nlohmann::ordered_json counts_json(const TimingCounts& counts);
-
 // One JSON object: times as percentiles (min, p10, median, p90, max, count), a line a layer.
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options);
 

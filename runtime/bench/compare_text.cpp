@@ -2,74 +2,35 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/version.h"
 #include "runtime/bench/compare.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"
+#include "runtime/plan/plan_json.h"
 
 namespace winnow {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Whole nanoseconds: far below what any clock here resolves.
-double rounded(double ms) {
-  return std::round(ms * 1e6) / 1e6;
-}
-
 Json statistics_json(const Statistics& s) {
-  return {{"min", rounded(s.minimum)}, {"p10", rounded(s.p10)},     {"median", rounded(s.median)},
-          {"p90", rounded(s.p90)},     {"max", rounded(s.maximum)}, {"count", s.count}};
-}
-
-// All of them, or the fastest of each family and those that were rejected. Candidates are sorted by
-// time.
-Json candidates_json(const std::vector<CandidateTiming>& candidates, bool has_all) {
-  Json list = Json::array();
-  std::set<std::string> families;
-  for (const CandidateTiming& candidate : candidates) {
-    const bool is_first = candidate.rejected.empty() && families.insert(candidate.family).second;
-    if (!is_first && !has_all && candidate.rejected.empty()) continue;
-    list.push_back({{"family", candidate.family}, {"kernel", candidate.kernel}});
-    if (candidate.rejected.empty()) {
-      list.back()["ms"] = rounded(candidate.ms);
-    } else {
-      list.back()["rejected"] = candidate.rejected;
-    }
-  }
-  return list;
+  return {{"min", rounded_ms(s.minimum)},   {"p10", rounded_ms(s.p10)},
+          {"median", rounded_ms(s.median)}, {"p90", rounded_ms(s.p90)},
+          {"max", rounded_ms(s.maximum)},   {"count", s.count}};
 }
 
 Json layer_json(const LayerPlan& plan, const Statistics* ms, bool has_all_candidates) {
-  Json layer = {{"name", plan.name},
-                {"op", plan.op},
-                {"family", plan.family},
-                {"kernel", plan.kernel},
-                {"output_shape", plan.output_shape},
-                {"dense_macs", plan.macs},
-                {"weight_sparsity", plan.weight_sparsity}};
+  Json layer = layer_plan_json(plan);
   if (ms) layer["ms"] = statistics_json(*ms);
-  if (!plan.candidates.empty()) {
-    layer["kernels_timed"] = plan.candidates.size();
-    layer["candidates"] = candidates_json(plan.candidates, has_all_candidates);
-  }
+  append_candidates(plan, has_all_candidates, layer);
   return layer;
 }
 
-Json networks_json(const std::vector<NetworkTiming>& networks) {
-  Json list = Json::array();
-  for (const NetworkTiming& network : networks) {
-    list.push_back(
-        {{"name", network.name}, {"ms", rounded(network.ms)}, {"chosen", network.is_chosen}});
-  }
-  return list;
-}
-
 // A layer takes one line.
-std::string plan_json(const PlanTiming& plan, std::int64_t batch, bool has_all_candidates) {
+std::string plan_timing_json(const PlanTiming& plan, std::int64_t batch, bool has_all_candidates) {
   if (!plan.error.empty()) return Json{{"error", plan.error}}.dump();
   const double median = plan.network_ms.median;
   Json head = {{"network_ms", statistics_json(plan.network_ms)},
@@ -154,10 +115,6 @@ std::string networks_text(const std::vector<NetworkTiming>& networks) {
 
 }  // namespace
 
-Json counts_json(const TimingCounts& counts) {
-  return {{"measured", counts.measured}, {"cached", counts.cached}};
-}
-
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options) {
   const bool is_half = options.session.precision == Precision::f16;
   const Json head = {{"command", "bench"},
@@ -175,7 +132,7 @@ std::string comparison_json(const Comparison& comparison, const CompareOptions& 
   text.pop_back();  // the object goes on
   const auto append = [&](const char* name, const PlanTiming& plan) {
     text += std::string(",\n \"") + name + "\":";
-    text += plan_json(plan, comparison.batch, options.all_candidates);
+    text += plan_timing_json(plan, comparison.batch, options.all_candidates);
   };
   append("dense", comparison.dense);
   append("sparse", comparison.sparse);

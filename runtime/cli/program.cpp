@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/standard_output.h"
 
 namespace winnow {
@@ -95,12 +96,8 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
 
 void add_version_flag(CLI::App& app, const std::string& extra) {
   app.set_version_flag("--version",
-                       "winnow " + version_text() + (extra.empty() ? "" : ", " + extra),
+                       "winnow " + full_version_text() + (extra.empty() ? "" : ", " + extra),
                        "Print the version and exit");
-}
-
-std::string version_text() {
-  return WINNOW_VERSION;
 }
 
 void write_json_output(const std::string& path, const std::string& text) {

@@ -26,8 +26,6 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
 // Adds --version, which prints this.
 void add_version_flag(CLI::App& app, const std::string& extra = "");
 
-std::string version_text();  // "0.1.0"
-
 // Writes `text` to `path`, or to stdout if it is "-". Nothing if `path` is empty. Throws
 // Error{bad_file} if it cannot be written.
 void write_json_output(const std::string& path, const std::string& text);

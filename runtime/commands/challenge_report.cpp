@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/number_text.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"
 

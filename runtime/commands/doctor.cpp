@@ -5,6 +5,7 @@
 #include "runtime/base/library_facts.h"
 #include "runtime/base/output_path.h"
 #include "runtime/base/processor.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"
 #include "runtime/commands/commands.h"
@@ -41,7 +42,7 @@ std::string text_of(const LibraryFacts& library) {
 
 std::string facts_table(const Facts& facts) {
   Table table({{""}, {""}});
-  table.add({"winnow", version_text()});
+  table.add({"winnow", full_version_text()});
   table.add({"cpu", cpu_model_name() + ", " + std::to_string(facts.cores) + " cores"});
   table.add({"instruction set", facts.instruction_sets.back()});
   table.add({"gpu", facts.gpu.empty() ? "not available: " + facts.gpu_missing : facts.gpu});
@@ -53,6 +54,7 @@ std::string facts_table(const Facts& facts) {
 std::string facts_json(const Facts& facts) {
   Json json = {{"command", "doctor"},
                {"version", version_text()},
+               {"commit", commit_text()},
                {"processor", cpu_model_name()},
                {"cores", facts.cores},
                {"instruction_sets", facts.instruction_sets},

@@ -4,6 +4,7 @@
 #include "runtime/base/number_text.h"
 #include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/table.h"

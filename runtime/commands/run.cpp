@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output_path.h"
+#include "runtime/base/version.h"
 #include "runtime/bench/compare.h"
 #include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
@@ -15,6 +16,7 @@
 #include "runtime/commands/commands.h"
 #include "runtime/images/image_set.h"
 #include "runtime/images/selection.h"
+#include "runtime/plan/plan_json.h"
 
 namespace winnow {
 namespace {

@@ -5,6 +5,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/output_path.h"
+#include "runtime/base/version.h"
 #include "runtime/bench/compare.h"
 #include "runtime/bench/layer_survey.h"
 #include "runtime/cli/interrupt.h"
@@ -13,6 +14,7 @@
 #include "runtime/cli/progress.h"
 #include "runtime/cli/table.h"
 #include "runtime/commands/commands.h"
+#include "runtime/plan/plan_json.h"
 
 namespace winnow {
 namespace {

@@ -4,17 +4,19 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"
-#include "runtime/base/random.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/version.h"
 #include "runtime/bench/compare.h"
-#include "runtime/bench/layer_errors.h"
 #include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/cli/table.h"
 #include "runtime/commands/commands.h"
 #include "runtime/plan/layer_check.h"
+#include "runtime/plan/plan_json.h"
 #include "runtime/plan/program.h"
+#include "runtime/verify/layer_errors.h"
+#include "runtime/verify/random_input.h"
 
 namespace winnow {
 namespace {
@@ -26,22 +28,6 @@ struct VerifyOptions {
   std::int64_t batch = 2;
   std::uint64_t seed = 7;
 };
-
-std::vector<float> random_input(const DeployedModel& model, const Shape& shape,
-                                std::uint64_t seed) {
-  const auto& op = std::get<Input>(model.graph.nodes.front().op);
-  std::int64_t rows = 1;
-  for (const Node& node : model.graph.nodes) {
-    if (const auto* table = std::get_if<Embedding>(&node.op)) rows = table->rows;
-  }
-  Random random(seed);
-  std::vector<float> input(static_cast<std::size_t>(element_count(shape)));
-  for (float& x : input) {
-    x = op.is_tokens ? static_cast<float>(random.between(0, rows - 1))
-                     : static_cast<float>(random.normal());
-  }
-  return input;
-}
 
 std::vector<LayerError> errors_of(const DeployedModel& model, Session& session,
                                   const VerifyOptions& options) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "runtime/base/median.h"
+#include "runtime/base/version.h"
 
 namespace winnow {
 namespace {
@@ -27,7 +28,7 @@ Timing rejected_for(std::string reason) {
 }
 
 std::string timing_version() {
-  return std::string("winnow ") + WINNOW_VERSION + " timings " + std::to_string(kTimingRevision);
+  return "winnow " + version_text() + " timings " + std::to_string(kTimingRevision);
 }
 
 }  // namespace winnow

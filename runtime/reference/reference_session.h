@@ -1,6 +1,6 @@
 // A session that runs a model with the reference loops: the oracle of the backends' tests.
 // (`runtime verify` compares layer by layer on a backend's own values:
-// runtime/bench/layer_errors.h.)
+// runtime/verify/layer_errors.h.)
 #pragma once
 
 #include <memory>

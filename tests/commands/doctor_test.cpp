@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "runtime/base/processor.h"
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "tests/commands/desk.h"
 
@@ -17,6 +18,7 @@ TEST_CASE("doctor names version, processor, instruction set and libraries") {
   const auto json = nlohmann::json::parse(read_text_file(directory / "doctor.json"));
   CHECK(json["command"] == "doctor");
   CHECK(json["version"] == version_text());
+  CHECK(json["commit"] == commit_text());
   CHECK(json["cores"] == std::thread::hardware_concurrency());
   CHECK(json["processor"] == cpu_model_name());
   REQUIRE(!json["instruction_sets"].empty());
@@ -24,7 +26,7 @@ TEST_CASE("doctor names version, processor, instruction set and libraries") {
   const bool has_avx2 = json["instruction_sets"].size() > 1;
   CHECK((has_avx2 || !processor_has(Isa::avx2)));
   CHECK(json["instruction_sets"].back() == cells_of(outcome.output, "instruction set")[1]);
-  CHECK(cells_of(outcome.output, "winnow")[1] == version_text());
+  CHECK(cells_of(outcome.output, "winnow")[1] == full_version_text());
 }
 
 TEST_CASE("doctor tells each library's version and file, or why it is not there") {

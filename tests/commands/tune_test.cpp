@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "runtime/plan/timing_cache.h"
 #include "tests/commands/desk.h"

@@ -39,7 +39,7 @@ endforeach()
 
 # The programs run under all their names.
 run(${prefix}/bin/winnow --version)
-if(NOT output STREQUAL "winnow ${VERSION}\n")
+if(NOT output MATCHES "^winnow ${VERSION}( \\([0-9a-f]+\\+?\\))?\n$")
   message(SEND_ERROR "winnow --version: '${output}'")
 endif()
 run(${prefix}/bin/winnow challenge --help)
@@ -54,6 +54,33 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install/consumer -B ${BUILD}/install-tes
     -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_C_COMPILER=${C_COMPILER} -D CONSUMER=${SOURCE}/tests/capi/consumer.c)
 run(${CMAKE_COMMAND} --build ${BUILD}/install-test/consumer)
 run(${BUILD}/install-test/consumer/consumer --errors)
+
+# A component that does not exist is missed by name.
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE}/tests/install/consumer -B ${BUILD}/install-test/missing
+  -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_C_COMPILER=${C_COMPILER} -D CONSUMER=x.c -D COMPONENT=python
+  ERROR_VARIABLE output OUTPUT_QUIET RESULT_VARIABLE status)
+if(status EQUAL 0 OR NOT output MATCHES "python")
+  message(SEND_ERROR "find_package(winnow COMPONENTS python): '${output}'")
+endif()
+
+# The same program by pkg-config, from a folder that is not the one of the installation.
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  file(RENAME ${prefix} ${BUILD}/install-test/moved)
+  set(prefix ${BUILD}/install-test/moved)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
+  run(${pkg_config} --modversion winnow)
+  if(NOT output STREQUAL "${VERSION}\n")
+    message(SEND_ERROR "pkg-config --modversion winnow: '${output}'")
+  endif()
+  run(${pkg_config} --cflags --libs winnow)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  run(${C_COMPILER} ${SOURCE}/tests/capi/consumer.c -o ${BUILD}/install-test/by-pkg-config ${flags}
+      -Wl,-rpath,${prefix}/${LIBDIR})
+  run(${BUILD}/install-test/by-pkg-config --errors)
+else()
+  message("skipped: pkg-config is not installed")
+endif()
 
 # Other minor versions are other interfaces below 1.0.
 foreach(case 0.1:TRUE 0.2:FALSE 0.0:FALSE)

@@ -1,4 +1,4 @@
-#include "runtime/bench/layer_errors.h"
+#include "runtime/verify/layer_errors.h"
 
 #include <algorithm>
 #include <cmath>
