@@ -78,6 +78,17 @@ if(pkg_config)
   run(${C_COMPILER} ${SOURCE}/tests/capi/consumer.c -o ${BUILD}/install-test/by-pkg-config ${flags}
       -Wl,-rpath,${prefix}/${LIBDIR})
   run(${BUILD}/install-test/by-pkg-config --errors)
+
+  # The program of docs/embedding.md, as it stands there.
+  file(READ ${SOURCE}/docs/embedding.md page)
+  string(REGEX MATCH "\n```c\n(.*)\n```\n\nBy `pkg-config`" unused "${page}")
+  file(WRITE ${BUILD}/install-test/classify.c "${CMAKE_MATCH_1}\n")
+  run(${C_COMPILER} -Wall -Werror ${BUILD}/install-test/classify.c -o ${BUILD}/install-test/classify ${flags}
+      -Wl,-rpath,${prefix}/${LIBDIR})
+  run(${BUILD}/install-test/classify ${SOURCE}/tests/model/data/golden-1.0.wnw)
+  if(NOT output MATCHES ": class 1 \\(yes\\)\n$")
+    message(SEND_ERROR "the program of docs/embedding.md: '${output}'")
+  endif()
 else()
   message("skipped: pkg-config is not installed")
 endif()
