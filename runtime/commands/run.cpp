@@ -14,6 +14,7 @@
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
+#include "runtime/commands/run_text.h"
 #include "runtime/images/image_set.h"
 #include "runtime/images/selection.h"
 #include "runtime/plan/plan_json.h"
@@ -191,7 +192,8 @@ int run(RunOptions& options) {
     result["samples_per_second"] = static_cast<double>(set.count) / score.seconds;
   }
   result["kernels"] = kernels_json(engine.session());
-  write_json_output(options.model.json.empty() ? "-" : options.model.json, result.dump(2));
+  std::fputs(run_result_text(result).c_str(), options.model.json == "-" ? stderr : stdout);
+  write_json_output(options.model.json, result.dump(2));
   if (accuracy < options.min_accuracy) {
     fail(ErrorCode::quality, options.model.model, ": accuracy ", accuracy, " % is below ",
          options.min_accuracy, " %");

@@ -1,0 +1,62 @@
+#include "runtime/commands/run_text.h"
+
+#include <utility>
+#include <vector>
+
+#include "runtime/base/number_text.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string picture_text(const Json& image) {
+  std::string text;
+  for (const Json& one : image["top"]) {
+    text += (text.empty() ? "" : ", ") + one["class"].get<std::string>() + " " +
+            fixed(100 * one["probability"].get<double>(), 1) + " %";
+  }
+  return image["file"].get<std::string>() + ": " + text + "\n";
+}
+
+std::string data_text(const Json& result) {
+  return std::to_string(result["correct"].get<std::int64_t>()) + " of " +
+         std::to_string(result["samples"].get<std::int64_t>()) +
+         " correct: " + fixed(result["accuracy"].get<double>(), 2) + " %, " +
+         fixed(result["samples_per_second"].get<double>(), 0) + " samples/s\n";
+}
+
+// Families in the order in which layers use them first.
+std::string families_text(const Json& kernels) {
+  std::vector<std::pair<std::string, int>> families;
+  for (const Json& kernel : kernels) {
+    const auto family = kernel["family"].get<std::string>();
+    auto found = families.begin();
+    while (found != families.end() && found->first != family) ++found;
+    if (found == families.end()) found = families.insert(found, {family, 0});
+    ++found->second;
+  }
+  std::string text;
+  for (const auto& [family, layers] : families) {
+    const std::string count = std::to_string(layers);
+    text +=
+        text.empty() ? count + (layers == 1 ? " step by " : " steps by ") : ", " + count + " by ";
+    text += family;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string run_result_text(const Json& result) {
+  std::string text;
+  if (result.contains("images")) {
+    for (const Json& image : result["images"]) text += picture_text(image);
+  } else {
+    text += data_text(result);
+  }
+  return text + result["device"].get<std::string>() + ", " +
+         result["precision"].get<std::string>() + ": " + families_text(result["kernels"]) + "\n";
+}
+
+}  // namespace winnow

@@ -1,0 +1,46 @@
+#include "runtime/commands/run_text.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/base/file.h"
+#include "tests/commands/desk.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json on_device() {
+  return {{"device", "cuda:0 (NVIDIA H200)"},
+          {"precision", "f16"},
+          {"kernels", Json::array({{{"name", "conv1"}, {"family", "dense"}, {"kernel", "a"}},
+                                   {{"name", "conv2"}, {"family", "gathered"}, {"kernel", "b"}},
+                                   {{"name", "fc"}, {"family", "dense"}, {"kernel", "c"}}})}};
+}
+
+}  // namespace
+
+TEST_CASE("run answers pictures with a line each, and says what computed them") {
+  Json result = on_device();
+  const Json cat = {{"class", "cat"}, {"index", 3}, {"probability", 0.934f}};
+  const Json dog = {{"class", "dog"}, {"index", 5}, {"probability", 0.0512f}};
+  result["images"] = Json::array({{{"file", "a.png"}, {"top", Json::array({cat, dog})}},
+                                  {{"file", "b.png"}, {"top", Json::array({dog})}}});
+  CHECK(run_result_text(result) ==
+        "a.png: cat 93.4 %, dog 5.1 %\n"
+        "b.png: dog 5.1 %\n"
+        "cuda:0 (NVIDIA H200), f16: 2 steps by dense, 1 by gathered\n");
+}
+
+TEST_CASE("run answers a data set with its accuracy") {
+  Json result = on_device();
+  result["samples"] = 10000;
+  result["correct"] = 9318;
+  result["accuracy"] = 93.18;
+  result["samples_per_second"] = 25999.7;
+  CHECK(run_result_text(result) ==
+        "9318 of 10000 correct: 93.18 %, 26000 samples/s\n"
+        "cuda:0 (NVIDIA H200), f16: 2 steps by dense, 1 by gathered\n");
+}
+
+}  // namespace winnow
