@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/bench/statistics.h"
+#include "runtime/cli/table.h"
 #include "runtime/engine.h"
 
 namespace winnow {
@@ -57,7 +58,9 @@ Comparison compare_plans(const DeployedModel& model, const CompareOptions& optio
 // One JSON object: times as percentiles (min, p10, median, p90, max, count), a line a layer.
 std::string comparison_json(const Comparison& comparison, const CompareOptions& options);
 
-// The table of layers and the totals, for people.
-std::string comparison_table(const Comparison& comparison);
+// Layers and totals. As csv one table of layers, in which "network" is all of them, with the titles
+// if `has_titles`; else two tables below a line that names device and batch.
+std::string comparison_table(const Comparison& comparison, TableForm form = TableForm::aligned,
+                             bool has_titles = true);
 
 }  // namespace winnow

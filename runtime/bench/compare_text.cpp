@@ -57,7 +57,7 @@ std::string step_ms(const PlanTiming& plan, const std::string& name) {
   return "-";
 }
 
-std::string layer_table(const Comparison& comparison) {
+Table layer_table(const Comparison& comparison) {
   constexpr auto kRight = Table::Side::right;
   Table table({{"layer"},
                {"op"},
@@ -71,11 +71,39 @@ std::string layer_table(const Comparison& comparison) {
                step_ms(comparison.dense, layer.name), step_ms(comparison.sparse, layer.name),
                step_ms(comparison.chosen, layer.name), layer.kernel});
   }
-  return table.text();
+  return table;
+}
+
+std::string median_text(const PlanTiming& plan) {
+  return plan.error.empty() ? fixed(plan.network_ms.median, 4) : "-";
+}
+
+// One table of all, whose lines can stand below those of other comparisons.
+std::string csv_of(const Comparison& comparison, bool has_titles) {
+  Table table({{"device"},
+               {"batch"},
+               {"layer"},
+               {"op"},
+               {"sparse %"},
+               {"dense ms"},
+               {"sparse ms"},
+               {"chosen ms"},
+               {"chosen kernel"}});
+  const std::string batch = std::to_string(comparison.batch);
+  for (const LayerPlan& layer : comparison.chosen.layers) {
+    table.add({comparison.device, batch, layer.name, layer.op,
+               fixed(100 * layer.weight_sparsity, 1), step_ms(comparison.dense, layer.name),
+               step_ms(comparison.sparse, layer.name), step_ms(comparison.chosen, layer.name),
+               layer.kernel});
+  }
+  table.add({comparison.device, batch, "network", "", "", median_text(comparison.dense),
+             median_text(comparison.sparse), median_text(comparison.chosen)});
+  const std::string text = table.text(TableForm::csv);
+  return has_titles ? text : text.substr(text.find('\n') + 1);
 }
 
 // Times of the whole network. A plan that does not exist has no row but a line of its own.
-std::string total_table(const Comparison& comparison) {
+std::string total_table(const Comparison& comparison, TableForm form) {
   constexpr auto kRight = Table::Side::right;
   Table table({{"plan"},
                {"median ms", kRight},
@@ -99,7 +127,7 @@ std::string total_table(const Comparison& comparison) {
   add("dense", comparison.dense);
   add("sparse", comparison.sparse);
   add("chosen", comparison.chosen);
-  return table.text() + missing;
+  return table.text(form) + (missing.empty() || form == TableForm::aligned ? "" : "\n") + missing;
 }
 
 // "as a whole: dense 0.3100 ms, fastest by layer 0.2500 ms (chosen)"; nothing where no networks
@@ -140,10 +168,13 @@ std::string comparison_json(const Comparison& comparison, const CompareOptions& 
   return text + "}";
 }
 
-std::string comparison_table(const Comparison& comparison) {
+std::string comparison_table(const Comparison& comparison, TableForm form, bool has_titles) {
+  if (form == TableForm::csv) return csv_of(comparison, has_titles);
+  const std::string gap = form == TableForm::markdown ? "\n" : "";  // tables stand alone
+  const std::string networks = networks_text(comparison.chosen.networks);
   return "device " + comparison.device + ", batch " + std::to_string(comparison.batch) + "\n" +
-         layer_table(comparison) + "\n" + total_table(comparison) +
-         networks_text(comparison.chosen.networks);
+         gap + layer_table(comparison).text(form) + "\n" + total_table(comparison, form) +
+         (networks.empty() ? "" : gap + networks);
 }
 
 }  // namespace winnow

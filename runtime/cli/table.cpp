@@ -27,6 +27,32 @@ std::string line_of(const std::vector<Table::Column>& columns,
   return line + "\n";
 }
 
+std::string markdown_line(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) {
+    line += " ";
+    for (const char c : cell) line += c == '|' ? std::string("\\|") : std::string(1, c);
+    line += " |";
+  }
+  return line + "\n";
+}
+
+// Cells with a comma or a quote stand in quotes, and quotes in them twice.
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) line += ",";
+    if (cells[i].find_first_of(",\"") == std::string::npos) {
+      line += cells[i];
+      continue;
+    }
+    line += '"';
+    for (const char c : cells[i]) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    line += '"';
+  }
+  return line + "\n";
+}
+
 }  // namespace
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
@@ -40,7 +66,31 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text() const {
+std::string Table::text(TableForm form) const {
+  if (form == TableForm::markdown) return markdown();
+  return form == TableForm::csv ? csv() : aligned();
+}
+
+std::string Table::markdown() const {
+  std::vector<std::string> titles, rules;
+  for (const Column& column : columns_) {
+    titles.push_back(column.title);
+    rules.push_back(column.side == Side::right ? "---:" : "---");
+  }
+  std::string text = markdown_line(titles) + markdown_line(rules);
+  for (const auto& row : rows_) text += markdown_line(row);
+  return text;
+}
+
+std::string Table::csv() const {
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  std::string text = csv_line(titles);
+  for (const auto& row : rows_) text += csv_line(row);
+  return text;
+}
+
+std::string Table::aligned() const {
   std::vector<std::string> titles;
   std::vector<std::size_t> widths;
   for (const Column& column : columns_) {

@@ -1,4 +1,4 @@
-// Tables for people: columns as wide as what stands in them.
+// Tables for people and for other programs.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,12 @@
 #include <vector>
 
 namespace winnow {
+
+enum class TableForm {
+  aligned,   // columns as wide as what stands in them, two spaces apart
+  markdown,  // | title | ... |
+  csv,       // RFC 4180, lines ended by \n
+};
 
 // Rows of text below a line of titles. Nothing is cut: a long cell makes its column wide.
 class Table {
@@ -22,11 +28,15 @@ class Table {
   // columns.
   void add(std::vector<std::string> cells);
 
-  // The titles (unless all are empty) and the rows. Columns are two spaces apart, every line ends
-  // with a line end, and no line ends with spaces. Control characters are escaped.
-  std::string text() const;
+  // The titles (aligned: unless all are empty) and the rows. Every line ends with a line end, and
+  // none with spaces. Control characters are escaped.
+  std::string text(TableForm form = TableForm::aligned) const;
 
  private:
+  std::string aligned() const;
+  std::string markdown() const;
+  std::string csv() const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include "runtime/bench/compare.h"
 #include "runtime/cli/number_checks.h"
@@ -14,7 +16,20 @@ struct BenchOptions {
   ModelOptions model;
   std::vector<std::int64_t> batches = {1, 128};
   CompareOptions compare;
+  std::string format = "table";  // of what stdout has
 };
+
+const std::map<std::string, TableForm> kForms = {
+    {"table", TableForm::aligned}, {"md", TableForm::markdown}, {"csv", TableForm::csv}};
+
+// A batch's results as the user wants to see them; nothing where that is JSON.
+void show(const Comparison& comparison, const BenchOptions& options, bool is_first) {
+  const bool is_json = options.format == "json" || options.model.json == "-";
+  const TableForm form = is_json ? TableForm::aligned : kForms.at(options.format);
+  const std::string text = comparison_table(comparison, form, is_first);
+  std::fprintf(is_json ? stderr : stdout, form == TableForm::csv ? "%s" : "%s\n", text.c_str());
+  std::fflush(stdout);
+}
 
 int bench(BenchOptions& options) {
   check_json_place(options.model);
@@ -29,13 +44,13 @@ int bench(BenchOptions& options) {
     options.compare.session = session_options(options.model, batch, label, cache);
     options.compare.progress = progress_callback(label + ": time round", options.model.is_quiet);
     const Comparison comparison = compare_plans(model, options.compare);
-    std::FILE* people = options.model.json == "-" ? stderr : stdout;
-    std::fprintf(people, "%s\n", comparison_table(comparison).c_str());
-    std::fflush(people);
+    show(comparison, options, json.empty());
     json += (json.empty() ? "[\n" : ",\n") + comparison_json(comparison, options.compare);
   }
   tell_of(cache);
-  write_json_output(options.model.json, json + "\n]");
+  json += "\n]";
+  write_json_output(options.model.json, json);
+  if (options.format == "json" && options.model.json != "-") write_json_output("-", json);
   return 0;
 }
 
@@ -64,6 +79,9 @@ Command add_bench_command(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--candidates", compare.all_candidates,
                "JSON: every kernel that was timed, not the fastest of each family");
+  app.add_option("--format", options->format, "What stdout has: table, json, csv or md (Markdown)")
+      ->check(CLI::IsMember({"table", "json", "csv", "md"}))
+      ->capture_default_str();
   app.footer("Example: runtime bench vgg16.wnw --batch 1,128 --precision f16 --json bench.json");
   return [options] { return bench(*options); };
 }

@@ -64,6 +64,20 @@ TEST_CASE("a comparison tells which networks were timed as wholes, and which of 
   CHECK(json[1]["chosen"] == true);
 }
 
+TEST_CASE("a comparison as lines of values, and as Markdown") {
+  const std::string titles =
+      "device,batch,layer,op,sparse %,dense ms,sparse ms,chosen ms,chosen kernel\n";
+  const std::string rows =
+      "cpu,4,conv1,conv2d,0.0,2.0000,-,1.0000,b\ncpu,4,network,,,4.0000,-,2.0000,\n";
+  CHECK(comparison_table(comparison(), TableForm::csv) == titles + rows);
+  CHECK(comparison_table(comparison(), TableForm::csv, false) == rows);
+  const std::string markdown = comparison_table(comparison(), TableForm::markdown);
+  CHECK(markdown.starts_with("device cpu, batch 4\n\n| layer | op |"));
+  CHECK(markdown.find("\n| conv1 | conv2d | 0.0 | 2.0000 | - | 1.0000 | b |\n\n| plan |") !=
+        std::string::npos);
+  CHECK(markdown.ends_with("\n\nsparse: not available: no kernel\n"));
+}
+
 TEST_CASE("a comparison as JSON names the fastest kernel of each family, or all") {
   CompareOptions options;
   const auto kernels = [&] {

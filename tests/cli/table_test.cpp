@@ -45,4 +45,13 @@ TEST_CASE("a row has no more cells than the table has columns") {
   CHECK(error_of([&] { table.add({"1", "2"}); }) == ErrorCode::internal);
 }
 
+TEST_CASE("a table as Markdown and as comma-separated values") {
+  Table table({{"name"}, {"ms", Table::Side::right}});
+  table.add({"a|b", "1.5"});
+  table.add({"say \"x\", y"});
+  CHECK(table.text(TableForm::markdown) ==
+        "| name | ms |\n| --- | ---: |\n| a\\|b | 1.5 |\n| say \"x\", y |  |\n");
+  CHECK(table.text(TableForm::csv) == "name,ms\na|b,1.5\n\"say \"\"x\"\", y\",\n");
+}
+
 }  // namespace winnow
