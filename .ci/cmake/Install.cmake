@@ -21,6 +21,10 @@ foreach(program prune quantize export runtime)
     message(STATUS \"Installing: \${bin}/winnow-${program}\")" COMPONENT programs)
 endforeach()
 install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/winnow DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT programs)
+set(completions ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)  # bash loads FILE when it completes FILE's command
+foreach(name ${installed})
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/winnow.bash DESTINATION ${completions} RENAME ${name} COMPONENT programs)
+endforeach()
 
 # Libraries that lie elsewhere on the machine stay there.
 set_target_properties(${installed} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

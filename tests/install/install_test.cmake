@@ -46,6 +46,20 @@ run(${prefix}/bin/winnow challenge --help)
 run(${prefix}/bin/winnow-runtime doctor)
 run(${prefix}/bin/winnow-export --version)
 
+# What bash completes: commands, commands of commands, options.
+function(expect_completion words expected)
+  separate_arguments(words UNIX_COMMAND "${words}")
+  run(bash ${SOURCE}/tests/install/complete.sh ${prefix} ${words})
+  if(NOT output STREQUAL "${expected}\n")
+    message(SEND_ERROR "completion of '${words}': '${output}', expected '${expected}'")
+  endif()
+endfunction()
+expect_completion("winnow be" "bench")
+expect_completion("winnow e" "export")
+expect_completion("winnow bench --format m.wnw --form" "--format")
+expect_completion("winnow-runtime challenge ge" "generate")
+expect_completion("winnow-export --vers" "--version")
+
 # A program in C finds the package, links with it and runs.
 if(NOT EXISTS ${prefix}/${LIBDIR}/libwinnow.so.0.1)
   message(SEND_ERROR "${prefix}/${LIBDIR}: no libwinnow.so.0.1")
