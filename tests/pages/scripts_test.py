@@ -98,7 +98,7 @@ class Convolution(unittest.TestCase):
     def test_what_was_not_measured_is_said_to_be_so(self):
         with Copy() as copy:
             page = self.printed(copy)
-            self.assertEqual(page.count("\nNot measured.\n"), 14)
+            self.assertEqual(page.count("\nNot measured.\n"), 15)
             self.assertFalse((copy.root / "docs/benchmarks/convolution/speed-ups.svg").exists())
 
     def test_cells_of_targets_have_dense_on_the_same_weights_ours_and_the_ratio(self):
@@ -115,6 +115,12 @@ class Convolution(unittest.TestCase):
             self.assertEqual(len(ElementTree.fromstring(figure).findall("{http://www.w3.org/2000/svg}polyline")), 3)
             for name in ("vgg224 512x28x28-&gt;512", "vgg224 512x28x28-&gt;512, elements", "vgg224 64x224x224-&gt;64 + pool"):
                 self.assertIn(f">{name}</text>", figure)
+
+    def test_the_busiest_resource_binds_from_60_percent_on(self):
+        with Copy() as copy:
+            page = self.printed(copy, "limits.jsonl")
+            self.assertIn("| a | 90 % | 106.0 | 1780 | 90 | 55 | 84 | 24 | 11 | 28 | shared memory |", page)
+            self.assertIn("| a | 90 %, elements | 106.0 | 1780 | 90 | 55 | 60 | 24 | 11 | 28 | latency |", page)
 
     def test_the_papers_tables_stand_beside_ours(self):
         with Copy() as copy:
