@@ -57,8 +57,9 @@ allow(prune/training ${model} runtime/images prune/evolution prune/data prune/co
 allow(quantize ${model} runtime/images runtime/cli runtime/report
   prune/training prune/data prune/config)
 allow(export ${model} runtime/cli runtime/report)
+allow(python/binding ${model} runtime/plan runtime/verify runtime/engine.h)
 
-set(top_level runtime prune quantize export)
+set(top_level runtime prune quantize export python)
 set(torch_headers "^(torch|ATen|c10)/")
 set(torch_places "^(prune/training/|quantize/accuracy\\.cpp$)")
 set(cuda_headers "^(cuda|cudnn|cublas|cusparse|nvrtc|mma\\.h)")

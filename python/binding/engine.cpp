@@ -50,7 +50,7 @@ SessionOptions session_options(const Options& options) {
     result.precision = Precision::f16;
   } else if (options.precision != "f32") {
     fail(ErrorCode::usage, "precision is ", in_quotes(options.precision),
-         ", expected \"f32\" or \"f16\"");
+         ", expected 'f32' or 'f16'");
   }
   if (options.cache && !options.cache->empty()) {
     result.timings.cache = std::make_shared<TimingCache>(*options.cache);

@@ -162,8 +162,9 @@ winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int6
                                float* output);
 
 /* Runs a batch of random inputs and compares each layer with plain loops on the CPU, which takes
- * long. `worst`, which may be NULL: the largest relative error of a layer, on success. WINNOW_QUALITY:
- * a layer differs by more than the rounding of the engine's precision explains; it is named. */
+ * long. `worst`, which may be NULL: on success the largest relative error of a layer.
+ * WINNOW_QUALITY: a layer, which the last error names, differs by more than the rounding of the
+ * engine's precision explains. */
 winnow_status winnow_verify(winnow_engine* engine, double* worst);
 
 /* One line about the calling thread's last failure; valid until its next call. */
