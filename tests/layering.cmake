@@ -55,8 +55,9 @@ allow(prune/training ${model} runtime/images prune/evolution prune/data prune/co
 allow(quantize ${model} runtime/images runtime/cli runtime/report
   prune/training prune/data prune/config)
 allow(export ${model} runtime/cli runtime/report)
+allow(import ${model} runtime/cli prune/config/graph_reader.h prune/config/yaml_document.h)
 
-set(top_level runtime prune quantize export)
+set(top_level runtime prune quantize export import)
 set(torch_headers "^(torch|ATen|c10)/")
 set(torch_places "^(prune/training/|quantize/accuracy\\.cpp$)")
 set(cuda_headers "^(cuda|cudnn|cublas|cusparse|nvrtc|mma\\.h)")
