@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Imports ONNX models and compares what Winnow's C library computes of them with ONNX Runtime.
 
-  onnx_runtime_test.py BIN_DIR LIBWINNOW [--random N] [--verbose]
+  onnx_runtime_test.py BIN_DIR LIBWINNOW [--random N] [--networks] [--verbose]
 
-Models: the node and network tests that the onnx package has of the supported operators, and N random small
-networks. A model may be refused by `import` (exit status 3 with a reason); any other end and any
+Models: the node tests that the onnx package has of the supported operators, N random small networks and, with --networks
+(a minute), the whole networks of the package. A model may be refused by `import` (exit status 3 with a reason); any other end and any
 difference is a failure. Needs numpy, onnx and onnxruntime; without them it prints one line "skipped: ".
 """
 import argparse
@@ -301,6 +301,7 @@ def main():
     parser.add_argument("bin_dir")
     parser.add_argument("library")
     parser.add_argument("--random", type=int, default=40)
+    parser.add_argument("--networks", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     onnxruntime.set_default_logger_severity(3)
@@ -309,6 +310,8 @@ def main():
     failures = []
     for title, tests in (("node tests", lambda c: node_tests(c, data)), ("networks", lambda c: network_tests(c, data)),
                          ("random networks", lambda c: random_tests(c, arguments.random))):
+        if title == "networks" and not arguments.networks:
+            continue
         comparison = Comparison(arguments.bin_dir, arguments.library, arguments.verbose)
         tests(comparison)
         print(f"{title}: " + ", ".join(f"{count} {what}" for what, count in sorted(comparison.counts.items())))
