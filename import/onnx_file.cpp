@@ -141,7 +141,7 @@ OnnxInput read_value_info(WireReader message) {
 
 void read_initializer(WireReader message, OnnxModel& model) {
   const std::string file = message.file();
-  NamedTensor named = read_onnx_tensor(std::move(message));
+  OnnxTensor named = read_onnx_tensor(std::move(message));
   if (!model.initializers.emplace(named.name, std::move(named.tensor)).second) {
     fail(ErrorCode::bad_file, file, ": initializer ", in_quotes(named.name), " comes twice");
   }

@@ -170,7 +170,7 @@ std::optional<std::uint64_t> count_of(const Shape& shape) {
 
 }  // namespace
 
-NamedTensor read_onnx_tensor(WireReader message) {
+OnnxTensor read_onnx_tensor(WireReader message) {
   Parts parts = parts_of(message);
   const std::string place = message.file() + ": tensor " + in_quotes(parts.name) + ": ";
   if (parts.is_elsewhere) {
@@ -196,7 +196,7 @@ NamedTensor read_onnx_tensor(WireReader message) {
     fail(ErrorCode::bad_file, place, "found ", found, " bytes of data, expected ",
          *count * size_of(*type), " for ", to_string(*type), " ", to_string(parts.dims));
   }
-  NamedTensor named{std::move(parts.name), Tensor(*type, parts.dims)};
+  OnnxTensor named{std::move(parts.name), Tensor(*type, parts.dims)};
   if (parts.raw) {
     std::copy(parts.raw->begin(), parts.raw->end(), named.tensor.bytes().begin());
   } else {

@@ -8,13 +8,13 @@
 
 namespace winnow {
 
-struct NamedTensor {
+struct OnnxTensor {
   std::string name;
   Tensor tensor;
 };
 
 // A TensorProto: values as raw bytes or in the field of their type. Refuses data in other files,
 // types without a counterpart among DataType, and another number of values than the shape says.
-NamedTensor read_onnx_tensor(WireReader message);
+OnnxTensor read_onnx_tensor(WireReader message);
 
 }  // namespace winnow
