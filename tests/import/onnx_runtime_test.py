@@ -190,6 +190,7 @@ class RandomNetwork:
         attributes = {"strides": stride, "dilations": dilation}
         groups = channels if channels == out and self.random.random() < 0.3 else 1
         if mode == "same":
+            attributes["dilations"] = [1, 1]  # ONNX Runtime has no others with auto_pad
             attributes["auto_pad"] = str(self.random.choice(["SAME_UPPER", "SAME_LOWER"]))
         elif mode == "pads":
             attributes["pads"] = [e // 2 for e in extent] * 2
