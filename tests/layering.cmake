@@ -58,8 +58,9 @@ allow(quantize ${model} runtime/images runtime/cli runtime/report
   prune/training prune/data prune/config)
 allow(export ${model} runtime/cli runtime/report)
 allow(python/binding ${model} runtime/plan runtime/verify runtime/engine.h)
+allow(import ${model} runtime/cli prune/config/graph_reader.h prune/config/yaml_document.h)
 
-set(top_level runtime prune quantize export python)
+set(top_level runtime prune quantize export import python)
 set(torch_headers "^(torch|ATen|c10)/")
 set(torch_places "^(prune/training/|quantize/accuracy\\.cpp$)")
 set(cuda_headers "^(cuda|cudnn|cublas|cusparse|nvrtc|mma\\.h)")

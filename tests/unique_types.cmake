@@ -41,7 +41,7 @@ function(check_types file)
 endfunction()
 
 set(count 0)
-foreach(top runtime prune quantize export tests)
+foreach(top runtime prune quantize export import tests)
   file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${top}/*.h ${ROOT}/${top}/*.cpp ${ROOT}/${top}/*.cu
     ${ROOT}/${top}/*.cuh)
   foreach(file IN LISTS files)

@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 # The programs lie where the C library's do not see them; links in bin/ give them their names.
 set(folder ${CMAKE_INSTALL_LIBEXECDIR}/winnow)
 set(installed winnow)
-foreach(program prune quantize export runtime)
+foreach(program import prune quantize export runtime)
   if(NOT TARGET winnow-${program})
     continue()
   endif()

@@ -1,4 +1,4 @@
-# Completion of winnow, winnow-prune, winnow-quantize, winnow-export and winnow-runtime in bash. What there is to complete
+# Completion of winnow, winnow-import, winnow-prune, winnow-quantize, winnow-export and winnow-runtime in bash. What there is to complete
 # is asked of the programs (--help), so that this file knows no option.
 
 # Commands of a help text: the words below "Subcommands:".
@@ -31,4 +31,4 @@ _winnow() {
   [[ ${#COMPREPLY[@]} -gt 0 ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current")
 }
 
-complete -o filenames -F _winnow winnow winnow-prune winnow-quantize winnow-export winnow-runtime
+complete -o filenames -F _winnow winnow winnow-import winnow-prune winnow-quantize winnow-export winnow-runtime

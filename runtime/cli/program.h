@@ -1,4 +1,4 @@
-// What the main functions of the four programs share: parsing, errors, exit status.
+// What the main functions of the programs share: parsing, errors, exit status.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -5,6 +5,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/model/branched_network.h"
 
 namespace winnow {
 namespace {
@@ -56,7 +57,20 @@ class Chain {
   int linear_count_ = 0;
 };
 
-// Throws unless the input is [C, H, W] with H and W of at least `smallest`.
+struct Architecture {
+  const char* name;
+  Graph (*build)(const ArchitectureOptions&);
+};
+
+constexpr std::array<Architecture, 6> kArchitectures = {{{"lenet5", lenet5},
+                                                         {"vgg16", vgg16},
+                                                         {"resnet18", resnet18},
+                                                         {"resnet50", resnet50},
+                                                         {"densenet121", densenet121},
+                                                         {"densenet161", densenet161}}};
+
+}  // namespace
+
 void require_images(const char* name, const ArchitectureOptions& options, std::int64_t smallest) {
   const Shape& input = options.input;
   const bool fits =
@@ -69,15 +83,6 @@ void require_images(const char* name, const ArchitectureOptions& options, std::i
     fail(ErrorCode::usage, name, ": ", options.classes, " classes, expected at least 1");
   }
 }
-
-struct Architecture {
-  const char* name;
-  Graph (*build)(const ArchitectureOptions&);
-};
-
-constexpr std::array<Architecture, 2> kArchitectures = {{{"lenet5", lenet5}, {"vgg16", vgg16}}};
-
-}  // namespace
 
 Graph lenet5(const ArchitectureOptions& options) {
   // Below 28 pixels the second pooling leaves too little of the image.

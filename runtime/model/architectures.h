@@ -23,6 +23,15 @@ Graph lenet5(const ArchitectureOptions& options);
 // classifier is one linear layer on 512 features (the usual CIFAR form), else 4096-4096-classes.
 Graph vgg16(const ArchitectureOptions& options);
 
+// He et al. 2016 for 1000 classes of 224 pixels (smaller images may be given), the stride of a
+// bottleneck in its 3 x 3 convolution. Nodes with parameters are called as in torchvision.
+Graph resnet18(const ArchitectureOptions& options);
+Graph resnet50(const ArchitectureOptions& options);
+
+// Huang et al. 2017, in the same way.
+Graph densenet121(const ArchitectureOptions& options);
+Graph densenet161(const ArchitectureOptions& options);
+
 // By name; throws Error{usage} with a did-you-mean.
 Graph build_architecture(std::string_view name, const ArchitectureOptions& options);
 std::vector<std::string> architecture_names();

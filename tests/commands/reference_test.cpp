@@ -14,6 +14,7 @@
 #include "runtime/challenge/files/binary/images_file.h"
 #include "runtime/challenge/files/binary/network_file.h"
 #include "runtime/challenge/files/text/tsv.h"
+#include "runtime/model/architectures.h"
 #include "runtime/model/safetensors.h"
 #include "tests/challenge/random_network.h"
 #include "tests/commands/desk.h"
@@ -94,6 +95,26 @@ Json export_json() {
                  (directory / "m.wnw") + " --json -");
 }
 
+// Weights under our own names and one tensor that nothing takes.
+Json import_json() {
+  const TemporaryDirectory directory;
+  SafetensorsFile weights;
+  for (const Node& node : build_architecture("lenet5", {{1, 28, 28}, 10}).nodes) {
+    for (const Parameter& parameter : parameters_of(node)) {
+      weights.tensors.emplace(parameter.name, Tensor(DataType::f32, parameter.shape));
+    }
+  }
+  weights.tensors.emplace("more", Tensor(DataType::f32, {1}));
+  write_safetensors(directory / "w.safetensors", weights);
+  const Outcome outcome =
+      shell(program("import") + " --architecture lenet5 --partial --weights " +
+            (directory / "w.safetensors") + " -o " + (directory / "m.safetensors") + " --json " +
+            (directory / "m.json"));
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+  return Json::parse(read_text_file(directory / "m.json"));
+}
+
 // A run of prune, and quantize on it: made once, since it trains.
 class Pipeline {
  public:
@@ -133,6 +154,7 @@ Json command_json(const std::string& command) {
   if (command == "runtime run") return run_json();
   if (command == "runtime challenge run") return challenge_json();
   if (command == "export") return export_json();
+  if (command == "import") return import_json();
   const Desk desk;
   const std::string quick = " --device cpu --repeats 4 --layer-repeats 1 --warm-up 0 --batch 2";
   if (command == "runtime bench")
@@ -215,7 +237,7 @@ std::string kept_part(const std::string& page, const std::string& name) {
 
 std::string new_page(const std::string& old_page) {
   std::string page = kBegin;
-  for (const std::string name : {"prune", "quantize", "export", "runtime"}) {
+  for (const std::string name : {"import", "prune", "quantize", "export", "runtime"}) {
     if (!has_program(name)) {
       page += kept_part(old_page, name);
       continue;
@@ -250,7 +272,7 @@ TEST_CASE("every option that takes a number says what it may be") {
 TEST_CASE("every JSON document names its command and its version") {
   for (const std::string command :
        {"runtime run", "runtime bench", "runtime verify", "runtime tune", "runtime inspect",
-        "runtime doctor", "runtime challenge run", "export", "prune", "quantize"}) {
+        "runtime doctor", "runtime challenge run", "import", "export", "prune", "quantize"}) {
     if (!has_program(command.substr(0, command.find(' ')))) continue;
     CAPTURE(command);
     const Json json = command_json(command);

@@ -99,4 +99,18 @@ TEST_CASE("architectures are found by name, with a suggestion for others") {
         }) == "architecture 'vgg-16' is unknown; did you mean 'vgg16'?");
 }
 
+TEST_CASE("residual and dense networks have as many parameters as those of their papers") {
+  const auto count = [](const std::string& name) {
+    const Graph graph = build_architecture(name, {{3, 224, 224}, 1000});
+    CHECK(infer_shapes(graph, 1).back() == Shape{1, 1000});
+    // A batch norm's statistics are no parameters that are trained.
+    return parameter_count(graph, "conv2d") + parameter_count(graph, "linear") +
+           parameter_count(graph, "batch_norm") / 2;
+  };
+  CHECK(count("resnet18") == 11'689'512);
+  CHECK(count("resnet50") == 25'557'032);
+  CHECK(count("densenet121") == 7'978'856);
+  CHECK(count("densenet161") == 28'681'000);
+}
+
 }  // namespace winnow

@@ -1,0 +1,97 @@
+// graph_for_weights: what torchvision calls the layers of our built-in networks.
+#include <algorithm>
+#include <string>
+
+#include "import/weights_import.h"
+#include "runtime/model/architectures.h"
+#include "runtime/model/graph_edit.h"
+
+namespace winnow {
+namespace {
+
+bool has_batch_norm(const SafetensorsFile& weights) {
+  return std::any_of(weights.tensors.begin(), weights.tensors.end(),
+                     [](const auto& named) { return named.first.ends_with(".running_mean"); });
+}
+
+Graph without_batch_norms(Graph graph) {
+  Model model;
+  model.graph = std::move(graph);
+  for (std::size_t i = model.graph.nodes.size(); i-- > 0;) {
+    if (std::holds_alternative<BatchNorm>(model.graph.nodes[i].op)) bypass_node(model, i);
+  }
+  return std::move(model.graph);
+}
+
+// torchvision numbers the nodes of its VGG networks: features before the flatten, then linear
+// layers with a relu and a dropout between them. The short form for small images has one linear
+// layer.
+NameMap vgg_names(const Graph& graph) {
+  NameMap names;
+  int feature = 0;
+  int layer = 0;
+  for (const Node& node : graph.nodes) {
+    if (std::holds_alternative<Input>(node.op)) continue;
+    if (std::holds_alternative<Linear>(node.op)) {
+      const std::string number = std::to_string(3 * layer++);
+      names[node.name == "fc" ? "classifier" : "classifier." + number] = node.name;
+    } else {
+      names["features." + std::to_string(feature++)] = node.name;
+    }
+  }
+  return names;
+}
+
+// Names of ours that the file uses itself stay as they are.
+void add_names(const NameMap& more, const SafetensorsFile& weights, NameMap& names) {
+  for (const auto& [theirs, ours] : more) {
+    if (weights.tensors.contains(theirs + ".weight")) names.emplace(theirs, ours);
+  }
+}
+
+// The tensor of the file that is `ours`; null if there is none.
+const Tensor* tensor_for(const std::string& node, const std::string& part,
+                         const SafetensorsFile& weights, const NameMap& names) {
+  const auto find = [&](const std::string& name) -> const Tensor* {
+    const auto found = weights.tensors.find(name);
+    return found == weights.tensors.end() ? nullptr : &found->second;
+  };
+  for (const auto& [theirs, ours] : names) {
+    if (ours == node + part) return find(theirs);
+    if (ours == node) return find(theirs + part);
+  }
+  return find(node + part);
+}
+
+void take_biases(Graph& graph, const SafetensorsFile& weights, const NameMap& names) {
+  for (Node& node : graph.nodes) {
+    const bool has_bias = tensor_for(node.name, ".bias", weights, names) != nullptr;
+    if (!tensor_for(node.name, ".weight", weights, names)) continue;
+    if (auto* conv = std::get_if<Conv>(&node.op)) conv->has_bias = has_bias;
+    if (auto* linear = std::get_if<Linear>(&node.op)) linear->has_bias = has_bias;
+  }
+}
+
+}  // namespace
+
+Graph graph_for_weights(const std::string& architecture, Shape input,
+                        const SafetensorsFile& weights, NameMap& names) {
+  if (input.empty()) input = architecture == "lenet5" ? Shape{1, 28, 28} : Shape{3, 224, 224};
+  ArchitectureOptions options{std::move(input), 10, 0.0};
+  const bool is_plain = architecture == "vgg16" && !has_batch_norm(weights);
+  const auto build = [&] {
+    Graph graph = build_architecture(architecture, options);
+    return is_plain ? without_batch_norms(std::move(graph)) : graph;
+  };
+  Graph graph = build();
+  if (architecture == "vgg16") add_names(vgg_names(graph), weights, names);
+  const Tensor* last = tensor_for(graph.nodes.back().name, ".weight", weights, names);
+  if (last && last->shape().size() == 2 && last->shape()[0] > 0) {
+    options.classes = last->shape()[0];
+    graph = build();
+  }
+  take_biases(graph, weights, names);
+  return graph;
+}
+
+}  // namespace winnow
