@@ -2,10 +2,12 @@
 """Makes a network with random weights and a random mask, for timing only.
 
   cpu_networks.py NETWORK SPARSITY VECTOR FOLDER
+  cpu_networks.py NETWORK SPARSITY VECTOR --count >> cpu-networks/multiply-adds.jsonl
 
 NETWORK: resnet50 or vgg16 at 224 x 224. SPARSITY: percent of the weights of every layer but the first; 0: no masks. VECTOR:
 output channels that share a mask (1: elements). Writes NETWORK.safetensors, which export takes, and NETWORK.onnx,
-the same weights with their zeros. Needs numpy and onnx.
+the same weights with their zeros; or prints how many multiply-adds an image takes, on weights that are kept and of outputs
+that exist, padding counted. Needs numpy and onnx.
 """
 import json
 import os
@@ -23,18 +25,24 @@ class Network:
         self.name, self.sparsity, self.vector = name, sparsity, vector
         self.random = np.random.default_rng(1)
         self.nodes, self.tensors, self.masks, self.onnx_nodes = [], {}, {}, []
-        self.channels = {}
+        self.channels, self.side, self.multiply_adds = {}, {}, 0
 
     def input(self, channels, side):
         self.nodes.append({"name": "input", "op": "input", "shape": [channels, side, side]})
-        self.channels["input"] = channels
+        self.channels["input"], self.side["input"] = channels, side
         return "input"
 
     def _add(self, name, op, inputs, onnx_op, channels, settings=None, attributes=None, weights=()):
         self.nodes.append({"name": name, "op": op, "inputs": list(inputs), **(settings or {})})
         self.onnx_nodes.append(helper.make_node(onnx_op, [*inputs, *weights], [name], **(attributes or {})))
         self.channels[name] = channels
+        self.side[name] = self._side_after(inputs[0], settings or {})
         return name
+
+    def _side_after(self, x, settings):
+        if "kernel" not in settings:
+            return self.side[x]
+        return (self.side[x] + 2 * settings["padding"] - settings["kernel"]) // settings["stride"] + 1
 
     def _weights(self, name, shape, gain):
         """He's scale for the weights that are kept, so that activations keep their size."""
@@ -50,21 +58,23 @@ class Network:
         self.tensors[name + ".weight"] = weight.reshape(shape).astype(np.float32)
         self.tensors[name + ".bias"] = (self.random.standard_normal(rows) * 0.01).astype(np.float32)
         self.masks[name] = mask.reshape(-1, *shape[1:])
+        return int(every.sum())
 
     def conv(self, x, out, kernel, stride=1, relu=True, gain=2.0):
         name = f"conv{len(self.masks)}"
-        self._weights(name, (out, self.channels[x], kernel, kernel), gain)
+        kept = self._weights(name, (out, self.channels[x], kernel, kernel), gain)
         pad = kernel // 2
         y = self._add(name, "conv2d", [x], "Conv", out,
                       {"in_channels": self.channels[x], "out_channels": out, "kernel": kernel, "stride": stride,
                        "padding": pad},
                       {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pad] * 4},
                       [name + ".weight", name + ".bias"])
+        self.multiply_adds += kept * self.side[y] ** 2
         return self.relu(y) if relu else y
 
     def linear(self, x, features, out, relu=False):
         name = f"linear{len(self.masks)}"
-        self._weights(name, (out, features), 2.0 if relu else 1.0)
+        self.multiply_adds += self._weights(name, (out, features), 2.0 if relu else 1.0)
         y = self._add(name, "linear", [x], "Gemm", out, {"in_features": features, "out_features": out},
                       {"transB": 1}, [name + ".weight", name + ".bias"])
         return self.relu(y) if relu else y
@@ -148,9 +158,13 @@ def vgg16(net):
 
 def main():
     name, sparsity, vector, folder = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    os.makedirs(folder, exist_ok=True)
     net = Network(name, sparsity, vector)
     output = {"resnet50": resnet50, "vgg16": vgg16}[name](net)
+    if folder == "--count":
+        print(json.dumps({"network": name, "sparsity_percent": round(sparsity), "vector": vector,
+                          "multiply_adds": net.multiply_adds}))
+        return
+    os.makedirs(folder, exist_ok=True)
     net.write_safetensors(os.path.join(folder, name + ".safetensors"))
     net.write_onnx(os.path.join(folder, name + ".onnx"), output)
 

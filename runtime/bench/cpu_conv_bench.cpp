@@ -1,6 +1,7 @@
 // Sparse against dense convolution on the CPU, layer by layer.
 //
 //   cpu_conv_bench [threads]
+//   cpu_conv_bench --peak [threads]: how fast multiply-adds go on registers alone, as a JSON line
 //
 // VGG16's convolutions at CIFAR size, masks of 90 and 95 %, single elements and vectors of 16
 // channels, batches of 1 and 128. Every kernel runs on random input in its own layout; conversions
@@ -21,6 +22,7 @@
 #include "runtime/cpu/dense_layer.h"
 #include "runtime/cpu/nchw_conv.h"
 #include "runtime/cpu/nhwc_conv.h"
+#include "runtime/cpu/peak_rate.h"
 
 namespace winnow {
 namespace {
@@ -136,12 +138,24 @@ void bench(std::int64_t batch, ThreadPool& pool) {
   }
 }
 
+void print_peak(ThreadPool& pool) {
+  const Timing time = time_multiply_adds(pool);
+  std::printf("{\"processor\": \"%s\", \"threads\": %d, \"multiply_adds_per_second\": %.4g}\n",
+              cpu_model_name().c_str(), pool.threads(), kTimedMultiplyAdds / (time.min_ms * 1e-3));
+}
+
 }  // namespace
 }  // namespace winnow
 
 int main(int argc, char** argv) {
   try {
-    winnow::ThreadPool pool(argc > 1 ? std::stoi(argv[1]) : 0);
+    const bool is_peak = argc > 1 && std::string(argv[1]) == "--peak";
+    const int threads = is_peak ? 2 : 1;  // where the number of threads stands
+    winnow::ThreadPool pool(argc > threads ? std::stoi(argv[threads]) : 0);
+    if (is_peak) {
+      winnow::print_peak(pool);
+      return 0;
+    }
     std::printf("%s, %d threads, oneDNN %s\n", winnow::cpu_model_name().c_str(), pool.threads(),
                 winnow::onednn_facts().version.c_str());
     for (const int batch : {1, 128}) winnow::bench(batch, pool);

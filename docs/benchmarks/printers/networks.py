@@ -4,6 +4,8 @@ import statistics
 from printers.common import read_lines, table, three_digits
 
 RAW = "cpu-networks/results.jsonl"
+RAW_PEAK = "cpu-networks/peak.jsonl"
+RAW_WORK = "cpu-networks/multiply-adds.jsonl"
 RAW_ONEDNN = "cpu-networks/onednn.jsonl"
 ENGINES = {"winnow": "Winnow", "deepsparse": "DeepSparse", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime"}
 NETWORKS = {"resnet50": "ResNet50", "vgg16": "VGG16"}
@@ -85,6 +87,27 @@ def planning():
     return table(["seconds until ready", *ENGINES.values()], rows)
 
 
+def peak():
+    """Multiply-adds a second, by the fastest of the processes that measured them."""
+    return max(line["multiply_adds_per_second"] for line in read_lines(RAW_PEAK))
+
+
+def rates():
+    work = {(x["network"], x["sparsity_percent"], x["vector"]): x["multiply_adds"] for x in read_lines(RAW_WORK)}
+    rows = []
+    for case, engines in sparse_cases().items():
+        network, batch, sparsity, vector = case
+        rate = {e: batch * work[network, sparsity, vector] / (min(engines[e]["least_ms"]) * 1e-3)
+                for e in ("winnow", "deepsparse")}
+        rows.append([name_of(case), f"{work[network, sparsity, vector] * 1e-9:.2f}", f"{rate['winnow'] * 1e-9:.0f}",
+                     f"{rate['winnow'] / peak():.0%}", f"{rate['deepsparse'] / peak():.0%}"])
+    return table(["kept multiply-adds", "G an image", "Winnow, G/s", "of the peak", "DeepSparse, of the peak"], rows)
+
+
+def peak_text():
+    return f"{peak() * 1e-9:.0f} G/s"
+
+
 def onednn():
     """Networks without masks by the version of oneDNN that Winnow was built with."""
     found = {}
@@ -112,4 +135,4 @@ def difference():
 
 BLOCKS = {"networks.times": times, "networks.least": least, "networks.gains": gains, "networks.losses": losses,
           "networks.planning": planning, "networks.machine": machine, "networks.versions": versions,
-          "networks.difference": difference, "networks.onednn": onednn}
+          "networks.difference": difference, "networks.rates": rates, "networks.peak": peak_text, "networks.onednn": onednn}
