@@ -81,10 +81,12 @@ class Model:
 
     @property
     def output_shape(self) -> tuple[int, ...]:
+        """Of a sample: (classes,) as a rule."""
         return tuple(self._engine.output_shape)
 
     @property
     def batch(self) -> int:
+        """Samples that run at a time; more are run one batch after another."""
         return self._engine.batch
 
     @property
