@@ -18,7 +18,8 @@ import numpy as np
 import onnx
 import onnxruntime
 
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python"))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tests", "python"))
 from c_library import Library  # noqa: E402
 from checkpoints import read_safetensors, write_checkpoint  # noqa: E402
 
@@ -208,6 +209,22 @@ class Comparison:
             largest = max(largest, np.linalg.norm(result - expected) / np.linalg.norm(expected))
         return largest
 
+    def check_page(self, network):
+        """The program of docs/embedding.md, as it stands there."""
+        with open(os.path.join(ROOT, "docs", "embedding.md")) as page:
+            program = [block for block in re.findall(r"```python\n(.*?)```", page.read(), re.DOTALL) if "onnxruntime" in block]
+        pictures = network.random.integers(0, 256, (2, *network.nodes[0]["shape"])).astype(np.uint8)
+        names = {"pictures": pictures}
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoint, path = (os.path.join(folder, file) for file in ("c.safetensors", "model.onnx"))
+            network.write(checkpoint)
+            self.program("export", "--in", checkpoint, "--onnx", path)
+            exec(program[0].replace("model.onnx", path), names)
+            session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+            expected = session.run(None, {"input": (pictures.astype(np.float32) / 255 - 0.5) / 0.25})[0]
+        np.testing.assert_allclose(names["y"], expected, rtol=1e-5)
+        assert names["classes"] == network.classes
+
     def known_operations(self):
         """As export lists them where it meets one that it does not know."""
         with tempfile.TemporaryDirectory() as folder:
@@ -228,6 +245,7 @@ def main():
     comparison = Comparison(arguments.bin_dir, arguments.library)
     for network in small_networks():
         comparison.check(network)
+    comparison.check_page(small_networks()[0])
     # Whoever adds an operation gives it a place in the small networks.
     missing = comparison.known_operations() - comparison.operations
     assert not missing, f"no network of this test has {missing}"
