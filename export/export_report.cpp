@@ -72,6 +72,10 @@ Json layer_json(const LayerExport& layer) {
           {"dense_f32_bytes", layer.dense_f32_bytes}};
 }
 
+Json file_json(const WrittenFile& file) {
+  return {{"file", file.path}, {"bytes", file.bytes}};
+}
+
 std::string layer_table(const ExportReport& report) {
   constexpr auto kRight = Table::Side::right;
   Table table({{"layer"},
@@ -99,12 +103,25 @@ std::string layer_table(const ExportReport& report) {
   return table.text();
 }
 
+// "m.wnw: 4000 bytes: 25.0x smaller than dense fp32"
+std::string file_line(const WrittenFile& file, std::int64_t dense_bytes) {
+  std::string line = one_line(file.path) + ": " + std::to_string(file.bytes) + " bytes";
+  if (file.bytes > 0 && file.bytes < dense_bytes) {
+    const double ratio = static_cast<double>(dense_bytes) / static_cast<double>(file.bytes);
+    line += ": " + fixed(ratio, 1) + "x smaller than dense fp32";
+  }
+  return line + "\n";
+}
+
 }  // namespace
 
 ExportReport make_report(const Model& original, const ExportedModel& exported,
-                         const std::string& file, std::int64_t file_bytes) {
-  ExportReport report{file, file_bytes,      parameter_bytes(original), sparsity(original),
-                      {},   exported.removed};
+                         const WrittenFiles& files) {
+  ExportReport report;
+  report.files = files;
+  report.original_f32_bytes = parameter_bytes(original);
+  report.weight_sparsity = sparsity(original);
+  report.removed = exported.removed;
   const std::vector<StoredSize> sizes = stored_sizes(exported.model);
   for (const Node& node : exported.model.graph.nodes) {
     if (!has_prunable_weight(node)) continue;
@@ -130,26 +147,33 @@ std::string report_table(const ExportReport& report) {
     text += "removed from " + one_line(removed.layer) + ": " + std::to_string(removed.outputs) +
             " output and " + std::to_string(removed.inputs) + " input channels\n";
   }
-  const double ratio = static_cast<double>(report.original_f32_bytes) /
-                       static_cast<double>(std::max<std::int64_t>(1, report.file_bytes));
-  return text + one_line(report.file) + ": " + fixed(100 * report.weight_sparsity, 2) +
-         " % sparse, " + std::to_string(report.file_bytes) + " bytes, dense fp32 " +
-         std::to_string(report.original_f32_bytes) + " bytes: " + fixed(ratio, 1) + "x smaller\n";
+  text += fixed(100 * report.weight_sparsity, 2) + " % sparse, dense fp32 " +
+          std::to_string(report.original_f32_bytes) + " bytes\n";
+  for (const WrittenFile* file :
+       {&report.files.model, &report.files.onnx, &report.files.safetensors}) {
+    if (!file->path.empty()) text += file_line(*file, report.original_f32_bytes);
+  }
+  return text;
 }
 
 std::string report_json(const ExportReport& report) {
   Json json = {{"command", "export"},
                {"version", version_text()},
-               {"file", report.file},
-               {"bytes", report.file_bytes},
-               {"dense_f32_bytes", report.original_f32_bytes},
-               {"weight_sparsity", report.weight_sparsity},
-               {"layers", Json::array()},
-               {"removed_channels", Json::array()}};
+               {"in", report.source},
+               {"values", report.values}};
+  if (!report.files.model.path.empty()) json.update(file_json(report.files.model));
+  json["dense_f32_bytes"] = report.original_f32_bytes;
+  json["weight_sparsity"] = report.weight_sparsity;
+  json["layers"] = Json::array();
+  json["removed_channels"] = Json::array();
   for (const LayerExport& layer : report.layers) json["layers"].push_back(layer_json(layer));
   for (const RemovedChannels& removed : report.removed) {
     json["removed_channels"].push_back(
         {{"layer", removed.layer}, {"outputs", removed.outputs}, {"inputs", removed.inputs}});
+  }
+  if (!report.files.onnx.path.empty()) json["onnx"] = file_json(report.files.onnx);
+  if (!report.files.safetensors.path.empty()) {
+    json["safetensors"] = file_json(report.files.safetensors);
   }
   return json.dump(2);
 }

@@ -25,9 +25,22 @@ struct LayerExport {
   std::int64_t dense_f32_bytes = 0;  // of the layer before channels were removed
 };
 
+// A result. An empty path: not written.
+struct WrittenFile {
+  std::string path;
+  std::int64_t bytes = 0;
+};
+
+struct WrittenFiles {
+  WrittenFile model;  // .wnw
+  WrittenFile onnx;
+  WrittenFile safetensors;
+};
+
 struct ExportReport {
-  std::string file;
-  std::int64_t file_bytes = 0;
+  std::string source;           // the checkpoint
+  std::string values = "auto";  // as asked for: "auto", "f32", "f16"
+  WrittenFiles files;
   std::int64_t original_f32_bytes = 0;  // all parameters of the checkpoint as fp32
   double weight_sparsity = 0;           // of conv and linear weights
   std::vector<LayerExport> layers;
@@ -35,8 +48,9 @@ struct ExportReport {
 };
 
 ExportReport make_report(const Model& original, const ExportedModel& exported,
-                         const std::string& file, std::int64_t file_bytes);
+                         const WrittenFiles& files);
 std::string report_table(const ExportReport& report);
+// "file" and "bytes" are of the model file; results that were not written are left out.
 std::string report_json(const ExportReport& report);
 
 }  // namespace winnow

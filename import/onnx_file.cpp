@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "import/onnx_tensor.h"
-#include "import/wire_reader.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/file_kind.h"
 #include "runtime/base/suggest.h"
-
-// The numbers in the switches are those of the fields, as ONNX publishes them in onnx.proto.
+#include "runtime/onnx/onnx_fields.h"
+#include "runtime/onnx/wire_reader.h"
 
 namespace winnow {
 namespace {
@@ -19,17 +18,17 @@ namespace {
 OnnxAttribute::Kind kind_from(std::int64_t type) {
   using Kind = OnnxAttribute::Kind;
   switch (type) {
-    case 1:
+    case onnx::attribute::kRealType:
       return Kind::real;
-    case 2:
+    case onnx::attribute::kIntegerType:
       return Kind::integer;
-    case 3:
+    case onnx::attribute::kTextType:
       return Kind::text;
-    case 4:
+    case onnx::attribute::kTensorType:
       return Kind::tensor;
-    case 6:
+    case onnx::attribute::kRealsType:
       return Kind::reals;
-    case 7:
+    case onnx::attribute::kIntegersType:
       return Kind::integers;
     default:
       return Kind::other;
@@ -41,30 +40,30 @@ void read_attribute(WireReader message, OnnxNode& node) {
   OnnxAttribute attribute;
   while (message.next()) {
     switch (message.number()) {
-      case 1:
+      case onnx::attribute::kName:
         name = message.text();
         break;
-      case 2:
+      case onnx::attribute::kReal:
         attribute.real = message.real();
         break;
-      case 3:
+      case onnx::attribute::kInteger:
         attribute.integer = message.integer();
         break;
-      case 4: {
+      case onnx::attribute::kText: {
         const auto bytes = message.bytes();
         attribute.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         break;
       }
-      case 5:
+      case onnx::attribute::kTensor:
         attribute.tensor = read_onnx_tensor(message.message("tensor of an attribute")).tensor;
         break;
-      case 7:
+      case onnx::attribute::kReals:
         message.append_floats(attribute.reals);
         break;
-      case 8:
+      case onnx::attribute::kIntegers:
         message.append_integers(attribute.integers);
         break;
-      case 20:
+      case onnx::attribute::kType:
         attribute.kind = kind_from(message.integer());
         break;
       default:
@@ -81,22 +80,22 @@ OnnxNode read_node(WireReader message) {
   OnnxNode node;
   while (message.next()) {
     switch (message.number()) {
-      case 1:
+      case onnx::node::kInput:
         node.inputs.push_back(message.text());
         break;
-      case 2:
+      case onnx::node::kOutput:
         node.outputs.push_back(message.text());
         break;
-      case 3:
+      case onnx::node::kName:
         node.name = message.text();
         break;
-      case 4:
+      case onnx::node::kOperator:
         node.op = message.text();
         break;
-      case 5:
+      case onnx::node::kAttribute:
         read_attribute(message.message("attribute"), node);
         break;
-      case 7:
+      case onnx::node::kDomain:
         node.domain = message.text();
         break;
       default:
@@ -109,11 +108,11 @@ OnnxNode read_node(WireReader message) {
 std::vector<std::int64_t> read_shape(WireReader message) {
   std::vector<std::int64_t> shape;
   while (message.next()) {
-    if (message.number() != 1) continue;
+    if (message.number() != onnx::shape::kDimension) continue;
     WireReader dimension = message.message("dimension");
     shape.push_back(kOpenDimension);
     while (dimension.next()) {
-      if (dimension.number() == 1) shape.back() = dimension.integer();
+      if (dimension.number() == onnx::dimension::kSize) shape.back() = dimension.integer();
     }
   }
   return shape;
@@ -121,11 +120,12 @@ std::vector<std::int64_t> read_shape(WireReader message) {
 
 void read_type(WireReader message, OnnxInput& input) {
   while (message.next()) {
-    if (message.number() != 1) continue;
+    if (message.number() != onnx::type::kTensor) continue;
     WireReader tensor = message.message("tensor type");
     while (tensor.next()) {
-      if (tensor.number() == 1) input.element_type = tensor.integer();
-      if (tensor.number() == 2) input.shape = read_shape(tensor.message("shape"));
+      if (tensor.number() == onnx::tensor_type::kElement) input.element_type = tensor.integer();
+      if (tensor.number() == onnx::tensor_type::kShape)
+        input.shape = read_shape(tensor.message("shape"));
     }
   }
 }
@@ -133,8 +133,8 @@ void read_type(WireReader message, OnnxInput& input) {
 OnnxInput read_value_info(WireReader message) {
   OnnxInput input;
   while (message.next()) {
-    if (message.number() == 1) input.name = message.text();
-    if (message.number() == 2) read_type(message.message("type"), input);
+    if (message.number() == onnx::value::kName) input.name = message.text();
+    if (message.number() == onnx::value::kType) read_type(message.message("type"), input);
   }
   return input;
 }
@@ -150,22 +150,22 @@ void read_initializer(WireReader message, OnnxModel& model) {
 void read_graph(WireReader message, OnnxModel& model) {
   while (message.next()) {
     switch (message.number()) {
-      case 1:
+      case onnx::graph::kNode:
         model.nodes.push_back(read_node(message.message("node")));
         break;
-      case 2:
+      case onnx::graph::kName:
         model.name = message.text();
         break;
-      case 5:
+      case onnx::graph::kInitializer:
         read_initializer(message.message("initializer"), model);
         break;
-      case 11:
+      case onnx::graph::kInput:
         model.inputs.push_back(read_value_info(message.message("input")));
         break;
-      case 12:
+      case onnx::graph::kOutput:
         model.outputs.push_back(read_value_info(message.message("output")).name);
         break;
-      case 15:
+      case onnx::graph::kSparseInitializer:
         fail(ErrorCode::bad_file, message.file(),
              ": found a sparse initializer, expected dense ones");
       default:
@@ -178,8 +178,8 @@ void read_opset(WireReader message, OnnxModel& model) {
   std::string domain;
   std::int64_t version = 0;
   while (message.next()) {
-    if (message.number() == 1) domain = message.text();
-    if (message.number() == 2) version = message.integer();
+    if (message.number() == onnx::operator_set::kDomain) domain = message.text();
+    if (message.number() == onnx::operator_set::kVersion) version = message.integer();
   }
   if (domain.empty() || domain == "ai.onnx") model.opset = version;
 }
@@ -196,8 +196,9 @@ OnnxModel read_onnx(const std::string& path) {
   OnnxModel model;
   bool has_graph = false;
   while (message.next()) {
-    if (message.number() == 8) read_opset(message.message("operator set"), model);
-    if (message.number() != 7) continue;
+    if (message.number() == onnx::model::kOperatorSet)
+      read_opset(message.message("operator set"), model);
+    if (message.number() != onnx::model::kGraph) continue;
     if (has_graph) fail(ErrorCode::bad_file, path, ": found a second graph, expected one");
     has_graph = true;
     read_graph(message.message("graph"), model);

@@ -9,46 +9,32 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/onnx/onnx_fields.h"
 
 namespace winnow {
 namespace {
 
-// The numbers of TensorProto's fields, as ONNX publishes them.
-enum Field : std::uint32_t {
-  kDims = 1,
-  kDataType = 2,
-  kSegment = 3,
-  kFloatData = 4,
-  kInt32Data = 5,
-  kInt64Data = 7,
-  kName = 8,
-  kRawData = 9,
-  kDoubleData = 10,
-  kExternalData = 13,
-  kDataLocation = 14,
-};
-
 std::optional<DataType> data_type_from_onnx(std::int64_t number) {
   switch (number) {
-    case 1:
+    case onnx::element::kFloat:
       return DataType::f32;
-    case 2:
+    case onnx::element::kUint8:
       return DataType::u8;
-    case 3:
+    case onnx::element::kInt8:
       return DataType::i8;
-    case 5:
+    case onnx::element::kInt16:
       return DataType::i16;
-    case 6:
+    case onnx::element::kInt32:
       return DataType::i32;
-    case 7:
+    case onnx::element::kInt64:
       return DataType::i64;
-    case 9:
+    case onnx::element::kBool:
       return DataType::boolean;
-    case 10:
+    case onnx::element::kFloat16:
       return DataType::f16;
-    case 11:
+    case onnx::element::kDouble:
       return DataType::f64;
-    case 16:
+    case onnx::element::kBfloat16:
       return DataType::bf16;
     default:
       return std::nullopt;
@@ -73,37 +59,37 @@ Parts parts_of(WireReader& message) {
   Parts parts;
   while (message.next()) {
     switch (message.number()) {
-      case kDims:
+      case onnx::tensor::kDims:
         message.append_integers(parts.dims);
         break;
-      case kDataType:
+      case onnx::tensor::kDataType:
         parts.type = message.integer();
         break;
-      case kSegment:
+      case onnx::tensor::kSegment:
         parts.is_segment = true;
         break;
-      case kFloatData:
+      case onnx::tensor::kFloatData:
         message.append_floats(parts.floats);
         break;
-      case kInt32Data:
+      case onnx::tensor::kInt32Data:
         message.append_integers(parts.int32s);
         break;
-      case kInt64Data:
+      case onnx::tensor::kInt64Data:
         message.append_integers(parts.int64s);
         break;
-      case kName:
+      case onnx::tensor::kName:
         parts.name = message.text();
         break;
-      case kRawData:
+      case onnx::tensor::kRawData:
         parts.raw = message.bytes();
         break;
-      case kDoubleData:
+      case onnx::tensor::kDoubleData:
         message.append_doubles(parts.doubles);
         break;
-      case kExternalData:
+      case onnx::tensor::kExternalData:
         parts.is_elsewhere = true;
         break;
-      case kDataLocation:
+      case onnx::tensor::kDataLocation:
         parts.is_elsewhere = parts.is_elsewhere || message.integer() != 0;
         break;
       default:

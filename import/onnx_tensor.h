@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "import/wire_reader.h"
 #include "runtime/model/tensor.h"
+#include "runtime/onnx/wire_reader.h"
 
 namespace winnow {
 

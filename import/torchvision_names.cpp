@@ -1,10 +1,11 @@
-// graph_for_weights: what torchvision calls the layers of our built-in networks.
+// graph_for_weights: built-in networks for weights under torchvision's names.
 #include <algorithm>
 #include <string>
 
 #include "import/weights_import.h"
 #include "runtime/model/architectures.h"
 #include "runtime/model/graph_edit.h"
+#include "runtime/model/torchvision_names.h"
 
 namespace winnow {
 namespace {
@@ -23,28 +24,9 @@ Graph without_batch_norms(Graph graph) {
   return std::move(model.graph);
 }
 
-// torchvision numbers the nodes of its VGG networks: features before the flatten, then linear
-// layers with a relu and a dropout between them. The short form for small images has one linear
-// layer.
-NameMap vgg_names(const Graph& graph) {
-  NameMap names;
-  int feature = 0;
-  int layer = 0;
-  for (const Node& node : graph.nodes) {
-    if (std::holds_alternative<Input>(node.op)) continue;
-    if (std::holds_alternative<Linear>(node.op)) {
-      const std::string number = std::to_string(3 * layer++);
-      names[node.name == "fc" ? "classifier" : "classifier." + number] = node.name;
-    } else {
-      names["features." + std::to_string(feature++)] = node.name;
-    }
-  }
-  return names;
-}
-
 // Names of ours that the file uses itself stay as they are.
-void add_names(const NameMap& more, const SafetensorsFile& weights, NameMap& names) {
-  for (const auto& [theirs, ours] : more) {
+void add_torchvision_names(const Graph& graph, const SafetensorsFile& weights, NameMap& names) {
+  for (const auto& [ours, theirs] : torchvision_layers(graph).names) {
     if (weights.tensors.contains(theirs + ".weight")) names.emplace(theirs, ours);
   }
 }
@@ -84,7 +66,7 @@ Graph graph_for_weights(const std::string& architecture, Shape input,
     return is_plain ? without_batch_norms(std::move(graph)) : graph;
   };
   Graph graph = build();
-  if (architecture == "vgg16") add_names(vgg_names(graph), weights, names);
+  add_torchvision_names(graph, weights, names);
   const Tensor* last = tensor_for(graph.nodes.back().name, ".weight", weights, names);
   if (last && last->shape().size() == 2 && last->shape()[0] > 0) {
     options.classes = last->shape()[0];

@@ -17,6 +17,7 @@ allow(runtime)  # the public API and the programs; nothing outside runtime/
 allow(runtime/base)
 allow(runtime/model runtime/base)
 allow(runtime/images runtime/base)
+allow(runtime/onnx runtime/base)
 allow(runtime/plan ${model})
 allow(runtime/reference ${model} runtime/plan)
 allow(runtime/verify ${model} runtime/plan runtime/reference)
@@ -56,9 +57,9 @@ allow(prune/config ${model} prune/evolution prune/data
 allow(prune/training ${model} runtime/images prune/evolution prune/data prune/config)
 allow(quantize ${model} runtime/images runtime/cli runtime/report
   prune/training prune/data prune/config)
-allow(export ${model} runtime/cli runtime/report)
+allow(export ${model} runtime/onnx runtime/cli runtime/report)
 allow(python/binding ${model} runtime/plan runtime/verify runtime/engine.h)
-allow(import ${model} runtime/cli prune/config/graph_reader.h prune/config/yaml_document.h)
+allow(import ${model} runtime/onnx runtime/cli prune/config/graph_reader.h prune/config/yaml_document.h)
 
 set(top_level runtime prune quantize export import python)
 set(torch_headers "^(torch|ATen|c10)/")

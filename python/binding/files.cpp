@@ -61,10 +61,7 @@ nb::dict read_checkpoint(const std::string& path) {
   nb::dict facts = facts_of(model), parameters, masks;
   for (const Node& node : model.graph.nodes) {
     for (const Parameter& parameter : parameters_of(node)) {
-      const bool is_weight =
-          parameter.name == node.name + ".weight" && !model.tensors.contains(parameter.name);
-      const Tensor tensor =
-          is_weight ? weight_of(model, node.name) : model.tensors.at(parameter.name);
+      const Tensor tensor = parameter_of(model, node, parameter);
       parameters[parameter.name.c_str()] = array_of(to_floats(tensor), parameter.shape);
     }
     const auto mask = model.tensors.find(node.name + ".weight.mask");

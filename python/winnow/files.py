@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from typing import Union
+from typing import Any, Union
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class Network:
     masks: by node, True where its weight is kept, in the weight's shape; nodes without are dense.
     """
 
-    graph: dict
+    graph: dict[str, Any]
     parameters: dict[str, np.ndarray]
     masks: dict[str, np.ndarray] = field(default_factory=dict)
     classes: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Network:
         return removed / max(1, sum(w.size for w in weights))
 
 
-def read(path: Union[str, os.PathLike]) -> Network:
+def read(path: Union[str, os.PathLike[str]]) -> Network:
     """Reads a deployed model (.wnw) or a checkpoint (.safetensors), by its name's end.
 
     A deployed model's masks are where its weights are not 0. Raises Error(BAD_FILE).
@@ -54,7 +54,7 @@ def read(path: Union[str, os.PathLike]) -> Network:
                    facts["metadata"])
 
 
-def to_state_dict(checkpoint: Union[str, os.PathLike, Network]) -> dict[str, np.ndarray]:
+def to_state_dict(checkpoint: Union[str, os.PathLike[str], Network]) -> dict[str, np.ndarray]:
     """The parameters by name, for torch.nn.Module.load_state_dict after torch.from_numpy of each.
 
     Names are those of the graph's nodes: "conv1.weight", "bn1.running_mean".
@@ -63,6 +63,6 @@ def to_state_dict(checkpoint: Union[str, os.PathLike, Network]) -> dict[str, np.
     return dict(network.parameters)
 
 
-def _expanded(mask: np.ndarray, vector: int, shape: tuple) -> np.ndarray:
+def _expanded(mask: np.ndarray, vector: int, shape: tuple[int, ...]) -> np.ndarray:
     """A mask bit for `vector` neighbouring output channels, as one for each weight."""
     return np.repeat(mask.astype(bool), vector, axis=0)[: shape[0]].reshape(shape)

@@ -13,14 +13,14 @@ from .errors import Code, Error
 
 
 def load(
-    model: Union[str, os.PathLike, bytes],
+    model: Union[str, os.PathLike[str], bytes],
     device: str = "auto",
     *,
     batch: int = 1,
     precision: str = "f32",
     threads: int = 0,
     max_model_bytes: int = 0,
-    cache: Union[str, os.PathLike, None] = None,
+    cache: Union[str, os.PathLike[str], None] = None,
     fixed_batch: bool = False,
 ) -> Model:
     """Loads a model file, or the bytes of one, and plans it.
@@ -81,10 +81,12 @@ class Model:
 
     @property
     def output_shape(self) -> tuple[int, ...]:
+        """Of a sample: (classes,) as a rule."""
         return tuple(self._engine.output_shape)
 
     @property
     def batch(self) -> int:
+        """Samples that run at a time; more are run one batch after another."""
         return self._engine.batch
 
     @property
@@ -113,14 +115,14 @@ class Model:
         return self._engine.notice
 
     @property
-    def plan(self) -> dict:
+    def plan(self) -> dict[str, Any]:
         """What runs where and why: the layers' kernels, and what they were chosen from."""
         return json.loads(self._engine.plan)
 
     def __repr__(self) -> str:
         return f"<winnow.Model {self.input_shape} -> {self.output_shape} on {self.device}>"
 
-    def _is_single(self, shape: tuple) -> bool:
+    def _is_single(self, shape: tuple[int, ...]) -> bool:
         if tuple(shape) == self.input_shape:
             return True
         if len(shape) == 0 or tuple(shape[1:]) != self.input_shape:

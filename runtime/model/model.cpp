@@ -49,6 +49,11 @@ Tensor weight_of(const Model& model, const std::string& name) {
                                               : scaled<std::int8_t>(parts);
 }
 
+Tensor parameter_of(const Model& model, const Node& node, const Parameter& parameter) {
+  const bool is_weight = parameter.name == weight_name(node) && has_prunable_weight(node);
+  return is_weight ? weight_of(model, node.name) : model.tensors.at(parameter.name);
+}
+
 double sparsity(const Model& model) {
   std::int64_t masked = 0;
   std::int64_t all = 0;

@@ -44,6 +44,9 @@ struct Model {
 // Throws Error{bad_file} if it is missing or damaged.
 Tensor weight_of(const Model& model, const std::string& name);
 
+// A parameter of `node`, of those that parameters_of() lists; a weight as weight_of() gives it.
+Tensor parameter_of(const Model& model, const Node& node, const Parameter& parameter);
+
 // Fraction of weights (conv and linear, biases aside) that are masked, over the whole model.
 double sparsity(const Model& model);
 

@@ -1,39 +1,16 @@
 #include "runtime/report/report.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/base/file.h"
-#include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
 #include "runtime/report/chart.h"
+#include "runtime/report/fact_text.h"
 
 namespace winnow {
 namespace {
 
 using Row = std::pair<std::string, std::string>;
-
-constexpr double kLargestWritten = 1e15;  // with all digits; no result is larger
-
-std::string decimal(double value, int digits) {
-  return std::abs(value) <= kLargestWritten ? fixed(value, digits) : general(value, 4);
-}
-
-std::string percent(std::optional<double> fraction) {
-  return fraction ? decimal(100 * *fraction, 2) + " %" : "-";
-}
-
-std::string bytes(std::optional<double> count) {
-  return count ? decimal(*count, 0) + " bytes" : "-";
-}
-
-std::string ratio(std::optional<double> whole, std::optional<double> part) {
-  return whole && part && *part > 0 ? " (" + decimal(*whole / *part, 1) + "x smaller)" : "";
-}
-
-std::string per_image(std::optional<double> batch_ms, std::int64_t batch) {
-  return batch_ms ? decimal(*batch_ms / static_cast<double>(batch), 4) + " ms" : "-";
-}
 
 // "vgg16, vgg on cifar10 in data": what is known of it.
 std::string run_text(const RunFacts& facts) {

@@ -66,6 +66,15 @@ bool with_json(const std::string& path, const std::function<void(const Json&)>& 
   return true;
 }
 
+void add_stage(RunFacts& facts, const std::string& stage, const Json& json) {
+  StageFacts added{stage, {}};
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_string()) added.values[key] = value.get<std::string>();
+    if (value.is_number() || value.is_boolean()) added.values[key] = value.dump();
+  }
+  facts.stages.push_back(std::move(added));
+}
+
 LayerFacts& layer_called(RunFacts& facts, const std::string& name) {
   for (LayerFacts& layer : facts.layers) {
     if (layer.name == name) return layer;
@@ -174,17 +183,24 @@ RunFacts read_run_facts(const std::string& folder) {
   RunFacts facts;
   const auto in_folder = [&](const char* name) { return folder + "/" + name; };
   const std::string prune = in_folder("prune.json"), bench = in_folder("bench.json");
-  bool any = with_json(prune, [&](const Json& j) { add_prune(facts, j, prune); });
-  any |= with_json(in_folder("quantize.json"), [&](const Json& j) {
+  const auto with_stage = [&](const char* stage, const std::function<void(const Json&)>& use) {
+    return with_json(in_folder(stage) + ".json", [&](const Json& json) {
+      use(json);
+      const bool is_list = json.is_array() && !json.empty();
+      add_stage(facts, stage, is_list ? json.front() : json);
+    });
+  };
+  bool any = with_stage("prune", [&](const Json& j) { add_prune(facts, j, prune); });
+  any |= with_stage("quantize", [&](const Json& j) {
     facts.scheme = text(j, "scheme");
     facts.quantized_accuracy = percent(j, "accuracy_after");
   });
-  any |= with_json(in_folder("export.json"), [&](const Json& j) { add_export(facts, j); });
-  any |= with_json(in_folder("run.json"), [&](const Json& j) {
+  any |= with_stage("export", [&](const Json& j) { add_export(facts, j); });
+  any |= with_stage("run", [&](const Json& j) {
     facts.deployed_accuracy = percent(j, "accuracy");
     facts.deployed_device = text(j, "device");
   });
-  any |= with_json(bench, [&](const Json& j) { add_bench(facts, j, bench); });
+  any |= with_stage("bench", [&](const Json& j) { add_bench(facts, j, bench); });
   any |= add_metrics(facts, in_folder("metrics.jsonl"));
   if (!any) {
     fail(ErrorCode::bad_file, folder, ": no run folder: none of prune.json, quantize.json, ",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,13 @@ struct IterationPoint {
   std::string action;
 };
 
+// The numbers and texts that a stage's summary has at its top, as text by key. Of bench: those of
+// its first batch size.
+struct StageFacts {
+  std::string stage;  // "prune"
+  std::map<std::string, std::string> values;
+};
+
 struct RunFacts {
   std::string name, network, data, scheme, model_file, config_text;
   std::optional<double> dense_accuracy, pruned_accuracy;  // fractions, test set
@@ -55,6 +63,7 @@ struct RunFacts {
   std::optional<double> sparsity;
   std::optional<double> file_bytes, dense_f32_bytes;
   std::string deployed_device;
+  std::vector<StageFacts> stages;  // those that left a summary, in the order of the pipeline
   std::vector<LayerFacts> layers;
   std::vector<BatchFacts> batches;
   std::vector<EpochPoint> epochs;

@@ -92,7 +92,8 @@ Json export_json() {
   kill_channels(model, "fc1", 2, 1, 0);
   save_model(directory / "m.safetensors", model);
   return json_of(program("export") + " --in " + (directory / "m.safetensors") + " -o " +
-                 (directory / "m.wnw") + " --json -");
+                 (directory / "m.wnw") + " --onnx " + (directory / "m.onnx") + " --safetensors " +
+                 (directory / "t.safetensors") + " --json -");
 }
 
 // Weights under our own names and one tensor that nothing takes.

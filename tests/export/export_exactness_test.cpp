@@ -189,7 +189,7 @@ TEST_CASE("channel scales are deployed, and go with the channels that are remove
 
     const ExportedModel cut = exported_equal(quantized);
     REQUIRE(!cut.removed.empty());
-    const ExportReport report = make_report(quantized, cut, "m.wnw", 1);
+    const ExportReport report = make_report(quantized, cut, {{"m.wnw", 1}, {}, {}});
     CHECK(report.layers[1].channel_scales == 24);
     CHECK(report_table(report).find("codebook4 scaled") != std::string::npos);
     const auto& left = std::get<CsrWeight>(cut.model.weights.at("conv2.weight"));
@@ -269,7 +269,7 @@ TEST_CASE("the report compares stored bytes with the network as it was trained")
   }
   const ExportedModel exported = exported_equal(model);
   const auto bytes = static_cast<std::int64_t>(serialize_model_file(exported.model).size());
-  const ExportReport report = make_report(model, exported, "m.wnw", bytes);
+  const ExportReport report = make_report(model, exported, {{"m.wnw", bytes}, {}, {}});
   REQUIRE(report.layers.size() == 2);
   CHECK(report.layers[0].shape == Shape{12, 3, 3, 3});
   CHECK(report.layers[0].dense_f32_bytes == 4 * 16 * 27);

@@ -9,7 +9,6 @@ difference is a failure. Needs numpy, onnx and onnxruntime; without them it prin
 """
 import argparse
 import collections
-import ctypes
 import glob
 import os
 import subprocess
@@ -25,45 +24,14 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(0)
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python"))
+from c_library import Library  # noqa: E402
+
 TOLERANCE = 1e-4  # of the norm; sums are in another order
 LAYERS = ("conv_", "basic_conv", "gemm_", "matmul_2d", "batchnorm_", "relu", "clip", "maxpool_", "averagepool_",
           "globalaveragepool", "globalmaxpool", "add", "sum_", "sub", "mul", "div", "concat_", "flatten_", "reshape_",
           "identity", "dropout_", "softmax_", "constant_pad", "reduce_mean_", "reduce_max_", "squeeze", "unsqueeze",
           "transpose_")
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("device", ctypes.c_char_p), ("batch", ctypes.c_int64),
-                ("precision", ctypes.c_int32), ("threads", ctypes.c_int32), ("rest", ctypes.c_uint64 * 3)]
-
-
-class Library:
-    """The C library, by ctypes."""
-
-    def __init__(self, path):
-        self.c = ctypes.CDLL(path)
-        self.c.winnow_last_error.restype = ctypes.c_char_p
-        for name in ("winnow_input_size", "winnow_output_size"):
-            getattr(self.c, name).restype = ctypes.c_int64
-            getattr(self.c, name).argtypes = [ctypes.c_void_p]
-
-    def run(self, model, values):
-        """values: [N, ...] floats -> [N, outputs]"""
-        options = Options(ctypes.sizeof(Options), b"cpu", len(values))
-        engine = ctypes.c_void_p()
-        if self.c.winnow_load(model.encode(), ctypes.byref(options), ctypes.byref(engine)) != 0:
-            raise RuntimeError("load: " + self.c.winnow_last_error().decode())
-        values = np.ascontiguousarray(values, np.float32)
-        assert self.c.winnow_input_size(engine) * len(values) == values.size
-        result = np.empty((len(values), self.c.winnow_output_size(engine)), np.float32)
-        pointer = ctypes.POINTER(ctypes.c_float)
-        status = self.c.winnow_run(engine, values.ctypes.data_as(pointer), ctypes.c_int64(len(values)),
-                                   result.ctypes.data_as(pointer))
-        self.c.winnow_free.argtypes = [ctypes.c_void_p]
-        self.c.winnow_free(engine)
-        if status != 0:
-            raise RuntimeError("run: " + self.c.winnow_last_error().decode())
-        return result
 
 
 class Comparison:

@@ -1,20 +1,32 @@
-"""The Python package as a user has it: `package_test.py MODEL CHECKPOINT` in the environment where it is installed."""
-import json
-import struct
+"""The Python package as a user has it: `package_test.py MODEL EXPORT FOLDER` in the environment where it is installed.
+
+EXPORT is the program; FOLDER takes what the tests write.
+"""
+import ctypes
+import inspect
+import os
+import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import numpy as np
+from checkpoints import write_checkpoint
 
 import winnow
 
-MODEL, CHECKPOINT = sys.argv.pop(1), sys.argv.pop(1)  # the latter is written
+MODEL, EXPORT, FOLDER = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
+CHECKPOINT = os.path.join(FOLDER, "checkpoint.safetensors")
 
 try:
     import torch
 except ImportError:
     torch = None
+try:
+    import onnxruntime
+except ImportError:
+    onnxruntime = None
 
 
 def bytes_of(samples):
@@ -25,30 +37,45 @@ def normalised(bytes_):
     return (bytes_.astype(np.float32) / np.float32(255) - np.float32(0.5)) / np.float32(0.25)
 
 
-def write_checkpoint(path):
-    """A convolution of 3 channels with a mask for pairs that 8 channels share, and a linear layer."""
+def write_network():
+    """A convolution of 3 channels with a mask for pairs that 8 channels share, a relu and a linear layer."""
     nodes = [{"name": "input", "op": "input", "shape": [2, 2, 2]},
              {"name": "conv", "op": "conv2d", "inputs": ["input"], "in_channels": 2, "out_channels": 3, "kernel": 1},
-             {"name": "flat", "op": "flatten", "inputs": ["conv"]},
+             {"name": "relu", "op": "relu", "inputs": ["conv"]},
+             {"name": "flat", "op": "flatten", "inputs": ["relu"]},
              {"name": "fc", "op": "linear", "inputs": ["flat"], "in_features": 12, "out_features": 2}]
     mask = np.array([1, 0], np.uint8).reshape(1, 2, 1, 1)
     tensors = {"conv.weight": np.arange(1, 7, dtype=np.float32).reshape(3, 2, 1, 1) * mask, "conv.bias": np.ones(3, np.float32),
-               "fc.weight": np.ones((2, 12), np.float32), "fc.bias": np.zeros(2, np.float32), "conv.weight.mask": mask}
-    state = {"activation_bits": 0, "activation_frac": {}, "classes": [], "mask_vector": {"conv": 8},
-             "preprocessing": {"mean": [], "deviation": []}}
-    header = {"__metadata__": {"winnow.format": "1", "winnow.state": json.dumps(state),
-                               "winnow.graph": json.dumps({"name": "net", "nodes": nodes})}}
-    offset = 0
-    for name, tensor in tensors.items():
-        kind = "U8" if tensor.dtype == np.uint8 else "F32"
-        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [offset, offset + tensor.nbytes]}
-        offset += tensor.nbytes
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for tensor in tensors.values():
-            file.write(tensor.tobytes())
+               "fc.weight": np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 12), "fc.bias": np.zeros(2, np.float32),
+               "conv.weight.mask": mask}
+    write_checkpoint(CHECKPOINT, {"name": "net", "nodes": nodes}, tensors, {"conv": 8})
     return tensors
+
+
+def exported():
+    """The network as a model file and as ONNX."""
+    write_network()
+    paths = [os.path.join(FOLDER, name) for name in ("net.wnw", "net.onnx")]
+    subprocess.run([EXPORT, "--in", CHECKPOINT, "-o", paths[0], "--onnx", paths[1]], check=True, capture_output=True)
+    return paths
+
+
+def times_during(call):
+    """When this thread could run while another made the call, as shares of the call's time."""
+    span, ticks = [], []
+
+    def work():
+        span.append(time.perf_counter())
+        call()
+        span.append(time.perf_counter())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        ticks.append(time.perf_counter())
+        time.sleep(0.001)
+    begin, end = span
+    return [(tick - begin) / (end - begin) for tick in ticks if begin < tick < end], end - begin
 
 
 class Models(unittest.TestCase):
@@ -108,6 +135,40 @@ class Models(unittest.TestCase):
             thread.join()
         self.assertEqual(wrong, [])
 
+    def test_other_threads_run_meanwhile(self):
+        samples = 1024
+        while True:  # until the call takes long enough to be interrupted by the system's clock
+            ticks, seconds = times_during(lambda: self.model(np.zeros((samples, 1, 3, 3), np.float32)))
+            if seconds > 0.3:
+                break
+            samples *= 2
+        self.assertTrue(any(0.25 < tick < 0.75 for tick in ticks), f"{len(ticks)} ticks in {seconds} s")
+        # A call that keeps Python's lock lets nothing through: the measure above can fail.
+        ticks, _ = times_during(lambda: ctypes.PyDLL(None).usleep(300000))
+        self.assertFalse(any(0.25 < tick < 0.75 for tick in ticks))
+
+    @unittest.skipIf(onnxruntime is None, "onnxruntime is not installed")
+    def test_same_as_onnx_runtime(self):
+        model, onnx = exported()
+        x = np.random.default_rng(1).standard_normal((5, 2, 2, 2)).astype(np.float32)
+        session = onnxruntime.InferenceSession(onnx, providers=["CPUExecutionProvider"])
+        np.testing.assert_allclose(winnow.load(model, device="cpu", batch=2)(x), session.run(None, {"input": x})[0],
+                                   rtol=1e-5, atol=1e-5)
+
+    @unittest.skipIf(torch is None, "torch is not installed")
+    def test_same_as_torch(self):
+        model, _ = exported()
+        module = torch.nn.Sequential()
+        for name, layer in (("conv", torch.nn.Conv2d(2, 3, 1)), ("relu", torch.nn.ReLU()), ("flat", torch.nn.Flatten()),
+                            ("fc", torch.nn.Linear(12, 2))):
+            module.add_module(name, layer)
+        state = winnow.to_state_dict(CHECKPOINT)
+        module.load_state_dict({name: torch.from_numpy(values) for name, values in state.items()}, strict=True)
+        x = torch.from_numpy(np.random.default_rng(1).standard_normal((5, 2, 2, 2)).astype(np.float32))
+        with torch.no_grad():
+            expected = module(x)
+        torch.testing.assert_close(winnow.load(model, device="cpu", batch=2)(x), expected, rtol=1e-5, atol=1e-5)
+
     @unittest.skipIf(torch is None, "torch is not installed")
     def test_torch_in_torch_out(self):
         x = torch.from_numpy(normalised(bytes_of(3)))
@@ -165,18 +226,41 @@ class Files(unittest.TestCase):
         self.assertAlmostEqual(network.sparsity, 5 / 24)
 
     def test_a_checkpoint_and_its_state_dict(self):
-        tensors = write_checkpoint(CHECKPOINT)
+        tensors = write_network()
         network = winnow.read(CHECKPOINT)
         expected = np.array([True, False] * 3).reshape(3, 2, 1, 1)
         np.testing.assert_array_equal(network.masks["conv"], expected)
         self.assertAlmostEqual(network.sparsity, 3 / 30)
-        state = winnow.to_state_dict(CHECKPOINT)
-        self.assertEqual(sorted(state), ["conv.bias", "conv.weight", "fc.bias", "fc.weight"])
-        for name, values in state.items():
-            np.testing.assert_array_equal(values, tensors[name])
-        if torch is not None:
-            module = torch.nn.ModuleDict({"conv": torch.nn.Conv2d(2, 3, 1), "fc": torch.nn.Linear(12, 2)})
-            module.load_state_dict({name: torch.from_numpy(values) for name, values in state.items()})
+        self.assertEqual([node["name"] for node in network.graph["nodes"]], ["input", "conv", "relu", "flat", "fc"])
+        for state in (winnow.to_state_dict(CHECKPOINT), winnow.to_state_dict(network)):
+            self.assertEqual(sorted(state), ["conv.bias", "conv.weight", "fc.bias", "fc.weight"])
+            for name, values in state.items():
+                np.testing.assert_array_equal(values, tensors[name])
+
+
+class Interface(unittest.TestCase):
+    """What editors and help() show."""
+
+    def test_everything_public_has_a_docstring_and_types(self):
+        self.assertTrue(os.path.exists(os.path.join(os.path.dirname(winnow.__file__), "py.typed")))
+        for name in winnow.__all__:
+            self.assertTrue(inspect.getdoc(getattr(winnow, name)), name)
+        functions = {"load": winnow.load, "read": winnow.read, "to_state_dict": winnow.to_state_dict}
+        for owner in (winnow.Model, winnow.Network):
+            for name, member in vars(owner).items():
+                if isinstance(member, property):
+                    functions[f"{owner.__name__}.{name}"] = member.fget
+                elif inspect.isfunction(member) and (name == "__call__" or not name.startswith("_")):
+                    functions[f"{owner.__name__}.{name}"] = member
+        self.assertIn("Model.verify", functions)
+        self.assertIn("Network.sparsity", functions)
+        for name, function in functions.items():
+            self.assertTrue(function.__doc__, f"{name} has no docstring")
+            hints = inspect.signature(function)
+            self.assertIsNot(hints.return_annotation, inspect.Signature.empty, f"{name} does not say what it returns")
+            for parameter in hints.parameters.values():
+                is_typed = parameter.name == "self" or parameter.annotation is not inspect.Parameter.empty
+                self.assertTrue(is_typed, f"{name}: {parameter.name} has no type")
 
 
 if __name__ == "__main__":

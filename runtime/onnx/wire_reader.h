@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/onnx/wire_type.h"
+
 namespace winnow {
 
 // One message. Every length is compared with the bytes that are left before it is believed.
@@ -36,15 +38,13 @@ class WireReader {
   const std::string& file() const { return file_; }
 
  private:
-  enum class Type { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
   template <typename... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const;
   std::uint64_t read_varint();
   std::span<const std::byte> take(std::uint64_t count);
-  void require(Type wanted) const;
+  void require(WireType wanted) const;
   template <typename T>
-  void append_fixed(std::vector<T>& values, Type single) const;
+  void append_fixed(std::vector<T>& values, WireType single) const;
 
   std::span<const std::byte> all_;
   std::string file_;
@@ -53,7 +53,7 @@ class WireReader {
   std::size_t position_ = 0;
   std::size_t begin_ = 0;  // of the current field
   std::uint32_t number_ = 0;
-  Type type_ = Type::varint;
+  WireType type_ = WireType::varint;
   std::uint64_t varint_ = 0;
   std::span<const std::byte> bytes_;
 };

@@ -1,4 +1,4 @@
-#include "import/wire_reader.h"
+#include "runtime/onnx/wire_reader.h"
 
 #include <array>
 #include <cstring>
@@ -64,21 +64,18 @@ bool WireReader::next() {
     refuse("found field number ", tag >> 3, ", expected one from 1 to ", kHighestNumber);
   }
   number_ = static_cast<std::uint32_t>(tag >> 3);
-  switch (tag & 7) {
-    case 0:
-      type_ = Type::varint;
+  type_ = static_cast<WireType>(tag & 7);
+  switch (type_) {
+    case WireType::varint:
       varint_ = read_varint();
       return true;
-    case 1:
-      type_ = Type::fixed64;
+    case WireType::fixed64:
       bytes_ = take(8);
       return true;
-    case 2:
-      type_ = Type::bytes;
+    case WireType::bytes:
       bytes_ = take(read_varint());
       return true;
-    case 5:
-      type_ = Type::fixed32;
+    case WireType::fixed32:
       bytes_ = take(4);
       return true;
     default:
@@ -86,24 +83,24 @@ bool WireReader::next() {
   }
 }
 
-void WireReader::require(Type wanted) const {
+void WireReader::require(WireType wanted) const {
   if (type_ == wanted) return;
   refuse("field ", number_, " has the wire type ", static_cast<int>(type_), ", expected ",
          static_cast<int>(wanted));
 }
 
 std::int64_t WireReader::integer() const {
-  require(Type::varint);
+  require(WireType::varint);
   return static_cast<std::int64_t>(varint_);
 }
 
 float WireReader::real() const {
-  require(Type::fixed32);
+  require(WireType::fixed32);
   return value_of<float>(bytes_);
 }
 
 std::span<const std::byte> WireReader::bytes() const {
-  require(Type::bytes);
+  require(WireType::bytes);
   return bytes_;
 }
 
@@ -124,7 +121,7 @@ WireReader WireReader::message(std::string name) const {
 }
 
 void WireReader::append_integers(std::vector<std::int64_t>& values) const {
-  if (type_ == Type::varint) {
+  if (type_ == WireType::varint) {
     values.push_back(integer());
     return;
   }
@@ -136,8 +133,8 @@ void WireReader::append_integers(std::vector<std::int64_t>& values) const {
 }
 
 template <typename T>
-void WireReader::append_fixed(std::vector<T>& values, Type single) const {
-  if (type_ != single) require(Type::bytes);
+void WireReader::append_fixed(std::vector<T>& values, WireType single) const {
+  if (type_ != single) require(WireType::bytes);
   if (bytes_.size() % sizeof(T) != 0) {
     refuse("field ", number_, " is ", bytes_.size(), " bytes long, expected a multiple of ",
            sizeof(T));
@@ -148,11 +145,11 @@ void WireReader::append_fixed(std::vector<T>& values, Type single) const {
 }
 
 void WireReader::append_floats(std::vector<float>& values) const {
-  append_fixed(values, Type::fixed32);
+  append_fixed(values, WireType::fixed32);
 }
 
 void WireReader::append_doubles(std::vector<double>& values) const {
-  append_fixed(values, Type::fixed64);
+  append_fixed(values, WireType::fixed64);
 }
 
 }  // namespace winnow
