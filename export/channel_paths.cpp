@@ -65,6 +65,14 @@ class PathFinder {
   const std::vector<Shape>& shapes_;
 };
 
+// Whether zeros of the padding count in some of its averages.
+bool averages_zeros(const Node& node) {
+  const auto* pool = std::get_if<Pool>(&node.op);
+  const Pair none = {0, 0};
+  return pool && pool->kind == PoolKind::average && pool->counts_padding &&
+         (pool->padding != none || pool->padding_end.value_or(none) != none);
+}
+
 }  // namespace
 
 std::optional<std::vector<ChannelPath>> channel_paths(const Graph& graph,
@@ -76,11 +84,11 @@ std::optional<std::vector<ChannelPath>> channel_paths(const Graph& graph,
 }
 
 std::optional<double> constant_behind(const Node& node, double constant) {
-  if (std::holds_alternative<Relu>(node.op)) return std::max(0.0, constant);
-  const auto* pool = std::get_if<Pool>(&node.op);
-  const bool averages_zeros =
-      pool && pool->kind == PoolKind::average && (pool->padding[0] > 0 || pool->padding[1] > 0);
-  if (averages_zeros && constant != 0) return std::nullopt;
+  if (const auto* relu = std::get_if<Relu>(&node.op)) {
+    const double positive = std::max(0.0, constant);
+    return std::min(positive, relu->max_value.value_or(positive));
+  }
+  if (averages_zeros(node) && constant != 0) return std::nullopt;
   return constant;
 }
 

@@ -22,9 +22,9 @@ std::vector<std::int64_t> extents(Pair pair, int rank) {
 }
 
 // ONNX lists all begins, then all ends.
-std::vector<std::int64_t> pads(Pair padding, int rank) {
-  std::vector<std::int64_t> both = extents(padding, rank);
-  both.insert(both.end(), both.begin(), both.begin() + rank);
+std::vector<std::int64_t> pads(Pair begin, Pair end, int rank) {
+  std::vector<std::int64_t> both = extents(begin, rank);
+  for (const std::int64_t size : extents(end, rank)) both.push_back(size);
   return both;
 }
 
@@ -59,7 +59,7 @@ class NodeWriter {
     add("Conv", inputs_and_parameters(),
         {onnx_attribute("kernel_shape", extents(op.kernel, op.rank)),
          onnx_attribute("strides", extents(op.stride, op.rank)),
-         onnx_attribute("pads", pads(op.padding, op.rank)),
+         onnx_attribute("pads", pads(op.padding, op.padding, op.rank)),
          onnx_attribute("dilations", extents(op.dilation, op.rank)),
          onnx_attribute("group", op.groups)});
   }
@@ -68,15 +68,26 @@ class NodeWriter {
     add("Gemm", inputs_and_parameters(), {onnx_attribute("transB", 1)});
   }
 
-  void operator()(const Relu&) { add("Relu", inputs(), {}); }
+  void operator()(const Relu& op) {
+    if (!op.max_value) return add("Relu", inputs(), {});
+    std::vector<std::string> names = inputs();
+    for (const double bound : {0.0, *op.max_value}) {
+      names.push_back(unique(node_->name + (bound == 0 ? "/min" : "/max")));
+      graph_.add_constant(names.back(), {}, {static_cast<float>(bound)});
+    }
+    add("Clip", names, {});
+  }
 
   void operator()(const Pool& op) {
     std::vector<WireWriter> attributes = {
         onnx_attribute("kernel_shape", extents(op.kernel, op.rank)),
         onnx_attribute("strides", extents(op.stride, op.rank)),
-        onnx_attribute("pads", pads(op.padding, op.rank))};
+        onnx_attribute("pads", pads(op.padding, op.padding_end.value_or(op.padding), op.rank))};
+    if (op.rounds_up) attributes.push_back(onnx_attribute("ceil_mode", 1));
     const bool is_average = op.kind == PoolKind::average;
-    if (is_average) attributes.push_back(onnx_attribute("count_include_pad", 1));
+    if (is_average) {
+      attributes.push_back(onnx_attribute("count_include_pad", op.counts_padding ? 1 : 0));
+    }
     add(is_average ? "AveragePool" : "MaxPool", inputs(), attributes);
   }
 

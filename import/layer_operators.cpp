@@ -107,12 +107,12 @@ OnnxValue clip(const OnnxCall& call) {
   constexpr float kLargest = std::numeric_limits<float>::max();
   const float low = call.number(1, call.real("min", -kLargest));
   const float high = call.number(2, call.real("max", kLargest));
-  if (high < kLargest) {
-    call.refuse("clips at ", high, " (as relu6 does), expected no upper bound");
-  }
-  if (low == 0) return relu(call);
-  if (low <= -kLargest) return call.value(0);
-  call.refuse("clips at ", low, " from below, expected 0");
+  const bool is_bounded = !(high >= kLargest);  // not a number is refused by the graph
+  if (low <= -kLargest && !is_bounded) return call.value(0);
+  if (low != 0) call.refuse("clips at ", low, " from below, expected 0");
+  Relu op;
+  if (is_bounded) op.max_value = static_cast<double>(high);
+  return same_shape(call, op);
 }
 
 // Before set 13 everything from the axis on was one dimension.

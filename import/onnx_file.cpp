@@ -187,12 +187,15 @@ void read_opset(WireReader message, OnnxModel& model) {
 }  // namespace
 
 OnnxModel read_onnx(const std::string& path) {
-  const MappedFile mapped(path);
-  const std::string kind = file_kind(mapped.bytes());
+  return parse_onnx(MappedFile(path).bytes(), path);
+}
+
+OnnxModel parse_onnx(std::span<const std::byte> bytes, const std::string& path) {
+  const std::string kind = file_kind(bytes);
   if (!kind.empty() && kind != "an ONNX model") {
     fail(ErrorCode::bad_file, path, ": byte 0: no ONNX file, but ", kind);
   }
-  WireReader message(mapped.bytes(), path, "model");
+  WireReader message(bytes, path, "model");
   OnnxModel model;
   bool has_graph = false;
   while (message.next()) {

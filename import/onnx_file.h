@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,5 +53,8 @@ struct OnnxModel {
 // Throws Error{bad_file} with file, place, what was found and what was expected. Memory stays
 // within a small multiple of the file's size, whatever the file says.
 OnnxModel read_onnx(const std::string& path);
+
+// The same of a file's bytes; messages name it `path`.
+OnnxModel parse_onnx(std::span<const std::byte> bytes, const std::string& path);
 
 }  // namespace winnow

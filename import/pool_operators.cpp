@@ -1,48 +1,53 @@
-// Pooling. The graph pools with padding that is the same on both sides and rounds output sizes
-// down; what ONNX says otherwise is taken where it comes to the same.
+// Pooling.
 #include <algorithm>
 #include <string>
 
 #include "import/onnx_window.h"
 #include "import/operator_table.h"
+#include "runtime/model/pool_axis.h"
 
 namespace winnow {
 namespace {
 
-// The number of windows that ONNX asks for: those of ceil_mode begin within the input or the
-// padding before it.
-std::int64_t output_count(const OnnxWindow& window, bool rounds_up) {
-  const std::int64_t room = window.size + window.begin + window.end - window.extent();
-  if (room < 0) return 0;
-  if (!rounds_up) return room / window.stride + 1;
-  const std::int64_t count = (room + window.stride - 1) / window.stride + 1;
-  const bool last_is_outside = (count - 1) * window.stride >= window.size + window.begin;
-  return last_is_outside ? count - 1 : count;
+// Whether both have the same windows, which count the same positions.
+bool pool_alike(const Pool& a, const Pool& b, const std::vector<OnnxWindow>& windows) {
+  for (std::size_t d = 0; d < windows.size(); ++d) {
+    const std::size_t axis = 2 - windows.size() + d;
+    const PoolAxis one = pool_axis(a, axis, windows[d].size);
+    const PoolAxis other = pool_axis(b, axis, windows[d].size);
+    if (one.positions() != other.positions()) return false;
+    for (std::int64_t i = 0; a.kind == PoolKind::average && i < one.positions(); ++i) {
+      if (one.counted(i) != other.counted(i)) return false;
+    }
+  }
+  return true;
 }
 
-void require_same_windows(const OnnxCall& call, const OnnxWindow& window, bool rounds_up) {
-  if (window.dilation != 1) call.refuse("dilation ", window.dilation, ", expected 1");
-  const OnnxWindow symmetric{window.size, window.kernel, window.stride,
-                             1,           window.begin,  window.begin};
-  const std::int64_t wanted = output_count(window, rounds_up);
-  const std::int64_t found = output_count(symmetric, false);
-  if (wanted == found && wanted > 0) return;
-  call.refuse(rounds_up ? "ceil_mode and padding " : "padding ", window.begin, " before and ",
-              window.end, " behind ", window.size, " positions give ", wanted, " outputs, but ",
-              found, " with equal padding and sizes rounded down, which is what the graph has");
+// Without the settings that make no difference to an input of this size, so that kernels for plain
+// windows fit more often.
+Pool simplified(const Pool& op, const std::vector<OnnxWindow>& windows) {
+  Pool best = op;
+  const auto try_to = [&](auto change) {
+    Pool simpler = best;
+    change(simpler);
+    if (pool_alike(simpler, op, windows)) best = simpler;
+  };
+  try_to([](Pool& p) { p.rounds_up = false; });
+  try_to([](Pool& p) { p.padding_end.reset(); });
+  try_to([](Pool& p) { p.counts_padding = true; });
+  return best;
 }
 
-// The graph divides by the whole kernel always.
-void require_whole_average(const OnnxCall& call, const OnnxWindow& window, bool rounds_up,
-                           bool counts_padding) {
-  const std::int64_t covered =
-      (output_count(window, rounds_up) - 1) * window.stride + window.kernel;
-  const std::int64_t behind = counts_padding ? window.end : 0;
-  const bool is_whole =
-      (counts_padding || window.begin == 0) && covered <= window.size + window.begin + behind;
-  if (!is_whole) {
-    call.refuse("some of its averages leave out padded positions, expected count_include_pad 1 ",
-                "and no window beyond the padding");
+// A Pad in front makes positions of the padding, in which ONNX lets a last window begin.
+void require_begins(const OnnxCall& call, const Pool& op, const OnnxWindow& window,
+                    std::size_t axis) {
+  Pool alone = op;
+  alone.padding = {0, 0};
+  alone.padding_end.reset();
+  const std::int64_t found = pool_axis(op, axis, window.size).positions();
+  const std::int64_t padded = window.size + window.begin + window.end;
+  if (pool_axis(alone, axis, padded).positions() != found) {
+    call.refuse("ceil_mode makes a window that begins in the zeros of a Pad");
   }
 }
 
@@ -55,24 +60,31 @@ OnnxValue pooled(const OnnxCall& call, PoolKind kind) {
   const auto kernel = call.list("kernel_shape");
   if (!kernel) call.refuse("its attribute 'kernel_shape' is missing");
   std::vector<OnnxWindow> windows = windows_of(call, value, *kernel);
-  const bool rounds_up = call.integer("ceil_mode", 0) != 0;
-  bool counts_padding = call.integer("count_include_pad", 0) != 0;
-  for (std::size_t d = 0; d < windows.size(); ++d) {
-    if (value.is_padded()) {
-      if (windows[d].begin + windows[d].end > 0) call.refuse("a Pad and padding of its own");
-      windows[d].begin = value.padding[d];
-      windows[d].end = value.padding[2 + d];
-      counts_padding = true;
-    }
-    require_same_windows(call, windows[d], rounds_up);
-    if (is_average) require_whole_average(call, windows[d], rounds_up, counts_padding);
-  }
   Pool op;
   op.kind = kind;
   op.rank = static_cast<int>(windows.size());
+  op.rounds_up = call.integer("ceil_mode", 0) != 0;
+  op.counts_padding = !is_average || call.integer("count_include_pad", 0) != 0;
+  for (std::size_t d = 0; d < windows.size(); ++d) {
+    if (windows[d].dilation != 1) call.refuse("dilation ", windows[d].dilation, ", expected 1");
+    if (!value.is_padded()) continue;
+    if (windows[d].begin + windows[d].end > 0) call.refuse("a Pad and padding of its own");
+    windows[d].begin = value.padding[d];
+    windows[d].end = value.padding[2 + d];
+    op.counts_padding = true;
+  }
   op.kernel = pair_of(windows, 1, [](const OnnxWindow& w) { return w.kernel; });
   op.stride = pair_of(windows, 1, [](const OnnxWindow& w) { return w.stride; });
   op.padding = pair_of(windows, 0, [](const OnnxWindow& w) { return w.begin; });
+  const Pair end = pair_of(windows, 0, [](const OnnxWindow& w) { return w.end; });
+  if (end != op.padding) op.padding_end = end;
+  for (std::size_t d = 0; value.is_padded() && d < windows.size(); ++d) {
+    require_begins(call, op, windows[d], 2 - windows.size() + d);
+  }
+  op = simplified(op, windows);
+  if (op.rounds_up && call.text("auto_pad", "NOTSET") != "NOTSET") {
+    call.refuse("auto_pad and a ceil_mode that adds a window, which programs read differently");
+  }
   return call.add(op, value.node);
 }
 

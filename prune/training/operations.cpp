@@ -2,9 +2,11 @@
 
 #include <torch/torch.h>
 
+#include <limits>
 #include <vector>
 
 #include "runtime/base/error.h"
+#include "runtime/model/pool_axis.h"
 
 namespace winnow {
 namespace {
@@ -13,6 +15,54 @@ namespace {
 std::vector<std::int64_t> sizes(const Pair& pair, int rank) {
   return rank == 1 ? std::vector<std::int64_t>{pair[1]}
                    : std::vector<std::int64_t>{pair[0], pair[1]};
+}
+
+// Whether LibTorch has its paddings.
+bool fits_torch(const Pool& pool) {
+  return !pool.padding_end && 2 * pool.padding[0] <= pool.kernel[0] &&
+         2 * pool.padding[1] <= pool.kernel[1];
+}
+
+torch::Tensor torch_pool(const Pool& pool, const torch::Tensor& input, bool rounds_up) {
+  const auto kernel = sizes(pool.kernel, pool.rank);
+  const auto stride = sizes(pool.stride, pool.rank);
+  const auto padding = sizes(pool.padding, pool.rank);
+  if (pool.kind == PoolKind::max) {
+    return pool.rank == 1 ? torch::max_pool1d(input, kernel, stride, padding, 1, rounds_up)
+                          : torch::max_pool2d(input, kernel, stride, padding, 1, rounds_up);
+  }
+  return pool.rank == 1
+             ? torch::avg_pool1d(input, kernel, stride, padding, rounds_up, pool.counts_padding)
+             : torch::avg_pool2d(input, kernel, stride, padding, rounds_up, pool.counts_padding);
+}
+
+// Pooling of an input that is brought to exactly the positions that windows cover. An average
+// becomes a ratio: of the values, and of ones where positions count.
+torch::Tensor padded_pool(const Pool& pool, const torch::Tensor& input) {
+  Pool windows = pool;
+  windows.padding = {0, 0};
+  std::vector<std::int64_t> around, counted_around;  // the last dimension first, as LibTorch wants
+  std::vector<std::int64_t> counted(2, 1);
+  for (std::int64_t d = input.dim() - 1; d >= 2; --d) {
+    const PoolAxis axis = pool_axis(pool, d == input.dim() - 1 ? 1 : 0, input.size(d));
+    const std::int64_t covered = (axis.positions() - 1) * axis.stride + axis.kernel;
+    const std::int64_t behind = covered - axis.size - axis.begin;
+    around.insert(around.end(), {axis.begin, behind});
+    const std::int64_t padding = axis.counts_padding ? axis.begin + axis.end : 0;
+    const std::int64_t before = axis.counts_padding ? 0 : axis.begin;
+    counted.insert(counted.begin() + 2, axis.size + padding);
+    counted_around.insert(counted_around.end(), {before, covered - before - axis.size - padding});
+  }
+  const bool is_max = pool.kind == PoolKind::max;
+  const double filler = is_max ? -std::numeric_limits<double>::infinity() : 0;
+  const torch::Tensor pooled =
+      torch_pool(windows, torch::constant_pad_nd(input, around, filler), false);
+  if (is_max) return pooled;
+  const auto type = torch::promote_types(input.scalar_type(), torch::kFloat);
+  const torch::Tensor ones = torch::ones(counted, input.options().dtype(type));
+  const torch::Tensor share =
+      torch_pool(windows, torch::constant_pad_nd(ones, counted_around), false);
+  return (pooled / share).to(pooled.scalar_type());
 }
 
 struct Apply {
@@ -47,18 +97,13 @@ struct Apply {
                              is_training, norm.momentum, norm.epsilon, true);
   }
 
-  torch::Tensor operator()(const Relu&) const { return torch::relu(inputs[0]); }
+  torch::Tensor operator()(const Relu& relu) const {
+    return relu.max_value ? torch::hardtanh(inputs[0], 0, *relu.max_value) : torch::relu(inputs[0]);
+  }
 
   torch::Tensor operator()(const Pool& pool) const {
-    const auto kernel = sizes(pool.kernel, pool.rank);
-    const auto stride = sizes(pool.stride, pool.rank);
-    const auto padding = sizes(pool.padding, pool.rank);
-    if (pool.kind == PoolKind::max) {
-      return pool.rank == 1 ? torch::max_pool1d(inputs[0], kernel, stride, padding)
-                            : torch::max_pool2d(inputs[0], kernel, stride, padding);
-    }
-    return pool.rank == 1 ? torch::avg_pool1d(inputs[0], kernel, stride, padding)
-                          : torch::avg_pool2d(inputs[0], kernel, stride, padding);
+    return fits_torch(pool) ? torch_pool(pool, inputs[0], pool.rounds_up)
+                            : padded_pool(pool, inputs[0]);
   }
 
   torch::Tensor operator()(const GlobalPool& pool) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "runtime/base/divided_up.h"
@@ -43,11 +44,15 @@ Work add_work(std::int64_t count, bool has_relu) {
   };
 }
 
-Work relu_work(std::int64_t count) {
+Work relu_work(const Relu& op, std::int64_t count) {
+  const auto most =
+      static_cast<float>(op.max_value.value_or(std::numeric_limits<double>::infinity()));
   return [=](const LayerCall& call, ThreadPool& pool) {
     pool.run_ranges(count, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i)
-        call.output[i] = activated(call.inputs[0][i], true);
+      for (std::int64_t i = begin; i < end; ++i) {
+        const float x = activated(call.inputs[0][i], true);
+        call.output[i] = x > most ? most : x;
+      }
     });
   };
 }
@@ -141,7 +146,7 @@ struct Planner {
   Planes in() const { return planes_of(layout, step.inputs[0]); }
   Planes out() const { return planes_of(simplest(layout, step.output), step.output); }
 
-  Planned operator()(const Relu&) const { return {"relu", relu_work(in().count())}; }
+  Planned operator()(const Relu& op) const { return {"relu", relu_work(op, in().count())}; }
   Planned operator()(const Add&) const { return {"add", add_work(in().count(), step.has_relu)}; }
   Planned operator()(const Concat&) const { return {"concat", concat_work(step, layout)}; }
   Planned operator()(const Flatten&) const { return {"flatten", flatten_work(in())}; }

@@ -9,6 +9,7 @@
 #include "runtime/base/divided_up.h"
 #include "runtime/cpu/cpu_features.h"
 #include "runtime/cpu/max_rows.h"
+#include "runtime/model/pool_axis.h"
 
 namespace winnow {
 namespace {
@@ -24,6 +25,11 @@ Window window_at(const PlanePooling& p, std::int64_t y, std::int64_t x) {
   const std::int64_t left = x * p.op.stride[1] - p.op.padding[1];
   return {std::max<std::int64_t>(top, 0), std::min(top + kernel_h, p.in.h),
           std::max<std::int64_t>(left, 0), std::min(left + p.op.kernel[1], p.in.w)};
+}
+
+// What the averages of row y are divided by, without the part of the columns.
+std::int64_t counted_rows(const PlanePooling& p, std::int64_t y) {
+  return p.op.rank == 1 ? 1 : pool_axis(p.op, 0, p.in.h).counted(y);
 }
 
 // Whether a row of outputs reads what is not a number. Such rows are rare, and a maximum that keeps
@@ -71,8 +77,8 @@ void pool_lanes(const PlanePooling& p, const Window& window, const float* plane,
 }
 
 template <typename Max>
-void pool_point(const PlanePooling& p, const Window& window, const float* plane, float* to) {
-  const std::int64_t area = (p.op.rank == 1 ? 1 : p.op.kernel[0]) * p.op.kernel[1];
+void pool_point(const PlanePooling& p, const Window& window, std::int64_t divisor,
+                const float* plane, float* to) {
   for (std::int64_t first = 0; first < p.in.lanes; first += kBlock) {
     const std::int64_t lanes = std::min(kBlock, p.in.lanes - first);
     std::array<float, kBlock> sum{};
@@ -82,7 +88,7 @@ void pool_point(const PlanePooling& p, const Window& window, const float* plane,
     } else {
       sum.fill(0.0f);
       pool_lanes(p, window, plane + first, lanes, sum, [](float a, float b) { return a + b; });
-      for (float& x : sum) x /= static_cast<float>(area);
+      for (float& x : sum) x /= static_cast<float>(divisor);
     }
     std::copy_n(sum.begin(), lanes, to + first);
   }
@@ -148,16 +154,17 @@ bool is_covering(const PlanePooling& p) {
 
 template <typename Max>
 void pool_row(const PlanePooling& p, const float* plane, std::int64_t y, float* column, float* to) {
+  const PoolAxis across = pool_axis(p.op, 1, p.in.w);
+  const std::int64_t rows = counted_rows(p, y);
   if (p.in.lanes > 1 || !is_covering(p)) {
     for (std::int64_t x = 0; x < p.out.w; ++x) {
-      pool_point<Max>(p, window_at(p, y, x), plane, to + x * p.out.lanes);
+      pool_point<Max>(p, window_at(p, y, x), rows * across.counted(x), plane, to + x * p.out.lanes);
     }
     return;
   }
   if (p.op.kind == PoolKind::max) return pool_single_row(p, plane, y, column, to, Max());
   pool_single_row(p, plane, y, column, to, [](float a, float b) { return a + b; });
-  const std::int64_t area = (p.op.rank == 1 ? 1 : p.op.kernel[0]) * p.op.kernel[1];
-  for (std::int64_t x = 0; x < p.out.w; ++x) to[x] /= static_cast<float>(area);
+  for (std::int64_t x = 0; x < p.out.w; ++x) to[x] /= static_cast<float>(rows * across.counted(x));
 }
 
 }  // namespace

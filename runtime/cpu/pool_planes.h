@@ -13,7 +13,8 @@ struct PlanePooling {
   Planes out;
 };
 
-// What is not a number wins a maximum, padding never does; an average counts padded positions.
+// What is not a number wins a maximum, padding never does; an average divides by the positions that
+// pool_axis.h says it counts.
 void pool_planes(const PlanePooling& pooling, const float* in, float* out, ThreadPool& pool);
 
 }  // namespace winnow

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -62,21 +63,27 @@ struct BatchNorm {
   friend bool operator==(const BatchNorm&, const BatchNorm&) = default;
 };
 
+// max(x, 0), and no more than `max_value` where there is one (6: relu6).
 struct Relu {
+  std::optional<double> max_value{};
+
   friend bool operator==(const Relu&, const Relu&) = default;
 };
 
 enum class PoolKind { max, average };
 
 // max_pool and avg_pool over [N, C, H, W] (rank 2), max_pool1d and avg_pool1d over [N, C, L] (rank
-// 1). Output sizes round down; padding is at most half of the kernel. Padding never wins a maximum;
-// an average counts padded positions, as torch does by default.
+// 1). Padding is less than the kernel and never wins a maximum. pool_axis.h has the rules for sizes
+// and divisors, which are those of torch and ONNX.
 struct Pool {
   PoolKind kind = PoolKind::max;
   int rank = 2;
   Pair kernel = {2, 2};
   Pair stride = {2, 2};
-  Pair padding = {0, 0};
+  Pair padding = {0, 0};              // before the first position
+  std::optional<Pair> padding_end{};  // behind the last one, where it is not `padding`
+  bool rounds_up = false;             // output sizes: ceil_mode
+  bool counts_padding = true;         // as 0 in an average: count_include_pad
 
   friend bool operator==(const Pool&, const Pool&) = default;
 };

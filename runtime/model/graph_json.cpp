@@ -29,6 +29,7 @@ OrderedJson node_to_json(const Node& node) {
   if (!node.inputs.empty()) json["inputs"] = node.inputs;
   const OpSettings settings = settings_of(node.op);
   for (const OpKey& key : schema_of(node.op).keys) {
+    if (key.presence == KeyPresence::seldom && !settings.contains(key.name)) continue;
     std::visit([&](const auto& value) { json[key.name] = value; }, settings.at(key.name));
   }
   return json;

@@ -10,6 +10,7 @@ class SettingsView {
  public:
   SettingsView(const OpSettings& settings, int rank) : settings_(settings), rank_(rank) {}
 
+  bool has(const char* key) const { return settings_.contains(key); }
   std::int64_t integer(const char* key) const { return std::get<std::int64_t>(settings_.at(key)); }
   bool flag(const char* key) const { return std::get<bool>(settings_.at(key)); }
   Shape sizes(const char* key) const { return std::get<Shape>(settings_.at(key)); }
@@ -47,11 +48,22 @@ Conv conv_from(const SettingsView& view, int rank) {
 }
 
 Pool pool_from(const SettingsView& view, PoolKind kind, int rank) {
-  return {.kind = kind,
+  Pool op{.kind = kind,
           .rank = rank,
           .kernel = view.extent("kernel", 1),
           .stride = view.extent("stride", 1),
           .padding = view.extent("padding", 0)};
+  if (view.has("padding_end")) op.padding_end = view.extent("padding_end", 0);
+  if (op.padding_end == op.padding) op.padding_end.reset();
+  if (view.has("ceil_mode")) op.rounds_up = view.flag("ceil_mode");
+  if (view.has("count_include_pad")) op.counts_padding = view.flag("count_include_pad");
+  return op;
+}
+
+Relu relu_from(const SettingsView& view) {
+  Relu op;
+  if (view.has("max_value")) op.max_value = view.number("max_value");
+  return op;
 }
 
 // One line per op of the table.
@@ -65,7 +77,7 @@ Op op_from(std::string_view op, const SettingsView& view) {
   if (op == "batch_norm") {
     return BatchNorm{view.integer("channels"), view.number("epsilon"), view.number("momentum")};
   }
-  if (op == "relu") return Relu{};
+  if (op == "relu") return relu_from(view);
   if (op == "max_pool") return pool_from(view, PoolKind::max, 2);
   if (op == "avg_pool") return pool_from(view, PoolKind::average, 2);
   if (op == "max_pool1d") return pool_from(view, PoolKind::max, 1);
@@ -108,15 +120,21 @@ struct SettingsWriter {
     return {{"channels", op.channels}, {"epsilon", op.epsilon}, {"momentum", op.momentum}};
   }
   OpSettings operator()(const Pool& op) const {
-    return {{"kernel", extent_value(op.kernel, op.rank)},
-            {"stride", extent_value(op.stride, op.rank)},
-            {"padding", extent_value(op.padding, op.rank)}};
+    OpSettings settings = {{"kernel", extent_value(op.kernel, op.rank)},
+                           {"stride", extent_value(op.stride, op.rank)},
+                           {"padding", extent_value(op.padding, op.rank)}};
+    if (op.padding_end) settings["padding_end"] = extent_value(*op.padding_end, op.rank);
+    if (op.rounds_up) settings["ceil_mode"] = true;
+    if (!op.counts_padding) settings["count_include_pad"] = false;
+    return settings;
   }
   OpSettings operator()(const Embedding& op) const {
     return {{"rows", op.rows}, {"width", op.width}};
   }
   OpSettings operator()(const Dropout& op) const { return {{"probability", op.probability}}; }
-  OpSettings operator()(const Relu&) const { return {}; }
+  OpSettings operator()(const Relu& op) const {
+    return op.max_value ? OpSettings{{"max_value", *op.max_value}} : OpSettings{};
+  }
   OpSettings operator()(const GlobalPool&) const { return {}; }
   OpSettings operator()(const Add&) const { return {}; }
   OpSettings operator()(const Concat&) const { return {}; }
@@ -136,7 +154,8 @@ struct RankDefect {
   std::string operator()(const Pool& op) const {
     if (op.rank == 2) return "";
     if (op.rank != 1) return "rank is " + std::to_string(op.rank) + ", expected 1 or 2";
-    const bool is_flat = op.kernel[0] == 1 && op.stride[0] == 1 && op.padding[0] == 0;
+    const bool is_flat = op.kernel[0] == 1 && op.stride[0] == 1 && op.padding[0] == 0 &&
+                         op.padding_end.value_or(Pair{})[0] == 0;
     return is_flat ? "" : "a 1D pool has vertical extents";
   }
   template <typename Other>

@@ -14,6 +14,9 @@ namespace {
 constexpr double kMostChannels = 1 << 24;
 constexpr double kLongestExtent = 1 << 16;
 constexpr double kMostRows = 1LL << 31;
+// Of a relu; far from what a float cannot hold.
+constexpr double kLeastBound = 1e-6;
+constexpr double kLargestBound = 1e6;
 
 OpKey required(std::string name, KeyKind kind, double highest) {
   return {std::move(name), kind, KeyPresence::required, 1, highest, false, ""};
@@ -36,6 +39,10 @@ OpKey optional_number(std::string name, double lowest, double highest, double va
   return {std::move(name), KeyKind::number, KeyPresence::optional, lowest, highest, value, ""};
 }
 
+OpKey seldom(std::string name, KeyKind kind, double lowest, double highest) {
+  return {std::move(name), kind, KeyPresence::seldom, lowest, highest, false, ""};
+}
+
 OpSchema conv_schema(std::string op) {
   return {std::move(op),
           {inferable("in_channels"), required("out_channels", KeyKind::integer, kMostChannels),
@@ -49,9 +56,15 @@ OpSchema conv_schema(std::string op) {
 OpSchema pool_schema(std::string op) {
   OpKey stride = optional_extent("stride", 1, 1);
   stride.default_from = "kernel";
-  return {std::move(op),
-          {required("kernel", KeyKind::extent, kLongestExtent), std::move(stride),
-           optional_extent("padding", 0, 0)}};
+  OpSchema schema{
+      std::move(op),
+      {required("kernel", KeyKind::extent, kLongestExtent), std::move(stride),
+       optional_extent("padding", 0, 0), seldom("padding_end", KeyKind::extent, 0, kLongestExtent),
+       seldom("ceil_mode", KeyKind::boolean, 0, 1)}};
+  if (schema.op.starts_with("avg")) {
+    schema.keys.push_back(seldom("count_include_pad", KeyKind::boolean, 0, 1));
+  }
+  return schema;
 }
 
 std::vector<OpSchema> make_schemas() {
@@ -65,7 +78,7 @@ std::vector<OpSchema> make_schemas() {
       {"batch_norm",
        {inferable("channels"), optional_number("epsilon", 1e-12, 1, BatchNorm{}.epsilon),
         optional_number("momentum", 0, 1, BatchNorm{}.momentum)}},
-      {"relu", {}},
+      {"relu", {seldom("max_value", KeyKind::number, kLeastBound, kLargestBound)}},
       pool_schema("max_pool"),
       pool_schema("avg_pool"),
       pool_schema("max_pool1d"),
@@ -178,7 +191,7 @@ std::string unknown_key(const std::string& name, const OpSchema& schema) {
 // Adds what is absent. Requires that default_from names an earlier key.
 void complete(OpSettings& settings, const OpSchema& schema) {
   for (const OpKey& key : schema.keys) {
-    if (settings.contains(key.name)) continue;
+    if (settings.contains(key.name) || key.presence == KeyPresence::seldom) continue;
     if (key.presence == KeyPresence::inferable) {
       settings[key.name] = std::int64_t{0};
     } else {

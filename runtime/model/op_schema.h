@@ -32,6 +32,7 @@ enum class KeyPresence {
   required,
   inferable,  // absent: 0, which fill_input_sizes() replaces by what the node's input gives
   optional,   // absent: default_value, or the value of the key default_from
+  seldom,  // absent: what the op does without it; files have it only where it says something else
 };
 
 struct OpKey {
@@ -64,7 +65,8 @@ struct OpDefect {
 // inputs. Checks names, types and ranges, not whether shapes meet (infer_shapes does).
 std::variant<Op, OpDefect> build_op(std::string_view op, const OpSettings& settings);
 
-// The opposite: every key of `op` with its value, defaults included.
+// The opposite: every key of `op` with its value, defaults included, seldom keys only where they
+// differ from what the op does without them.
 // build_op(op_name(op), settings_of(op)) gives `op` again if it has no defect.
 OpSettings settings_of(const Op& op);
 

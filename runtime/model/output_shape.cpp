@@ -1,6 +1,9 @@
 #include "runtime/model/output_shape.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "runtime/model/pool_axis.h"
 
 namespace winnow {
 namespace {
@@ -12,20 +15,23 @@ std::string given(const Source& source) {
   return in_quotes(source.name) + " gives " + to_string(source.shape);
 }
 
-// Positions of a window that slides over `size` elements; below 1 if it does not fit.
-std::int64_t window_positions(std::int64_t size, std::int64_t extent, std::int64_t stride,
-                              std::int64_t padding) {
-  const std::int64_t room = size + 2 * padding - extent;
-  return room < 0 ? 0 : room / stride + 1;
+// What slides along one spatial dimension.
+struct Window {
+  std::int64_t extent;     // of the window
+  std::int64_t padded;     // elements, padding included
+  std::int64_t positions;  // below 1 if it does not fit
+};
+
+Window conv_window(const Conv& op, std::size_t d, std::int64_t size) {
+  const std::int64_t extent = (op.kernel[d] - 1) * op.dilation[d] + 1;
+  const std::int64_t padded = size + 2 * op.padding[d];
+  return {extent, padded, padded < extent ? 0 : (padded - extent) / op.stride[d] + 1};
 }
 
-// The op's extents at one spatial dimension.
-struct Window {
-  std::int64_t kernel;
-  std::int64_t stride;
-  std::int64_t padding;
-  std::int64_t dilation;
-};
+Window pool_window(const Pool& op, std::size_t d, std::int64_t size) {
+  const PoolAxis axis = pool_axis(op, d, size);
+  return {axis.kernel, size + axis.begin + axis.end, axis.positions()};
+}
 
 // The output shape of one node, given its inputs. Settings are in range.
 class OutputShape {
@@ -45,9 +51,8 @@ class OutputShape {
     }
     place_.require_size({op.out_channels, op.in_channels / groups, op.kernel[0], op.kernel[1]},
                         "weight");
-    return slide(op.rank, op.out_channels, [&op](std::size_t d) {
-      return Window{op.kernel[d], op.stride[d], op.padding[d], op.dilation[d]};
-    });
+    return slide(op.rank, op.out_channels,
+                 [&op](std::size_t d, std::int64_t size) { return conv_window(op, d, size); });
   }
 
   Shape operator()(const Linear& op) const {
@@ -68,13 +73,13 @@ class OutputShape {
 
   Shape operator()(const Pool& op) const {
     for (std::size_t d = 0; d < 2; ++d) {
-      if (2 * op.padding[d] <= op.kernel[d]) continue;
-      place_.refuse("padding ", op.padding[d], " is more than half of the kernel's ", op.kernel[d]);
+      const std::int64_t padding = std::max(op.padding[d], op.padding_end.value_or(op.padding)[d]);
+      if (padding < op.kernel[d]) continue;
+      place_.refuse("padding ", padding, " is not less than the kernel's ", op.kernel[d]);
     }
     require_positions(op.rank);
-    return slide(op.rank, shape()[1], [&op](std::size_t d) {
-      return Window{op.kernel[d], op.stride[d], op.padding[d], 1};
-    });
+    return slide(op.rank, shape()[1],
+                 [&op](std::size_t d, std::int64_t size) { return pool_window(op, d, size); });
   }
 
   Shape operator()(const GlobalPool&) const {
@@ -134,18 +139,18 @@ class OutputShape {
                   shape()[1]);
   }
 
-  // [N, channels, ...] with one size per spatial dimension. `window_at(d)`: d 0 vertical, 1 not.
+  // [N, channels, ...] with one size per spatial dimension. `window_at(d, size)`: d 0 vertical, 1
+  // not.
   template <typename WindowAt>
   Shape slide(int rank, std::int64_t channels, WindowAt window_at) const {
     Shape output = {shape()[0], channels};
     Shape padded = {shape()[0], shape()[1]};
     for (std::size_t i = 2; i < shape().size(); ++i) {
-      const Window window = window_at(rank == 2 ? i - 2 : 1);
-      const std::int64_t extent = (window.kernel - 1) * window.dilation + 1;
-      output.push_back(window_positions(shape()[i], extent, window.stride, window.padding));
-      padded.push_back(shape()[i] + 2 * window.padding);
+      const Window window = window_at(rank == 2 ? i - 2 : 1, shape()[i]);
+      output.push_back(window.positions);
+      padded.push_back(window.padded);
       if (output.back() >= 1) continue;
-      place_.refuse("its window of ", extent, " does not fit into ", padded.back(),
+      place_.refuse("its window of ", window.extent, " does not fit into ", padded.back(),
                     " positions, padding included; ", given(inputs_[0]));
     }
     place_.require_size(padded, "padded input");

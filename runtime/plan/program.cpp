@@ -51,9 +51,11 @@ class Builder {
     }
   }
 
-  // Gives the relu to the step that makes its input if nothing else reads that.
+  // Gives the relu to the step that makes its input if nothing else reads that. Kernels apply no
+  // upper bound, so that a relu with one is a step of its own.
   bool fuse_relu(std::size_t index) {
     const Node& relu = graph_.nodes[index];
+    if (std::get<Relu>(relu.op).max_value) return false;
     const std::size_t value = input_value(relu, 0);
     const auto writer = writer_of_.find(value);
     if (writer == writer_of_.end()) return false;

@@ -41,7 +41,8 @@ struct Program {
   std::size_t output = 0;
 };
 
-// Fuses a relu into the conv, linear or add before it where nothing else reads that value. Throws
+// Fuses a relu without upper bound into the conv, linear or add before it where nothing else reads
+// that value. Throws
 // Error{bad_file} as check_deployed_model does, Error{usage} for a batch that is too large.
 Program build_program(const DeployedModel& model, std::int64_t batch);
 

@@ -31,6 +31,11 @@ std::string op_key(const Op& op) {
     append("k", pool->kernel);
     append("s", pool->stride);
     append("p", pool->padding);
+    if (pool->padding_end) append("e", *pool->padding_end);
+    if (pool->rounds_up) key += " up";
+    if (!pool->counts_padding) key += " real";
+  } else if (const auto* relu = std::get_if<Relu>(&op); relu != nullptr && relu->max_value) {
+    key += " bounded";
   }
   return key;
 }

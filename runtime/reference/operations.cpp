@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "runtime/base/error.h"
+#include "runtime/model/pool_axis.h"
 
 namespace winnow::reference {
 namespace {
@@ -79,18 +80,21 @@ float winner(float a, float b) {
 }
 
 float pooled(const Pool& op, const float* input, Plane in, std::array<std::int64_t, 2> corner) {
-  double sum = 0;
+  const Pair end = op.padding_end.value_or(op.padding);
+  double sum = 0, counted = 0;
   float best = -std::numeric_limits<float>::infinity();
   for (std::int64_t r = 0; r < op.kernel[0]; ++r) {
     for (std::int64_t s = 0; s < op.kernel[1]; ++s) {
       const std::int64_t y = corner[0] + r, x = corner[1] + s;
-      if (y < 0 || y >= in.h || x < 0 || x >= in.w) continue;
+      const bool is_inside = y >= 0 && y < in.h && x >= 0 && x < in.w;
+      const bool is_padding = !is_inside && y < in.h + end[0] && x < in.w + end[1];
+      if (is_inside || (is_padding && op.counts_padding)) counted += 1;
+      if (!is_inside) continue;
       sum += input[y * in.w + x];
       best = winner(best, input[y * in.w + x]);
     }
   }
-  const auto area = static_cast<double>(op.kernel[0] * op.kernel[1]);
-  return op.kind == PoolKind::max ? best : static_cast<float>(sum / area);
+  return op.kind == PoolKind::max ? best : static_cast<float>(sum / counted);
 }
 
 }  // namespace
@@ -152,8 +156,8 @@ Array linear(const Linear& op, const Array& input, std::span<const float> weight
 Array pool(const Pool& op, const Array& input) {
   require(input.shape.size() == static_cast<std::size_t>(op.rank) + 2, "pool", input, "its rank");
   const Plane in = plane_of(input.shape, op.rank);
-  const Plane out = {output_size(in.h, op.padding[0], op.kernel[0], op.stride[0]),
-                     output_size(in.w, op.padding[1], op.kernel[1], op.stride[1])};
+  const Plane out = {pool_axis(op, 0, in.h).positions(), pool_axis(op, 1, in.w).positions()};
+  require(out.h > 0 && out.w > 0, "pool", input, "at least the kernel's size with its padding");
   Array result = zeros(with_plane(input.shape[0], input.shape[1], out, op.rank));
   float* next = result.values.data();
   for (std::int64_t plane = 0; plane < input.shape[0] * input.shape[1]; ++plane) {
@@ -264,9 +268,12 @@ Array softmax(const Array& input) {
   return result;
 }
 
-Array relu(const Array& input) {
+Array relu(const Array& input, const Relu& op) {
   Array result = input;
   for (float& x : result.values) x = x < 0 ? 0.0f : x;
+  if (!op.max_value) return result;
+  const auto bound = static_cast<float>(*op.max_value);
+  for (float& x : result.values) x = x > bound ? bound : x;
   return result;
 }
 

@@ -31,7 +31,8 @@ Array conv(const Conv& op, const Array& input, std::span<const float> weight,
 Array linear(const Linear& op, const Array& input, std::span<const float> weight,
              std::span<const float> bias);
 
-// Padding never wins a maximum; an average counts padded positions.
+// Padding never wins a maximum; an average divides by the positions that pool_axis.h says it
+// counts.
 Array pool(const Pool& op, const Array& input);
 
 // [N, C, ...] -> [N, C]
@@ -46,6 +47,7 @@ Array flatten(const Array& input);
 Array embedding(const Embedding& op, const Array& input, std::span<const float> table);
 
 Array softmax(const Array& input);  // over the last dimension
-Array relu(const Array& input);     // NaN stays NaN
+// NaN stays NaN.
+Array relu(const Array& input, const Relu& op = {});
 
 }  // namespace winnow::reference

@@ -15,7 +15,7 @@ struct Runner {
 
   Array operator()(const Conv& op) const { return conv(op, *inputs[0], weight, bias); }
   Array operator()(const Linear& op) const { return linear(op, *inputs[0], weight, bias); }
-  Array operator()(const Relu&) const { return relu(*inputs[0]); }
+  Array operator()(const Relu& op) const { return relu(*inputs[0], op); }
   Array operator()(const Pool& op) const { return pool(op, *inputs[0]); }
   Array operator()(const GlobalPool& op) const { return global_pool(op, *inputs[0]); }
   Array operator()(const Add&) const { return add(inputs); }

@@ -80,6 +80,25 @@ TEST_CASE("a pooling runs with the convolution before it") {
   }
 }
 
+TEST_CASE("a pooling that rounds up does not run with the convolution before it") {
+  Random random(23);
+  DeployedModel model = pooled_network(random, 1);
+  std::get<Pool>(model.graph.nodes[5].op).rounds_up = true;  // 23 x 18 becomes 12 x 9
+  std::get<Pool>(model.graph.nodes[7].op).rounds_up = true;  // 12 x 9 becomes 6 x 5
+  std::get<Linear>(model.graph.nodes[9].op).in_features = 24 * 6 * 5;
+  const std::vector<float> weight(24 * 6 * 5 * 5, 0.125f);
+  model.weights["last.weight"] = DenseWeight{{5, 24 * 6 * 5}, encode_f32(weight)};
+  const Floats input = random_images(random, 3 * 3 * 23 * 18);
+  Floats expected(15), found(15);
+  make_reference_session(model, options_of(3, KernelChoice::dense))->run(input, expected);
+  const auto session = make_cpu_session(model, options_of(3, KernelChoice::sparse));
+  session->run(input, found);
+  CHECK(difference(found, expected) < kTolerance);
+  for (const LayerPlan& layer : session->layers()) {
+    CHECK(layer.kernel.find("in the run of pool") == std::string::npos);
+  }
+}
+
 TEST_CASE("sessions run any number of samples, batch by batch and in order") {
   Random random(12);
   constexpr std::int64_t kSize = 3 * 13 * 11, kClasses = 5, kMost = 10;

@@ -57,16 +57,21 @@ Pool random_pool(Random& random, int rank) {
   for (int axis = 0; axis < 2; ++axis) {
     op.kernel[axis] = random.between(1, 4);
     op.stride[axis] = random.between(1, 3);
-    op.padding[axis] = random.between(0, op.kernel[axis] / 2);
+    op.padding[axis] = random.between(0, op.kernel[axis] - 1);
   }
   if (rank == 1) op.kernel[0] = op.stride[0] = 1, op.padding[0] = 0;
+  if (random.chance(0.5)) {
+    op.padding_end = Pair{random.between(0, op.kernel[0] - 1), random.between(0, op.kernel[1] - 1)};
+  }
+  op.rounds_up = random.chance(0.5);
+  op.counts_padding = op.kind == PoolKind::max || random.chance(0.5);
   return op;
 }
 
 Op random_op(Random& random, int rank) {
   switch (random.below(7)) {
     case 0:
-      return Relu{};
+      return random.chance(0.5) ? Relu{} : Relu{0.5};
     case 1:
       return Add{};
     case 2:

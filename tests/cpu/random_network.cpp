@@ -79,24 +79,25 @@ DeployedModel image_network(Random& random, int vector) {
   grouped.groups = 2;
   strided.stride = {2, 2};
   model.graph.name = "image network";
-  model.graph.nodes = {{"input", Input{{3, 13, 11}, false}, {}},
-                       {"first", conv(3, 16, 3), {"input"}},
-                       {"relu1", Relu{}, {"first"}},
-                       {"second", conv(16, 16, 3), {"relu1"}},
-                       {"sum", Add{}, {"second", "relu1"}},
-                       {"relu2", Relu{}, {"sum"}},
-                       {"third", conv(16, 32, 1), {"relu2"}},
-                       {"joined", Concat{}, {"third", "relu2"}},
-                       {"pool", Pool{PoolKind::max, 2, {3, 3}, {2, 2}, {1, 1}}, {"joined"}},
-                       {"fourth", grouped, {"pool"}},
-                       {"relu3", Relu{}, {"fourth"}},
-                       {"fifth", strided, {"relu3"}},
-                       {"mean", Pool{PoolKind::average, 2, {2, 2}, {1, 1}, {0, 0}}, {"fifth"}},
-                       {"relu4", Relu{}, {"mean"}},
-                       {"flat", Flatten{}, {"relu4"}},
-                       {"head", Linear{24 * 3 * 2, 20, true}, {"flat"}},
-                       {"relu5", Relu{}, {"head"}},
-                       {"last", Linear{20, 5, true}, {"relu5"}}};
+  model.graph.nodes = {
+      {"input", Input{{3, 13, 11}, false}, {}},
+      {"first", conv(3, 16, 3), {"input"}},
+      {"relu1", Relu{}, {"first"}},
+      {"second", conv(16, 16, 3), {"relu1"}},
+      {"sum", Add{}, {"second", "relu1"}},
+      {"relu2", Relu{}, {"sum"}},
+      {"third", conv(16, 32, 1), {"relu2"}},
+      {"joined", Concat{}, {"third", "relu2"}},
+      {"pool", Pool{PoolKind::max, 2, {3, 3}, {2, 2}, {1, 1}, Pair{0, 1}, true}, {"joined"}},
+      {"fourth", grouped, {"pool"}},
+      {"relu3", Relu{0.5}, {"fourth"}},
+      {"fifth", strided, {"relu3"}},
+      {"mean", Pool{PoolKind::average, 2, {2, 2}, {1, 1}, {0, 0}}, {"fifth"}},
+      {"relu4", Relu{}, {"mean"}},
+      {"flat", Flatten{}, {"relu4"}},
+      {"head", Linear{24 * 3 * 2, 20, true}, {"flat"}},
+      {"relu5", Relu{}, {"head"}},
+      {"last", Linear{20, 5, true}, {"relu5"}}};
   add_weights(model, random, vector);
   return model;
 }

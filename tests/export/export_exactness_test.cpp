@@ -56,8 +56,18 @@ void kill_filters(Model& model, const std::string& name, double share, Random& r
   model.mask_vector[name] = 1;
 }
 
-Pool average(std::int64_t padding) {
-  return {PoolKind::average, 2, {3, 3}, {2, 2}, {padding, padding}};
+// Of nine positions to four, padded at one end, both or none.
+Pool average(std::int64_t padding, Random& random) {
+  Pool op{PoolKind::average, 2, {3, 3}, {2, 2}, {padding, padding}};
+  if (padding > 0 && random.chance(0.5)) op.padding_end = Pair{0, padding};
+  op.counts_padding = random.chance(0.5);
+  return op;
+}
+
+// Bounds below and above the constants that dead filters give.
+Relu relu(Random& random) {
+  if (random.chance(0.5)) return {};
+  return {random.chance(0.5) ? 0.5 : 1.0};
 }
 
 // Chains, a concat, an add and both kinds of pooling, with paddings chosen at random.
@@ -66,9 +76,9 @@ Graph random_graph(Random& random) {
   Conv branch = conv(8, 6, 1);
   Conv same = conv(12, 6, 3, 1);
   Graph graph = graph_of({2, 9, 9}, {{"a", conv(2, 8, 3, 1), {"input"}},
-                                     {"ra", Relu{}, {"a"}},
+                                     {"ra", relu(random), {"a"}},
                                      {"b", conv(8, 6, 3, 1), {"ra"}},
-                                     {"rb", Relu{}, {"b"}},
+                                     {"rb", relu(random), {"b"}},
                                      {"c", branch, {"ra"}},
                                      {"both", Concat{}, {"rb", "c"}},
                                      {"d", same, {"both"}},
@@ -76,13 +86,13 @@ Graph random_graph(Random& random) {
                                      {"sum", Add{}, {"d", "e"}},
                                      {"rs", Relu{}, {"sum"}},
                                      {"f", conv(6, 8, 3, p1), {"rs"}},
-                                     {"rf", Relu{}, {"f"}},
-                                     {"avg", average(p2), {"rf"}},
+                                     {"rf", relu(random), {"f"}},
+                                     {"avg", average(p2, random), {"rf"}},
                                      {"g", conv(8, 5, 1), {"avg"}},
                                      {"rg", Relu{}, {"g"}},
                                      {"flat", Flatten{}, {"rg"}},
                                      {"fc1", Linear{0, 9, true}, {"flat"}},
-                                     {"rh", Relu{}, {"fc1"}},
+                                     {"rh", relu(random), {"fc1"}},
                                      {"fc2", Linear{9, 4, false}, {"rh"}}});
   fill_input_sizes(graph);
   return graph;

@@ -88,6 +88,24 @@ TEST_CASE("uneven windows, groups and every pooling come back from ONNX") {
       6));
 }
 
+TEST_CASE("bounds of relus and paddings that differ come back from ONNX") {
+  const Pool uneven{.kind = PoolKind::average,
+                    .kernel = {3, 3},
+                    .stride = {2, 2},
+                    .padding = {1, 0},
+                    .padding_end = Pair{0, 1},
+                    .counts_padding = false};
+  const Pool rounded{.kernel = {2, 2}, .stride = {2, 2}, .rounds_up = true};
+  check_round_trip(random_network(graph_of({4, 13, 12}, {{"conv", uneven_conv(), {}},
+                                                         {"six", Relu{6.0}, {}},
+                                                         {"average", uneven, {}},
+                                                         {"max", rounded, {}},
+                                                         {"top", GlobalPool{PoolKind::max}, {}},
+                                                         {"half", Relu{0.5}, {}},
+                                                         {"fc", Linear{6, 3, false}, {}}}),
+                                  6));
+}
+
 TEST_CASE("networks of one dimension come back from ONNX") {
   Conv wide = conv1d(3, 5, 3);
   wide.stride[1] = 2;

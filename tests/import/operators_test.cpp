@@ -111,6 +111,65 @@ TEST_CASE("pooling, concatenation, and a flatten that is a Reshape of a computed
   CHECK(run(network, {1, 2, 3, -10}) == Floats{3, 0});
 }
 
+TEST_CASE("a Clip from 0 is a relu with an upper bound, by inputs or by attributes") {
+  Network network{{4},
+                  {node("Clip", {"x", "low", "high"}, "y")},
+                  {floats("low", {}, {0}), floats("high", {}, {6})}};
+  CHECK(run(network, {-1, 2, 6, 7}) == Floats{0, 2, 6, 6});
+  CHECK(std::get<Relu>(imported(network).graph.nodes.back().op) == Relu{6.0});
+  network.opset = 10;
+  network.nodes = {node("Clip", {"x"}, "y", {real("min", 0), real("max", 2.5F)})};
+  CHECK(run(network, {-1, 2, 6, 7}) == Floats{0, 2, 2.5F, 2.5F});
+  network.nodes = {node("Clip", {"x"}, "y", {real("min", 0)})};
+  CHECK(std::get<Relu>(imported(network).graph.nodes.back().op) == Relu{});
+}
+
+TEST_CASE("pools round up, pad unevenly and leave padding out as ONNX says") {
+  const auto pooled = [](const char* op, std::vector<std::string> attributes) {
+    attributes.push_back(integers("kernel_shape", {2}));
+    attributes.push_back(integers("strides", {2}));
+    const Network network{{1, 5}, {node(op, {"x"}, "y", attributes)}, {}};
+    return run(network, {1, 3, 2, 0, 9});
+  };
+  const std::string up = integer("ceil_mode", 1), counted = integer("count_include_pad", 1);
+  CHECK(pooled("MaxPool", {}) == Floats{3, 2});
+  CHECK(pooled("MaxPool", {up}) == Floats{3, 2, 9});
+  CHECK(pooled("MaxPool", {integers("pads", {0, 1})}) == Floats{3, 2, 9});
+  CHECK(pooled("MaxPool", {text("auto_pad", "SAME_LOWER")}) == Floats{1, 3, 9});
+  CHECK(pooled("AveragePool", {up}) == Floats{2, 1, 9});
+  CHECK(pooled("AveragePool", {integers("pads", {1, 0})}) == Floats{1, 2.5F, 4.5F});
+  CHECK(pooled("AveragePool", {integers("pads", {1, 0}), counted}) == Floats{0.5F, 2.5F, 4.5F});
+  CHECK(pooled("AveragePool", {integers("pads", {0, 1}), counted}) == Floats{2, 1, 4.5F});
+  CHECK(pooled("AveragePool", {integers("pads", {0, 1}), up}) == Floats{2, 1, 9});
+}
+
+TEST_CASE("settings of pools that make no difference are left out") {
+  const auto imported_pool = [](std::int64_t size, std::vector<std::string> attributes) {
+    attributes.push_back(integers("kernel_shape", {2, 2}));
+    attributes.push_back(integers("strides", {2, 2}));
+    const Network network{{1, size, size}, {node("AveragePool", {"x"}, "y", attributes)}, {}};
+    return std::get<Pool>(imported(network).graph.nodes.back().op);
+  };
+  const std::string up = integer("ceil_mode", 1);
+  CHECK(imported_pool(6, {up}) == Pool{PoolKind::average});
+  CHECK(imported_pool(5, {up}).rounds_up);
+  CHECK(imported_pool(5, {integers("pads", {0, 0, 0, 0})}) == Pool{PoolKind::average});
+  // One row more behind six rows begins no window.
+  CHECK(imported_pool(6, {integers("pads", {0, 0, 1, 1})}) == Pool{PoolKind::average});
+  const Pool uneven = imported_pool(5, {integers("pads", {0, 0, 1, 1})});
+  CHECK(uneven.padding_end == Pair{1, 1});
+  CHECK_FALSE(uneven.counts_padding);
+}
+
+TEST_CASE("zeros of a Pad count in an AveragePool") {
+  Network network{{1, 1, 3},
+                  {node("Pad", {"x", "p"}, "padded"),
+                   node("AveragePool", {"padded"}, "y",
+                        {integers("kernel_shape", {1, 2}), integers("strides", {1, 2})})},
+                  {int64s("p", {0, 0, 0, 1, 0, 0, 0, 1})}};
+  CHECK(run(network, {2, 4, 6}) == Floats{1, 5});
+}
+
 TEST_CASE("global pooling, a convolution of pooled values and a softmax") {
   const Network network{{1, 1, 2},
                         {node("GlobalAveragePool", {"x"}, "g"), node("Dropout", {"g"}, "d"),

@@ -50,19 +50,44 @@ Network with_nodes(std::vector<std::string> nodes) {
 
 TEST_CASE("all nodes without a counterpart are named at once, with operator and reason") {
   Network network{{4, 4, 4},
-                  {node("LSTM", {"x"}, "a"), node("Clip", {"x", "zero", "six"}, "b"),
+                  {node("LSTM", {"x"}, "a"), node("Clip", {"x", "one", "six"}, "b"),
                    node("Conv", {"a", "missing"}, "c"), node("Relu", {"b"}, "y"),
                    node("MaxPool", {"x"}, "d",
-                        {integers("kernel_shape", {3, 3}), integers("strides", {2, 2}),
-                         integer("ceil_mode", 1)})},
-                  {floats("zero", {}, {0}), floats("six", {}, {6})}};
+                        {integers("kernel_shape", {3, 3}), integers("dilations", {2, 2})})},
+                  {floats("one", {}, {1}), floats("six", {}, {6})}};
   const std::vector<std::string> reasons = reasons_of(network);
   REQUIRE(reasons.size() == 4);
   CHECK(reasons[0] == "node 'the_a' (LSTM): the operator is not supported");
-  CHECK(reasons[1] == "node 'the_b' (Clip): clips at 6 (as relu6 does), expected no upper bound");
+  CHECK(reasons[1] == "node 'the_b' (Clip): clips at 1 from below, expected 0");
   CHECK(reasons[2] ==
         "node 'the_c' (Conv): reads 'missing', which no input, initializer or node gives");
-  CHECK(reasons[3].starts_with("node 'the_d' (MaxPool): ceil_mode and padding 0 before and 0 "));
+  CHECK(reasons[3] == "node 'the_d' (MaxPool): dilation 2, expected 1");
+}
+
+TEST_CASE("bounds and windows that the graph cannot have are refused with the reason") {
+  const auto reason = [](const std::string& refused) {
+    const Network network{
+        {1, 1, 5},
+        {node("Pad", {"x", "p"}, "padded"), refused},
+        {int64s("p", {0, 0, 0, 0, 0, 0, 0, 1}), floats("low", {}, {0}), floats("high", {}, {0})}};
+    const std::vector<std::string> reasons = reasons_of(network);
+    REQUIRE(reasons.size() == 1);
+    return reasons[0];
+  };
+  CHECK(reason(node("Clip", {"x", "low", "high"}, "y")).find("'max_value': found 0, expected") !=
+        std::string::npos);
+  CHECK(reason(node("MaxPool", {"x"}, "y",
+                    {integers("kernel_shape", {1, 2}), integers("pads", {0, 0, 0, 2})}))
+            .find("padding 2 is not less than the kernel's 2") != std::string::npos);
+  CHECK(reason(node("MaxPool", {"x"}, "y",
+                    {integers("kernel_shape", {1, 2}), integers("strides", {1, 2}),
+                     text("auto_pad", "VALID"), integer("ceil_mode", 1)})) ==
+        "node 'the_y' (MaxPool): auto_pad and a ceil_mode that adds a window, which programs read "
+        "differently");
+  CHECK(reason(node("AveragePool", {"padded"}, "y",
+                    {integers("kernel_shape", {1, 1}), integers("strides", {1, 5}),
+                     integer("ceil_mode", 1)})) ==
+        "node 'the_y' (AveragePool): ceil_mode makes a window that begins in the zeros of a Pad");
 }
 
 TEST_CASE("cycles, names given twice and outputs that nothing gives are refused") {

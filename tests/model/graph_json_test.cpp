@@ -35,6 +35,21 @@ TEST_CASE("the text of a graph lists keys in the table's order") {
         R"("epsilon":1e-05,"momentum":0.1}]})");
 }
 
+TEST_CASE("upper bounds and uneven windows are written where they are used") {
+  const Graph graph = graph_of(
+      {4, 8, 8},
+      {{"relu", Relu{6.0}, {}}, {"pool", Pool{.padding_end = Pair{0, 1}, .rounds_up = true}, {}}});
+  const std::string text = graph_to_json(graph);
+  CHECK(
+      text.ends_with(R"({"name":"relu","op":"relu","inputs":["input"],"max_value":6.0},)"
+                     R"({"name":"pool","op":"max_pool","inputs":["relu"],"kernel":[2,2],)"
+                     R"("stride":[2,2],"padding":[0,0],"padding_end":[0,1],"ceil_mode":true}]})"));
+  CHECK(graph_from_json(text, "memory") == graph);
+  CHECK(refusal(with_op(R"("op":"relu","max_valu":6)")) ==
+        "a.wnw: graph: node 'n': key 'max_valu' is unknown to op 'relu'; did you mean "
+        "'max_value'?");
+}
+
 TEST_CASE("graphs come back equal from their text") {
   const Graph text_net = graph_of({30},
                                   {{"embed", Embedding{100, 8}, {}},

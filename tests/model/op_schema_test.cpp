@@ -38,11 +38,11 @@ std::vector<Op> one_of_each() {
           one,
           Linear{7, 9, false},
           BatchNorm{5, 1e-3, 0.03},
-          Relu{},
-          Pool{PoolKind::max, 2, {3, 2}, {1, 2}, {1, 0}},
-          Pool{PoolKind::average, 2, {3, 2}, {1, 2}, {1, 0}},
-          Pool{PoolKind::max, 1, {1, 3}, {1, 2}, {0, 1}},
-          Pool{PoolKind::average, 1, {1, 3}, {1, 2}, {0, 1}},
+          Relu{6.0},
+          Pool{PoolKind::max, 2, {3, 2}, {1, 2}, {1, 0}, Pair{2, 1}, true},
+          Pool{PoolKind::average, 2, {3, 2}, {1, 2}, {1, 0}, Pair{2, 1}, true, false},
+          Pool{PoolKind::max, 1, {1, 3}, {1, 2}, {0, 1}, Pair{0, 2}, true},
+          Pool{PoolKind::average, 1, {1, 3}, {1, 2}, {0, 1}, Pair{0, 2}, true, false},
           GlobalPool{PoolKind::max},
           GlobalPool{PoolKind::average},
           Add{},
@@ -95,6 +95,27 @@ TEST_CASE("a pool moves by its kernel unless it has a stride") {
         Op{Pool{PoolKind::max, 2, {3, 2}, {3, 2}, {0, 0}}});
   CHECK(built("avg_pool1d", {{"kernel", integer(4)}, {"stride", integer(1)}}) ==
         Op{Pool{PoolKind::average, 1, {1, 4}, {1, 1}, {0, 0}}});
+}
+
+TEST_CASE("seldom keys are absent where an op does without them, and may say the same") {
+  CHECK(settings_of(Relu{}).empty());
+  CHECK(settings_of(Pool{}).size() == 3);
+  CHECK(built("relu", {{"max_value", integer(6)}}) == Op{Relu{6.0}});
+  const Op plain = Pool{PoolKind::average, 2, {3, 3}, {2, 2}, {1, 1}};
+  CHECK(built("avg_pool", {{"kernel", integer(3)},
+                           {"stride", integer(2)},
+                           {"padding", integer(1)},
+                           {"padding_end", List{1, 1}},
+                           {"ceil_mode", false},
+                           {"count_include_pad", true}}) == plain);
+  CHECK(refused("max_pool", {{"kernel", integer(3)}, {"count_include_pad", false}}).message ==
+        "key 'count_include_pad' is unknown to op 'max_pool'; known: name, op, inputs, kernel, "
+        "stride, padding, padding_end, ceil_mode");
+  CHECK(refused("max_pool", {{"kernel", integer(3)}, {"ceil_mod", true}}).message ==
+        "key 'ceil_mod' is unknown to op 'max_pool'; did you mean 'ceil_mode'?");
+  CHECK(refused("relu", {{"max_value", integer(0)}}).message ==
+        "key 'max_value': found 0, expected a number from 1e-06 to 1000000");
+  CHECK(find_defect(Pool{.counts_padding = false}) != "");  // a maximum never counts
 }
 
 TEST_CASE("one integer stands for both extents in 2D and for the only one in 1D") {

@@ -82,6 +82,34 @@ TEST_CASE("a convolution has as many positions as a loop over its window finds")
   }
 }
 
+TEST_CASE("a pool has the windows that a loop over their beginnings finds") {
+  std::mt19937 random(12);
+  const auto below = [&random](std::int64_t n) { return static_cast<std::int64_t>(random()) % n; };
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t size = 1 + below(20), kernel = 1 + below(5), stride = 1 + below(6);
+    const std::int64_t begin = below(kernel), end = below(kernel);
+    const bool rounds_up = below(2) == 1;
+    std::int64_t positions = 0;
+    for (std::int64_t x = -begin; size + begin + end >= kernel; x += stride) {
+      // Rounding up adds one window to those that fit, if it begins early enough.
+      const bool fits = x + kernel <= size + end;
+      const bool before_fits = positions > 0 && x - stride + kernel < size + end;
+      if (!fits && !(rounds_up && before_fits && x < size)) break;
+      ++positions;
+    }
+    const Pool op{PoolKind::max, 1, {1, kernel}, {1, stride}, {0, begin}, Pair{0, end}, rounds_up};
+    const Graph graph = graph_of({1, size}, {{"pool", op, {}}});
+    CAPTURE(size);
+    CAPTURE(kernel);
+    CAPTURE(stride);
+    if (positions == 0) {
+      REQUIRE(error_of([&] { infer_shapes(graph, 1); }) == ErrorCode::usage);
+    } else {
+      REQUIRE(infer_shapes(graph, 1).back() == Shape{1, 1, positions});
+    }
+  }
+}
+
 TEST_CASE("shapes that do not meet are refused with node, finding and expectation") {
   CHECK(refusal(graph_of({3, 8, 8}, {{"relu1", Relu{}, {}}, {"conv2", conv(64, 8, 3), {}}})) ==
         "net: node 'conv2': expects 64 input channels, 'relu1' gives 3");
@@ -102,15 +130,17 @@ TEST_CASE("shapes that do not meet are refused with node, finding and expectatio
         "gives [2, 4, 1, 9]");
 }
 
-TEST_CASE("groups must divide both channel counts, padding of a pool is at most half") {
+TEST_CASE("groups must divide both channel counts, padding of a pool is less than its kernel") {
   Conv op = conv(6, 9, 3);
   op.groups = 3;
   CHECK(output_of({6, 5, 5}, op) == Shape{2, 9, 3, 3});
   op.groups = 2;
   CHECK(refusal({6, 5, 5}, op) ==
         "net: node 'op': 2 groups do not divide 6 input and 9 output channels");
-  CHECK(refusal({6, 5, 5}, Pool{PoolKind::max, 2, {3, 3}, {1, 1}, {1, 2}}) ==
-        "net: node 'op': padding 2 is more than half of the kernel's 3");
+  CHECK(refusal({6, 5, 5}, Pool{PoolKind::max, 2, {3, 3}, {1, 1}, {1, 3}}) ==
+        "net: node 'op': padding 3 is not less than the kernel's 3");
+  CHECK(refusal({6, 5, 5}, Pool{PoolKind::max, 2, {3, 3}, {1, 1}, {1, 2}, Pair{4, 0}}) ==
+        "net: node 'op': padding 4 is not less than the kernel's 3");
 }
 
 TEST_CASE("joins refuse shapes that differ") {

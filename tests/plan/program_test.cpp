@@ -50,6 +50,20 @@ TEST_CASE("a relu stays a step behind other ops") {
               "both: relu1 pool -> both", "relu2: both -> relu2"});
 }
 
+TEST_CASE("a relu with an upper bound stays a step, so that no kernel drops the bound") {
+  CHECK(steps_of({2, 4, 4}, {{"conv", conv(2, 2, 3, 1), {}},
+                             {"relu1", Relu{6.0}, {}},
+                             {"sum", Add{}, {"relu1", "input"}},
+                             {"relu2", Relu{}, {}},
+                             {"relu3", Relu{6.0}, {}},
+                             {"flatten", Flatten{}, {}},
+                             {"fc", Linear{32, 3, true}, {}},
+                             {"relu4", Relu{1.0}, {}}}) ==
+        Lines{"conv: input -> conv", "relu1: conv -> relu1", "sum+relu: relu1 input -> relu2",
+              "relu3: relu2 -> relu3", "flatten: relu3 -> flatten", "fc: flatten -> fc",
+              "relu4: fc -> relu4"});
+}
+
 TEST_CASE("a relu is not fused into a value that something else reads") {
   CHECK(steps_of({2, 4, 4}, {{"conv", conv(2, 2, 1), {}},
                              {"relu", Relu{}, {}},

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <set>
 
 #include "tests/temporary_directory.h"
 
@@ -99,6 +100,22 @@ TEST_CASE("a step's key tells op, sizes, relu and weights") {
   step.has_relu = false;
   model.weights.at("fc.weight") = DenseWeight{{1, 2}, encode_f32(std::array{1.f, 3.f})};
   CHECK(step_key(model, program, step) != key);
+}
+
+TEST_CASE("a pooling's key tells windows, and is what it was where they are plain") {
+  Program program;
+  program.values = {{"input", {1, 2, 5, 5}}, {"pool", {1, 2, 2, 2}}};
+  Pool op;
+  const auto key = [&] { return step_key({}, program, Step{"pool", op, {0}, 1, false, "", ""}); };
+  std::set<std::string> keys = {key()};
+  CHECK(key() == "max_pool k2x2 s2x2 p0x0 [1, 2, 5, 5] -> [1, 2, 2, 2]");
+  op.rounds_up = true;
+  keys.insert(key());
+  op.padding_end = Pair{0, 1};
+  keys.insert(key());
+  op.counts_padding = false;
+  keys.insert(key());
+  CHECK(keys.size() == 4);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class NodeEvaluation {
     if constexpr (std::is_same_v<T, Conv>) return conv(op, x, weight(), parameter(".bias"));
     if constexpr (std::is_same_v<T, Linear>) return linear(op, x, weight(), parameter(".bias"));
     if constexpr (std::is_same_v<T, BatchNorm>) return normalized(op, x);
-    if constexpr (std::is_same_v<T, Relu>) return relu(x);
+    if constexpr (std::is_same_v<T, Relu>) return relu(x, op);
     if constexpr (std::is_same_v<T, Pool>) return pool(op, x);
     if constexpr (std::is_same_v<T, GlobalPool>) return global_pool(op, x);
     if constexpr (std::is_same_v<T, Add>) return add(inputs_);

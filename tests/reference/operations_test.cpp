@@ -89,6 +89,34 @@ TEST_CASE("pool drops what does not fill a window") {
   CHECK(result.values == Floats{3, 2});
 }
 
+TEST_CASE("a pool that rounds up has a last window that reaches beyond its padding") {
+  Pool op{PoolKind::max, 1, {1, 2}, {1, 2}, {0, 0}, {}, true};
+  const Array row{{1, 1, 5}, {1, 3, 2, 0, 9}};
+  CHECK(pool(op, row).values == Floats{3, 2, 9});
+  op.kind = PoolKind::average;
+  CHECK(pool(op, row).values == Floats{2, 1, 9});  // the last divides by 1
+  op.padding = {0, 1};
+  CHECK(pool(op, row).values == Floats{0.5f, 2.5f, 4.5f});  // 0 + 1, 3 + 2, 0 + 9
+  op.counts_padding = false;
+  CHECK(pool(op, row).values == Floats{1, 2.5f, 4.5f});
+  op.kernel = {1, 3};  // 0 1 3, 3 2 0, 0 9 0: nothing is left over
+  CHECK(pool(op, row).values == Floats{2, 5.0f / 3, 4.5f});
+}
+
+TEST_CASE("a pool may pad unevenly") {
+  Pool op{PoolKind::average, 1, {1, 3}, {1, 2}, {0, 0}, Pair{0, 2}};
+  const Array row{{1, 1, 5}, {1, 3, 2, 0, 9}};
+  CHECK(pool(op, row).values == Floats{2, 11.0f / 3, 3});
+  op.counts_padding = false;
+  CHECK(pool(op, row).values == Floats{2, 11.0f / 3, 9});
+  op.kind = PoolKind::max;
+  op.counts_padding = true;
+  op.padding = {0, 2};
+  op.padding_end = Pair{0, 0};
+  const Array negative{{1, 1, 3}, {-1, -3, -2}};
+  CHECK(pool(op, negative).values == Floats{-1, -1});
+}
+
 TEST_CASE("global pools give one number a channel") {
   const Array input{{1, 2, 1, 3}, {1, 2, 6, -1, -2, -3}};
   CHECK(global_pool({PoolKind::average}, input).values == Floats{3, -2});
@@ -141,6 +169,13 @@ TEST_CASE("relu keeps what is positive and what is not a number") {
   CHECK(values[0] == 0);
   CHECK(values[1] == 2);
   CHECK(std::isnan(values[2]));
+}
+
+TEST_CASE("relu has an upper bound where it is given one") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Floats values = relu({{1, 5}, {-1, 2, 6, 7, nan}}, Relu{6.0}).values;
+  CHECK(Floats(values.begin(), values.begin() + 4) == Floats{0, 2, 6, 6});
+  CHECK(std::isnan(values[4]));
 }
 
 TEST_CASE("operations refuse shapes that do not fit") {

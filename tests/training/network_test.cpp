@@ -3,6 +3,8 @@
 
 #include "prune/training/initialization.h"
 #include "prune/training/tensor_bridge.h"
+#include "runtime/base/random.h"
+#include "runtime/reference/operations.h"
 #include "tests/throws.h"
 #include "tests/training/graphs.h"
 #include "tests/training/torch_doctest.h"
@@ -146,6 +148,79 @@ TEST_CASE("pools of both ranks equal LibTorch's modules, sizes rounded down") {
   const Pool line{.rank = 1, .kernel = {1, 3}, .stride = {1, 2}, .padding = {0, 1}};
   check_against(line, torch::nn::MaxPool1d(torch::nn::MaxPool1dOptions(3).stride(2).padding(1)),
                 {2, 8});
+}
+
+TEST_CASE("pools that round up or leave padding out equal LibTorch's modules") {
+  Pool pool{.kernel = {3, 2}, .stride = {2, 2}, .padding = {1, 1}, .rounds_up = true};
+  check_against(pool,
+                torch::nn::MaxPool2d(
+                    torch::nn::MaxPool2dOptions({3, 2}).stride(2).padding(1).ceil_mode(true)),
+                {2, 6, 7});
+  pool.kind = PoolKind::average;
+  pool.counts_padding = false;
+  check_against(pool,
+                torch::nn::AvgPool2d(torch::nn::AvgPool2dOptions({3, 2})
+                                         .stride(2)
+                                         .padding(1)
+                                         .ceil_mode(true)
+                                         .count_include_pad(false)),
+                {2, 6, 7});
+}
+
+TEST_CASE("pools with any padding give what plain loops give") {
+  Random random(7);
+  for (int i = 0; i < 200; ++i) {
+    Pool pool{.kind = random.chance(0.5) ? PoolKind::max : PoolKind::average};
+    Pair end;
+    for (int axis = 0; axis < 2; ++axis) {
+      pool.kernel[axis] = random.between(1, 4);
+      pool.stride[axis] = random.between(1, 3);
+      pool.padding[axis] = random.between(0, pool.kernel[axis] - 1);
+      end[axis] = random.between(0, pool.kernel[axis] - 1);
+    }
+    pool.rank = random.chance(0.5) ? 1 : 2;
+    if (pool.rank == 1) pool.kernel[0] = pool.stride[0] = 1, pool.padding[0] = end[0] = 0;
+    if (end != pool.padding) pool.padding_end = end;
+    pool.rounds_up = random.chance(0.5);
+    pool.counts_padding = pool.kind == PoolKind::max || random.chance(0.5);
+    const Shape sample = pool.rank == 1 ? Shape{3, 9} : Shape{3, 6, 9};
+    const Network network(chain(sample, {{"pool", pool}}), {});
+    Shape shape = sample;
+    shape.insert(shape.begin(), 2);
+    const torch::Tensor input = torch::randn(shape);
+    const float* values = input.const_data_ptr<float>();
+    const reference::Array expected =
+        reference::pool(pool, {shape, {values, values + input.numel()}});
+    const torch::Tensor found = network.forward(input, Mode::evaluation);
+    REQUIRE(found.sizes() == torch::IntArrayRef(expected.shape));
+    CHECK(torch::allclose(found.flatten(), torch::tensor(expected.values), 1e-5, 1e-6));
+  }
+}
+
+TEST_CASE("an average over uneven padding passes gradients on by what it counts") {
+  const Pool pool{.kind = PoolKind::average,
+                  .rank = 1,
+                  .kernel = {1, 3},
+                  .stride = {1, 2},
+                  .padding = {0, 0},
+                  .padding_end = Pair{0, 2},
+                  .counts_padding = false};
+  const Network network(chain({1, 5}, {{"pool", pool}}), kDouble);
+  const torch::Tensor input = random_input({1, 1, 5}).requires_grad_(true);
+  network.forward(input, Mode::training).sum().backward();
+  const double third = 1.0 / 3;  // windows 0 1 2, 2 3 4 and 4
+  const torch::Tensor expected =
+      torch::tensor({third, third, 2 * third, third, third + 1}, torch::kDouble);
+  CHECK(torch::allclose(input.grad().flatten(), expected));
+}
+
+TEST_CASE("a relu with an upper bound equals LibTorch's Hardtanh from 0") {
+  check_against(Relu{0.5},
+                torch::nn::Hardtanh(torch::nn::HardtanhOptions().min_val(0).max_val(0.5)), {40});
+  const Network network(chain({3}, {{"relu", Relu{0.5}}}), kDouble);
+  const torch::Tensor input = torch::tensor({{-1.0, 0.25, 7.0}}, torch::kDouble);
+  CHECK(torch::equal(network.forward(input, Mode::evaluation),
+                     torch::tensor({{0.0, 0.25, 0.5}}, torch::kDouble)));
 }
 
 TEST_CASE("global pools equal LibTorch's adaptive pools to one position") {

@@ -106,10 +106,8 @@ GatheredGroups groups_of(const DeployedModel& model, const Step& step, const Con
 
 std::optional<RingPool> as_epilogue(const Op& op) {
   const auto* pool = std::get_if<Pool>(&op);
-  const Pair two = {2, 2}, zero = {0, 0};
-  if (pool == nullptr || pool->kernel != two || pool->stride != two || pool->padding != zero) {
-    return std::nullopt;
-  }
+  // 2 x 2 positions, 2 apart, and nothing else
+  if (pool == nullptr || *pool != Pool{.kind = pool->kind}) return std::nullopt;
   return pool->kind == PoolKind::max ? RingPool::max : RingPool::average;
 }
 

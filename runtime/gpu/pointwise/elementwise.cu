@@ -17,9 +17,15 @@ struct AddInputs {
   int count = 0;
 };
 
+// What is not a number compares as false and stays.
+__device__ __forceinline__ float limited(float x, const ActivationLimits& limits) {
+  x = x < limits.least ? limits.least : x;
+  return x > limits.most ? limits.most : x;
+}
+
 template <typename T>
 __global__ void __launch_bounds__(kElementThreads)
-    add_kernel(const AddInputs<T> in, DeviceView<T> out, bool has_relu, Unraveler order) {
+    add_kernel(const AddInputs<T> in, DeviceView<T> out, ActivationLimits limits, Unraveler order) {
   for_each_element(order, [&](const Coordinates& at) {
     float sum = 0.0f;
 #pragma unroll
@@ -29,16 +35,15 @@ __global__ void __launch_bounds__(kElementThreads)
         sum += widen(view.origin[view.offset(at.n, at.c, at.y, at.x)]);
       }
     }
-    if (has_relu && sum < 0.0f) sum = 0.0f;  // NaN stays
-    out.origin[out.offset(at.n, at.c, at.y, at.x)] = narrow<T>(sum);
+    out.origin[out.offset(at.n, at.c, at.y, at.x)] = narrow<T>(limited(sum, limits));
   });
 }
 
 // Eight elements at a time, of layouts whose octets are of the same dimension.
 template <typename T>
 __global__ void __launch_bounds__(kElementThreads)
-    add_octets_kernel(const AddInputs<T> in, DeviceView<T> out, bool has_relu, OctetGrid grid,
-                      bool is_aligned) {
+    add_octets_kernel(const AddInputs<T> in, DeviceView<T> out, ActivationLimits limits,
+                      OctetGrid grid, bool is_aligned) {
   for_each_octet(grid, [&](const Coordinates& at, int count) {
     Octet sum{};
 #pragma unroll
@@ -51,9 +56,7 @@ __global__ void __launch_bounds__(kElementThreads)
       for (int lane = 0; lane < kOctet; ++lane) sum.lane[lane] += term.lane[lane];
     }
 #pragma unroll
-    for (int lane = 0; lane < kOctet; ++lane) {
-      if (has_relu && sum.lane[lane] < 0.0f) sum.lane[lane] = 0.0f;  // NaN stays
-    }
+    for (int lane = 0; lane < kOctet; ++lane) sum.lane[lane] = limited(sum.lane[lane], limits);
     store_octet(out.origin + out.offset(at.n, at.c, at.y, at.x), sum, count, is_aligned);
   });
 }
@@ -68,8 +71,8 @@ bool have_octets(std::span<const ActivationView> in, const ActivationView& out) 
 }
 
 template <typename T>
-void launch_add(std::span<const ActivationView> in, bool has_relu, const ActivationView& out,
-                cudaStream_t stream) {
+void launch_add(std::span<const ActivationView> in, const ActivationLimits& limits,
+                const ActivationView& out, cudaStream_t stream) {
   AddInputs<T> inputs;
   for (const ActivationView& view : in) inputs.views[inputs.count++] = device_view<const T>(view);
   if (have_octets(in, out)) {
@@ -78,18 +81,18 @@ void launch_add(std::span<const ActivationView> in, bool has_relu, const Activat
         has_aligned_octets(out) &&
         std::ranges::all_of(in, [](const auto& view) { return has_aligned_octets(view); });
     launch_overlapping(add_octets_kernel<T>, {element_grid(grid.order), kElementThreads}, true,
-                       stream, inputs, device_view<T>(out), has_relu, grid, is_aligned);
+                       stream, inputs, device_view<T>(out), limits, grid, is_aligned);
     return;
   }
   const Unraveler order(out.format.layout, out.size);
   launch_overlapping(add_kernel<T>, {element_grid(order), kElementThreads}, true, stream, inputs,
-                     device_view<T>(out), has_relu, order);
+                     device_view<T>(out), limits, order);
 }
 
 }  // namespace
 
-void add(std::span<const ActivationView> in, bool has_relu, const ActivationView& out,
-         cudaStream_t stream) {
+void add(std::span<const ActivationView> in, const ActivationLimits& limits,
+         const ActivationView& out, cudaStream_t stream) {
   if (in.empty()) fail(ErrorCode::usage, "add: no inputs");
   for (const ActivationView& view : in) {
     if (view.size != out.size || view.format.precision != out.format.precision) {
@@ -111,8 +114,8 @@ void add(std::span<const ActivationView> in, bool has_relu, const ActivationView
     const std::size_t count = std::min<std::size_t>(terms.size(), kAddInputs);
     const bool is_last = count == terms.size();
     with_element(out.format.precision, [&](auto element) {
-      launch_add<decltype(element)>(std::span(terms).first(count), has_relu && is_last, target,
-                                    stream);
+      launch_add<decltype(element)>(std::span(terms).first(count),
+                                    is_last ? limits : ActivationLimits{}, target, stream);
     });
     if (is_last) return;
     terms.erase(terms.begin() + 1, terms.begin() + static_cast<std::ptrdiff_t>(count));

@@ -151,10 +151,13 @@ std::vector<Candidate> pool_candidates(const LayerProblem& problem, const std::s
 }
 
 std::vector<Candidate> add_candidates(const LayerProblem& problem, const std::string& family) {
-  const bool has_relu = std::holds_alternative<Relu>(problem.step.op) || problem.step.has_relu;
+  const auto* relu = std::get_if<Relu>(&problem.step.op);
+  ActivationLimits limits;
+  if (relu != nullptr || problem.step.has_relu) limits.least = 0;
+  if (relu != nullptr && relu->max_value) limits.most = static_cast<float>(*relu->max_value);
   return in_every_layout(problem, family,
-                         [has_relu](std::span<const ActivationView> in, const ActivationView& out,
-                                    cudaStream_t stream) { add(in, has_relu, out, stream); });
+                         [limits](std::span<const ActivationView> in, const ActivationView& out,
+                                  cudaStream_t stream) { add(in, limits, out, stream); });
 }
 
 void concat(std::span<const ActivationView> in, const ActivationView& out, cudaStream_t stream) {

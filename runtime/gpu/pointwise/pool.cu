@@ -9,6 +9,7 @@
 
 #include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/octet_grid.cuh"
+#include "runtime/model/pool_axis.h"
 
 namespace winnow {
 namespace {
@@ -20,7 +21,8 @@ constexpr int kWarpsPerBlock = 4;
 
 struct PoolWindow {
   int kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, height, width;
-  bool is_max;
+  int end_h, end_w;  // padding behind the last row and column
+  bool is_max, counts_padding;
 };
 
 __device__ __forceinline__ float merge(bool is_max, float a, float b) {
@@ -39,6 +41,17 @@ __device__ __forceinline__ WindowBounds bounds(const PoolWindow& w, const Coordi
   return {max(y, 0), min(y + w.kernel_h, w.height), max(x, 0), min(x + w.kernel_w, w.width)};
 }
 
+// What an average is divided by: PoolAxis::counted of both axes.
+__device__ __forceinline__ float divisor(const PoolWindow& w, const Coordinates& at,
+                                         const WindowBounds& b) {
+  if (!w.counts_padding) return static_cast<float>(std::int64_t{b.y_end - b.y} * (b.x_end - b.x));
+  const int y = static_cast<int>(at.y) * w.stride_h - w.pad_h;
+  const int x = static_cast<int>(at.x) * w.stride_w - w.pad_w;
+  const int rows = min(y + w.kernel_h, w.height + w.end_h) - y;
+  const int columns = min(x + w.kernel_w, w.width + w.end_w) - x;
+  return static_cast<float>(std::int64_t{rows} * columns);
+}
+
 template <typename T>
 __device__ float pool_window(const DeviceView<const T>& in, const PoolWindow& w,
                              const Coordinates& at) {
@@ -49,8 +62,7 @@ __device__ float pool_window(const DeviceView<const T>& in, const PoolWindow& w,
       result = merge(w.is_max, result, widen(in.origin[in.offset(at.n, at.c, y, x)]));
     }
   }
-  const std::int64_t area = std::int64_t{w.kernel_h} * w.kernel_w;
-  return w.is_max ? result : result / static_cast<float>(area);
+  return w.is_max ? result : result / divisor(w, at, b);
 }
 
 template <typename T>
@@ -95,15 +107,15 @@ __device__ Octet pool_octet(const DeviceView<const T>& in, const PoolWindow& w,
       for (int x = b.x; x < b.x_end; ++x) merge(w.is_max, result, load(y, x));
     }
   }
-  const float area = static_cast<float>(std::int64_t{w.kernel_h} * w.kernel_w);
+  if (w.is_max) return result;
+  const float counted = divisor(w, at, b);
 #pragma unroll
-  for (int i = 0; i < kOctet; ++i)
-    result.lane[i] = w.is_max ? result.lane[i] : result.lane[i] / area;
+  for (int i = 0; i < kOctet; ++i) result.lane[i] /= counted;
   return result;
 }
 
 // The maximum of half floats, with all loads in flight together. A pixel beyond the plane counts as
-// the nearest one of the plane, which is in the window too as long as padding is less than kSide.
+// the nearest one of the plane, which is in the window too: every window has pixels of the plane.
 template <int kSide>
 __device__ uint4 largest_octet(const DeviceView<const __half>& in, const PoolWindow& w,
                                const Coordinates& at) {
@@ -192,10 +204,6 @@ __global__ void __launch_bounds__(kElementThreads)
 
 // ------------------------------------------------------------------------------------ host
 
-std::int64_t pooled(std::int64_t extent, const Pool& op, int axis) {
-  return (extent + 2 * op.padding[axis] - op.kernel[axis]) / op.stride[axis] + 1;
-}
-
 void require_equal(const char* who, const ActivationView& out, const Extents& expected,
                    Precision precision) {
   if (out.size != expected || out.format.precision != precision) {
@@ -244,8 +252,9 @@ void launch_pool(ActivationView in, ActivationView out, const PoolWindow& window
 void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
           cudaStream_t stream) {
   Extents expected = in.size;
-  expected.h = pooled(in.size.h, op, 0);
-  expected.w = pooled(in.size.w, op, 1);
+  const PoolAxis rows = pool_axis(op, 0, in.size.h), columns = pool_axis(op, 1, in.size.w);
+  expected.h = rows.positions();
+  expected.w = columns.positions();
   require_equal("pool", out, expected, in.format.precision);
   if (element_count({out.size.n, out.size.c, out.size.h, out.size.w}) == 0) {
     return;
@@ -258,7 +267,10 @@ void pool(const Pool& op, const ActivationView& in, const ActivationView& out,
                           .pad_w = static_cast<int>(op.padding[1]),
                           .height = static_cast<int>(in.size.h),
                           .width = static_cast<int>(in.size.w),
-                          .is_max = op.kind == PoolKind::max};
+                          .end_h = static_cast<int>(rows.end),
+                          .end_w = static_cast<int>(columns.end),
+                          .is_max = op.kind == PoolKind::max,
+                          .counts_padding = op.counts_padding};
   with_element(in.format.precision,
                [&](auto element) { launch_pool<decltype(element)>(in, out, window, stream); });
 }

@@ -10,9 +10,9 @@ namespace winnow {
 
 // Enqueues max or average pooling of `in` into `out`, of equal element type, in any layouts.
 //
-//   in   [N, C, H, W]    out  [N, C, (H + 2 pad - kernel) / stride + 1, ...]
+//   in   [N, C, H, W]    out  [N, C, ...], as many positions as pool_axis.h says
 //
-// Padding never wins a maximum; an average divides by the whole window, padding included.
+// Padding never wins a maximum; an average divides by the positions that it counts (pool_axis.h).
 // Sums in float, row by row: equal inputs give equal bits.
 // Throws Error{usage} if the sizes do not fit, Error{device} if the launch is refused.
 void pool(const Pool& op, const ActivationView& in, const ActivationView& out, cudaStream_t stream);

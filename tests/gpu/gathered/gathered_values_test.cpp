@@ -135,6 +135,8 @@ TEST_CASE("sums of convolutions may be computed together with one of them") {
   CHECK(as_epilogue(Pool{.kind = PoolKind::average}) == RingPool::average);
   CHECK_FALSE(as_epilogue(Pool{.stride = {1, 1}}).has_value());
   CHECK_FALSE(as_epilogue(Pool{.padding = {1, 1}}).has_value());
+  CHECK_FALSE(as_epilogue(Pool{.padding_end = Pair{0, 1}}).has_value());
+  CHECK_FALSE(as_epilogue(Pool{.rounds_up = true}).has_value());
   CHECK_FALSE(as_epilogue(Add{}).has_value());
 }
 

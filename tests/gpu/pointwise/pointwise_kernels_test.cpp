@@ -112,6 +112,21 @@ TEST_CASE("pool equals the reference in every layout") {
       {.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}},
       {.kind = PoolKind::average, .kernel = {2, 2}, .stride = {2, 2}},
       {.kind = PoolKind::average, .kernel = {3, 2}, .stride = {1, 2}, .padding = {1, 1}},
+      {.kernel = {2, 2}, .stride = {2, 2}, .padding_end = Pair{1, 0}, .rounds_up = true},
+      {.kernel = {3, 3}, .stride = {2, 2}, .padding = {2, 0}, .padding_end = Pair{0, 2}},
+      {.kind = PoolKind::average, .kernel = {3, 3}, .stride = {2, 2}, .rounds_up = true},
+      {.kind = PoolKind::average,
+       .kernel = {3, 3},
+       .stride = {2, 2},
+       .padding = {1, 1},
+       .rounds_up = true,
+       .counts_padding = false},
+      {.kind = PoolKind::average,
+       .kernel = {2, 2},
+       .stride = {1, 2},
+       .padding = {1, 0},
+       .padding_end = Pair{0, 1},
+       .rounds_up = true},
   };
   for (const Pool& op : pools) {
     for (const Shape& shape : {Shape{2, 3, 5, 7}, Shape{9, 33, 6, 6}, Shape{1, 1, 3, 2}}) {
@@ -219,11 +234,17 @@ TEST_CASE("add sums any number of inputs") {
           tensors.emplace_back(format, input);
           views.push_back(tensors.back().view());
         }
-        const bool has_relu = count % 2 == 0;
         reference::Array expected = count == 1 ? inputs[0] : reference::add(pointers);
-        if (has_relu) expected = reference::relu(expected);
+        ActivationLimits limits;
+        if (count % 2 == 0) {
+          limits.least = 0;
+          expected = reference::relu(expected);
+        } else if (count < 4) {
+          limits = {0, 0.5f};
+          expected = reference::relu(expected, Relu{0.5});
+        }
         const DeviceTensor out(format, shape);
-        add(views, has_relu, out.view(), nullptr);
+        add(views, limits, out.view(), nullptr);
         CAPTURE(count);
         CAPTURE(to_string(format));
         // More than kAddInputs inputs are rounded once per pass.
@@ -248,7 +269,7 @@ TEST_CASE("add sums inputs whose channels lie in other orders") {
       format.order = second;
       const DeviceTensor other(format, b), out(format, {9, 40, 4, 5});
       const ActivationView views[] = {in.view(), other.view()};
-      add(views, false, out.view(), nullptr);
+      add(views, {}, out.view(), nullptr);
       CAPTURE(first);
       CAPTURE(second);
       CHECK(relative_error(out.values(), expected) <= tolerance(Precision::f16));
@@ -260,7 +281,7 @@ TEST_CASE("add refuses tensors of different size") {
   if (lacks_gpu()) return;
   const DeviceTensor a(ActivationFormat{}, {1, 2, 3, 4}), b(ActivationFormat{}, {1, 2, 3, 5});
   const ActivationView views[] = {a.view(), b.view()};
-  CHECK(error_of([&] { add(views, false, a.view(), nullptr); }) == ErrorCode::usage);
+  CHECK(error_of([&] { add(views, {}, a.view(), nullptr); }) == ErrorCode::usage);
 }
 
 TEST_CASE("softmax equals the reference") {

@@ -116,6 +116,38 @@ TEST_CASE("a sparse GPU session equals the reference session") {
   }
 }
 
+TEST_CASE("a GPU session keeps upper bounds of relus and windows that are no plain ones") {
+  if (lacks_gpu()) return;
+  const Pool largest{.kernel = {2, 2}, .stride = {2, 2}, .rounds_up = true};
+  const Pool mean{.kind = PoolKind::average,
+                  .kernel = {3, 3},
+                  .stride = {2, 2},
+                  .padding = {0, 1},
+                  .padding_end = Pair{1, 0},
+                  .rounds_up = true,
+                  .counts_padding = false};
+  const Graph graph = graph_of({3, 13, 11}, {{"conv1", conv(3, 32, 3, 1), {}},
+                                             {"relu1", Relu{0.5}, {}},
+                                             {"pool1", largest, {}},  // 7 x 6
+                                             {"conv2", conv(32, 32, 3, 1), {}},
+                                             {"sum", Add{}, {"conv2", "pool1"}},
+                                             {"relu2", Relu{0.75}, {}},
+                                             {"conv3", conv(32, 24, 1), {}},
+                                             {"pool3", largest, {}},  // 4 x 3
+                                             {"pool4", mean, {}},     // 2 x 2
+                                             {"flat", Flatten{}, {}},
+                                             {"fc1", Linear{24 * 2 * 2, 20, true}, {}},
+                                             {"relu3", Relu{0.25}, {}},
+                                             {"fc2", Linear{20, 10, true}, {}}});
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    for (const std::int64_t batch : {1, 9}) {
+      check_session(model_of(graph, 8, 45),
+                    {.batch = batch, .precision = precision, .choice = KernelChoice::sparse});
+      check_session(model_of(graph, 1, 46), {.batch = batch, .precision = precision});
+    }
+  }
+}
+
 TEST_CASE("a dense GPU session equals the reference session") {
   if (lacks_gpu() || lacks_cudnn()) return;
   for (const Precision precision : {Precision::f32, Precision::f16}) {

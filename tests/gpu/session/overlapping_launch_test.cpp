@@ -59,7 +59,7 @@ TEST_CASE("a captured graph lets kernels of ours begin early, and nothing around
   const Stream stream;
   const auto copy = [&](const DeviceTensor& from, const DeviceTensor& to) {
     const ActivationView view = from.view();
-    add(std::span(&view, 1), false, to.view(), stream.get());
+    add(std::span(&view, 1), {}, to.view(), stream.get());
   };
   const Edges edges = captured_edges(stream.get(), [&] {
     copy(a, b);
@@ -82,7 +82,7 @@ TEST_CASE("launches that begin early keep memory that is used in turn apart") {
   const Stream stream;
   const auto doubled = [&](const DeviceTensor& from, const DeviceTensor& to) {
     const ActivationView views[2] = {from.view(), from.view()};
-    add(views, false, to.view(), stream.get());
+    add(views, {}, to.view(), stream.get());
   };
   CUDA_CHECK(cudaDeviceSynchronize());
   for (int i = 0; i < 8; ++i) i % 2 == 0 ? doubled(a, b) : doubled(b, a);
