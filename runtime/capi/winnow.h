@@ -117,10 +117,10 @@ int32_t winnow_preprocessing(const winnow_engine* engine, float* mean, float* de
 /* "cuda:0 (NVIDIA H200)"; valid as long as the engine. */
 const char* winnow_device(const winnow_engine* engine);
 
-/* What runs where and why, as a JSON object: "device", "batch", "precision", "timings" (how many
- * were measured, how many the cache knew), "networks" that were compared as wholes, and "layers"
- * with their kernels and what these were chosen from. Later versions may add fields. Valid as long
- * as the engine. */
+/* What runs where and why, as a JSON object: "version" (of the library), "device", "batch",
+ * "precision", "timings" (how many were measured, how many the cache knew), "networks" that were
+ * compared as wholes, and "layers" with their kernels and what these were chosen from. Later
+ * versions may add fields. Valid as long as the engine. */
 const char* winnow_plan_json(const winnow_engine* engine);
 
 /* What was wrong with the cache of timings, in one line; empty if nothing was. Valid as long as the

@@ -10,6 +10,7 @@
 #include "runtime/cli/table.h"
 #include "runtime/commands/commands.h"
 #include "runtime/model/model_file.h"
+#include "runtime/plan/describe.h"
 
 namespace winnow {
 namespace {
@@ -106,10 +107,30 @@ std::string metadata_table(const DeployedModel& model) {
   return model.metadata.empty() ? "" : "\n" + table.text();
 }
 
+// Sizes are those of one sample, without the dimension of the batch.
+Json nodes_json(const DeployedModel& model) {
+  const std::vector<Shape> shapes = infer_shapes(model.graph, 1);
+  Json nodes = Json::array();
+  for (std::size_t i = 0; i < model.graph.nodes.size(); ++i) {
+    const Node& node = model.graph.nodes[i];
+    nodes.push_back({{"name", node.name},
+                     {"op", op_name(node.op)},
+                     {"inputs", node.inputs},
+                     {"output_shape", Shape(shapes[i].begin() + 1, shapes[i].end())},
+                     {"dense_macs", dense_macs(model.graph, shapes, i)}});
+    const auto weight = model.weights.find(weight_name(node));
+    if (weight != model.weights.end()) {
+      nodes.back()["weight_sparsity"] = weight_sparsity(weight->second);
+    }
+  }
+  return nodes;
+}
+
 std::string inspection_json(const DeployedModel& model, const std::vector<StoredSize>& sizes) {
   Json result = {{"command", "inspect"},       {"version", version_text()},
                  {"graph", model.graph.name},  {"classes", model.classes},
-                 {"metadata", model.metadata}, {"weights", Json::array()}};
+                 {"metadata", model.metadata}, {"nodes", nodes_json(model)},
+                 {"weights", Json::array()}};
   for (const StoredSize& size : sizes) {
     result["weights"].push_back(weight_json(size, facts_of(model.weights.at(size.name))));
   }

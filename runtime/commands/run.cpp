@@ -7,12 +7,14 @@
 #include <optional>
 
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/output_path.h"
 #include "runtime/base/version.h"
 #include "runtime/bench/compare.h"
 #include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
+#include "runtime/commands/agreement_json.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/run_text.h"
 #include "runtime/images/image_set.h"
@@ -29,6 +31,7 @@ struct RunOptions {
   std::vector<std::string> pictures;
   std::string data;  // FORMAT:DIRECTORY
   std::string split = "test";
+  std::string against;  // another model of the same samples and classes
   std::int64_t limit = 0;
   std::int64_t batch = 0;  // 0: 1 for pictures, 128 for a data set
   int top = 5;
@@ -121,6 +124,7 @@ ImageSet load_set(const RunOptions& options, const DataPlace& place, const Deplo
 }
 
 struct Score {
+  std::vector<std::int32_t> answers;  // the most probable class of each sample
   std::int64_t correct = 0;
   double seconds = 0;  // of Engine::run_bytes, with normalisation and copies
 };
@@ -128,6 +132,7 @@ struct Score {
 // Batches are normalised and copied while others are computed.
 Score score_set(Engine& engine, const ImageSet& set, bool is_quiet) {
   Score score;
+  score.answers.resize(static_cast<std::size_t>(set.count));
   const std::int64_t size = engine.input_size();
   const std::int64_t classes = engine.output_size();
   Progress progress("run: image", set.count, is_quiet);
@@ -138,7 +143,9 @@ Score score_set(Engine& engine, const ImageSet& set, bool is_quiet) {
     const auto count = static_cast<std::int64_t>(outputs.size()) / classes;
     for (std::int64_t i = 0; i < count; ++i) {
       const auto row = outputs.begin() + i * classes;
-      score.correct += std::max_element(row, row + classes) - row == set.labels[first + i];
+      const auto answer = static_cast<std::int32_t>(std::max_element(row, row + classes) - row);
+      score.answers[static_cast<std::size_t>(first + i)] = answer;
+      score.correct += answer == set.labels[first + i];
     }
     progress.update(first + count);
   };
@@ -148,13 +155,55 @@ Score score_set(Engine& engine, const ImageSet& set, bool is_quiet) {
   return score;
 }
 
+// The other model, which must take the same samples and tell the same number of classes.
+std::optional<DeployedModel> open_other(const RunOptions& options, const DeployedModel& model) {
+  if (options.against.empty()) return std::nullopt;
+  DeployedModel other =
+      open_model(options.against, options.batch, open_options(options.model, "run"));
+  const auto ends = [](const DeployedModel& one) {
+    const std::vector<Shape> shapes = infer_shapes(one.graph, 1);
+    return std::pair(shapes.front(), shapes.back());
+  };
+  const auto [input, output] = ends(model);
+  const auto [other_input, other_output] = ends(other);
+  if (input == other_input && output == other_output) return other;
+  fail(ErrorCode::usage, options.against, ": of ", to_string(other_input), " it makes ",
+       to_string(other_output), ", expected ", to_string(input), " and ", to_string(output), " as ",
+       options.model.model, " has");
+}
+
+// Names of all classes that outputs and labels may have.
+std::vector<std::string> class_names(const DeployedModel& model, std::int64_t outputs,
+                                     const ImageSet& set) {
+  const std::size_t count = std::max(static_cast<std::size_t>(outputs), set.classes.size());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(class_name(model, i));
+  return names;
+}
+
+// What the other model says of the same samples, planned and run like the first one.
+Json compare_with(DeployedModel other, const RunOptions& options, const ImageSet& set,
+                  const Score& score, const std::vector<std::string>& classes,
+                  const std::shared_ptr<TimingCache>& cache) {
+  Engine engine(std::move(other), device_from(options.model.device),
+                session_options(options.model, options.batch, "run: the other model", cache));
+  const Score against = score_set(engine, set, options.model.is_quiet);
+  Json json = {{"model", options.against}};
+  json.update(agreement_json({set.labels, score.answers, against.answers}, classes));
+  return json;
+}
+
 // Before any work: what is to be read and written. Nothing if pictures are.
 std::optional<DataPlace> check_files(const RunOptions& options) {
   if (options.pictures.empty() == options.data.empty()) {
     fail(ErrorCode::usage, "run: give either picture files or --data FORMAT:DIRECTORY");
   }
+  if (options.data.empty() && !options.against.empty()) {
+    fail(ErrorCode::usage, "run: --against compares answers to labelled images: it needs --data");
+  }
   ProgramFiles files{.inputs = options.pictures, .outputs = {}, .own = {}, .json = {}};
   files.inputs.push_back(options.model.model);
+  if (!options.against.empty()) files.inputs.push_back(options.against);
   files.json = options.model.json;
   for (const std::string& path : files.inputs) require_text_path(path);
   require_text_path(options.data);
@@ -167,10 +216,14 @@ int run(RunOptions& options) {
   const std::optional<DataPlace> place = check_files(options);
   if (options.batch == 0) options.batch = options.data.empty() ? 1 : 128;
   const auto cache = open_cache(options.model);
-  Engine engine(options.model.model, device_from(options.model.device),
-                session_options(options.model, options.batch, "run", cache),
-                open_options(options.model, "run"));
-  tell_of(cache);
+  const Device device = device_from(options.model.device);
+  const SessionOptions session = session_options(options.model, options.batch, "run", cache);
+  DeployedModel model =
+      open_model(options.model.model, options.batch, open_options(options.model, "run"));
+  // What is missing is told before the model is planned, which may take seconds.
+  for (const std::string& picture : options.pictures) MappedFile{picture};
+  std::optional<DeployedModel> other = open_other(options, model);
+  Engine engine(std::move(model), device, session);
   Json result = {{"command", "run"},
                  {"version", version_text()},
                  {"model", options.model.model},
@@ -190,7 +243,12 @@ int run(RunOptions& options) {
     result["correct"] = score.correct;
     result["accuracy"] = accuracy;
     result["samples_per_second"] = static_cast<double>(set.count) / score.seconds;
+    if (other) {
+      const auto classes = class_names(engine.model(), engine.output_size(), set);
+      result["against"] = compare_with(std::move(*other), options, set, score, classes, cache);
+    }
   }
+  tell_of(cache);
   result["kernels"] = kernels_json(engine.session());
   std::fputs(run_result_text(result).c_str(), options.model.json == "-" ? stderr : stdout);
   write_json_output(options.model.json, result.dump(2));
@@ -213,6 +271,9 @@ Command add_run_command(CLI::App& app) {
   app.add_option("--split", options->split, "train or test")
       ->check(CLI::IsMember({"train", "test"}))
       ->capture_default_str();
+  app.add_option(
+      "--against", options->against,
+      "With --data: another model, the dense one for example, whose answers are compared");
   app.add_option("--limit", options->limit,
                  "Use at most this many samples, evenly spread; 0 for all")
       ->check(whole_number(0))

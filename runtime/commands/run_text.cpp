@@ -4,26 +4,45 @@
 #include <vector>
 
 #include "runtime/base/number_text.h"
+#include "runtime/base/suggest.h"
 
 namespace winnow {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+// "cat", or "class 3" where the model has no names.
+std::string class_text(const Json& one) {
+  const auto name = one["class"].get<std::string>();
+  const bool is_number = name == std::to_string(one["index"].get<std::int64_t>());
+  return is_number ? "class " + name : one_line(name);
+}
+
 std::string picture_text(const Json& image) {
   std::string text;
   for (const Json& one : image["top"]) {
-    text += (text.empty() ? "" : ", ") + one["class"].get<std::string>() + " " +
+    text += (text.empty() ? "" : ", ") + class_text(one) + " " +
             fixed(100 * one["probability"].get<double>(), 1) + " %";
   }
-  return image["file"].get<std::string>() + ": " + text + "\n";
+  return one_line(image["file"].get<std::string>()) + ": " + text + "\n";
+}
+
+std::string against_text(const Json& against, std::int64_t samples) {
+  return one_line(against["model"].get<std::string>()) + ": " +
+         std::to_string(against["correct"].get<std::int64_t>()) + " of " + std::to_string(samples) +
+         " correct: " + fixed(against["accuracy"].get<double>(), 2) + " %; both say the same of " +
+         std::to_string(against["agreeing"].get<std::int64_t>()) + ": " +
+         fixed(against["agreement"].get<double>(), 2) + " %\n";
 }
 
 std::string data_text(const Json& result) {
   return std::to_string(result["correct"].get<std::int64_t>()) + " of " +
          std::to_string(result["samples"].get<std::int64_t>()) +
          " correct: " + fixed(result["accuracy"].get<double>(), 2) + " %, " +
-         fixed(result["samples_per_second"].get<double>(), 0) + " samples/s\n";
+         fixed(result["samples_per_second"].get<double>(), 0) + " samples/s\n" +
+         (result.contains("against")
+              ? against_text(result["against"], result["samples"].get<std::int64_t>())
+              : "");
 }
 
 // Families in the order in which layers use them first.

@@ -18,7 +18,9 @@ std::int64_t macs_of(const Step& step, const Shape& output) {
   return 0;
 }
 
-double sparsity_of(const Weight& weight) {
+}  // namespace
+
+double weight_sparsity(const Weight& weight) {
   if (const auto* csr = std::get_if<CsrWeight>(&weight)) {
     const auto all = static_cast<double>(csr->channels * csr->cols);
     return all > 0 ? 1 - static_cast<double>(nonzero_count(*csr)) / all : 0;
@@ -29,8 +31,6 @@ double sparsity_of(const Weight& weight) {
   return static_cast<double>(zeros) / static_cast<double>(values.size());
 }
 
-}  // namespace
-
 LayerPlan describe_step(const DeployedModel& model, const Program& program, const Step& step) {
   LayerPlan plan;
   plan.name = step.name;
@@ -38,7 +38,7 @@ LayerPlan describe_step(const DeployedModel& model, const Program& program, cons
   plan.output_shape = program.values[step.output].shape;
   plan.macs = macs_of(step, plan.output_shape);
   const Weight* weight = weights_of(model, step).weight;
-  if (is_weighted(step) && weight != nullptr) plan.weight_sparsity = sparsity_of(*weight);
+  if (is_weighted(step) && weight != nullptr) plan.weight_sparsity = weight_sparsity(*weight);
   return plan;
 }
 

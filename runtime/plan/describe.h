@@ -13,6 +13,9 @@ namespace winnow {
 // kernel and candidates stay empty.
 LayerPlan describe_step(const DeployedModel& model, const Program& program, const Step& step);
 
+// Share of a weight's elements that are zero, stored or not.
+double weight_sparsity(const Weight& weight);
+
 // The fastest first, those of equal times as they were, rejected ones last.
 void sort_by_time(std::vector<CandidateTiming>& candidates);
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "runtime/base/version.h"
+
 namespace winnow {
 
 using Json = nlohmann::ordered_json;
@@ -53,7 +55,8 @@ Json counts_json(const TimingCounts& counts) {
 }
 
 std::string plan_json(const Session& session, const SessionOptions& options) {
-  Json plan = {{"device", session.device()},
+  Json plan = {{"version", version_text()},
+               {"device", session.device()},
                {"batch", options.batch},
                {"precision", options.precision == Precision::f16 ? "f16" : "f32"},
                {"timings", counts_json(session.timing_counts())}};

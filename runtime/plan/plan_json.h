@@ -24,8 +24,8 @@ nlohmann::ordered_json networks_json(const std::vector<NetworkTiming>& networks)
 // {"measured": 12, "cached": 0}
 nlohmann::ordered_json counts_json(const TimingCounts& counts);
 
-// The whole session, on one line: "device", "batch", "precision" ("f16", "f32"), "timings",
-// "networks" where some were compared, and "layers".
+// The whole session, on one line: "version" (of the program), "device", "batch", "precision"
+// ("f16", "f32"), "timings", "networks" where some were compared, and "layers".
 std::string plan_json(const Session& session, const SessionOptions& options);
 
 }  // namespace winnow

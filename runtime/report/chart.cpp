@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/number_text.h"
+#include "runtime/report/html.h"
 
 namespace winnow {
 namespace {
@@ -17,10 +18,11 @@ constexpr double kLeft = 70, kRight = 20, kTop = 46, kBottom = 64;
 // second is drawn as the second on a logarithmic axis.
 constexpr double kLargestDrawn = 1e15, kSmallestDrawn = 1e-15;
 constexpr int kMostDecades = 8;  // with a tick each
-const char* const kColours[] = {"#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a"};
+constexpr std::size_t kColours = 6;
 
-const char* colour(std::size_t index) {
-  return kColours[index % std::size(kColours)];
+// The page's style has the colour, since a light page needs another than a dark one.
+std::string colour(std::size_t index) {
+  return " class='series" + std::to_string(index % kColours) + "'";
 }
 
 struct Range {
@@ -78,8 +80,7 @@ std::string legend(const std::vector<std::string>& names) {
   for (std::size_t i = names.size(); i-- > 0;) {
     svg += text_at(x, 18, "end", names[i]);
     x -= 7.0 * static_cast<double>(names[i].size()) + 18;
-    svg +=
-        "<rect" + pixels("x", x + 2) + " y='9' width='10' height='10' fill='" + colour(i) + "'/>\n";
+    svg += "<rect" + pixels("x", x + 2) + " y='9' width='10' height='10'" + colour(i) + "/>\n";
     x -= 10;
   }
   return svg;
@@ -118,9 +119,8 @@ void widen(Range& range) {
   range.high = std::max(range.high, ticks.back());
 }
 
-std::string polyline(const Series& series, const Axis& x, const Axis& y, const char* stroke) {
-  std::string svg =
-      "<polyline fill='none' stroke-width='1.8' stroke='" + std::string(stroke) + "' points='";
+std::string polyline(const Series& series, const Axis& x, const Axis& y, std::size_t index) {
+  std::string svg = "<polyline" + colour(index) + " points='";
   for (const auto& [px, py] : series.points) {
     svg += fixed(x.at(px), 1) + "," + fixed(y.at(py), 1) + " ";
   }
@@ -157,7 +157,7 @@ std::string bar_group(const Bars& bars, std::size_t c, double x, double width, c
     const double top = y.at(std::max(value, y.range.low));
     svg += "<rect" + pixels("x", x + width * 0.1 + bar * static_cast<double>(s)) +
            pixels("y", top) + pixels("width", std::max(bar - 1, 0.5)) +
-           pixels("height", std::max(0.0, y.from - top)) + " fill='" + colour(s) + "'>";
+           pixels("height", std::max(0.0, y.from - top)) + colour(s) + ">";
     svg += "<title>" +
            escape_html(bars.categories[c] + ": " + bars.names[s] + " " + general(value, 4)) +
            "</title></rect>\n";
@@ -194,7 +194,7 @@ std::string line_chart(const ChartText& text, const std::vector<Series>& series)
     if (tick < x.range.low || tick > x.range.high) continue;
     svg += text_at(x.at(tick), kHeight - kBottom + 16, "middle", general(tick, 4));
   }
-  for (std::size_t i = 0; i < drawn.size(); ++i) svg += polyline(drawn[i], x, y, colour(i));
+  for (std::size_t i = 0; i < drawn.size(); ++i) svg += polyline(drawn[i], x, y, i);
   return svg + "</svg>\n";
 }
 
@@ -209,32 +209,6 @@ std::string bar_chart(const ChartText& text, const Bars& bars) {
   return svg + "</svg>\n";
 }
 
-std::string escape_html(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '\'':
-        safe += "&#39;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 std::vector<double> round_ticks(double low, double high) {
   // A step is wide enough that neighbouring ticks are different numbers.
   const double largest = std::max(std::abs(low), std::abs(high));
@@ -243,7 +217,9 @@ std::vector<double> round_ticks(double low, double high) {
   const double ratio = raw / decade;
   const double step = decade * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
   std::vector<double> ticks;
-  const double first = std::floor(low / step), last = std::ceil(high / step);
+  // 0.3 / 0.05 is a little more than 6: what lies on a tick needs none beyond it.
+  constexpr double kOnTick = 1e-9;
+  const double first = std::floor(low / step + kOnTick), last = std::ceil(high / step - kOnTick);
   for (int i = 0; i <= last - first; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }

@@ -1,4 +1,4 @@
-// Charts as SVG text, for a page without scripts.
+// Charts as SVG text, for a page without scripts whose style has the colours (report_style.h).
 #pragma once
 
 #include <string>
@@ -32,9 +32,6 @@ struct Bars {
   bool is_logarithmic = false;
 };
 std::string bar_chart(const ChartText& text, const Bars& bars);
-
-// Text made safe for HTML and SVG.
-std::string escape_html(const std::string& text);
 
 // Tick positions, one to seven round numbers that cover [low, high], within -1e15 to 1e15.
 std::vector<double> round_ticks(double low, double high);

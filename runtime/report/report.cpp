@@ -4,8 +4,13 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
+#include "runtime/report/agreement.h"
 #include "runtime/report/chart.h"
 #include "runtime/report/fact_text.h"
+#include "runtime/report/html.h"
+#include "runtime/report/kernel_table.h"
+#include "runtime/report/network_drawing.h"
+#include "runtime/report/report_style.h"
 
 namespace winnow {
 namespace {
@@ -136,18 +141,44 @@ std::string time_charts(const RunFacts& facts) {
   return svg;
 }
 
-constexpr char kStyle[] =
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto;padding:0 1em;"
-    "color:#1f2328}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}svg{width:100%;"
-    "height:auto;margin:.6em 0}svg text{font:11px system-ui,sans-serif;fill:#57606a}"
-    "svg .title text{font-size:13px;fill:#1f2328}svg .grid{stroke:#d8dee4;stroke-width:.7}"
-    "table{border-collapse:collapse}td{padding:.25em 1.2em .25em 0;border-bottom:1px solid "
-    "#d8dee4}td+td{font-variant-numeric:tabular-nums}pre{background:#f6f8fa;padding:1em;"
-    "overflow:auto;font-size:12px}";
-
-std::string section(const std::string& title, const std::string& content) {
-  return content.empty() ? "" : "<h2>" + escape_html(title) + "</h2>\n" + content;
+// A part of the page, or the command that makes what it would show.
+std::string section(const std::string& title, const std::string& content, const char* maker) {
+  const std::string missing = std::string("<p class='missing'>Not there yet: ") + maker + "</p>\n";
+  return "<h2>" + escape_html(title) + "</h2>\n" + (content.empty() ? missing : content);
 }
+
+std::string sections(const RunFacts& facts) {
+  return section(
+             "Training", training_charts(facts),
+             "<code>prune --config FILE</code> with <code>train.epochs</code> above 0 leaves it "
+             "in metrics.jsonl.") +
+         section("Evolution", action_counts(facts) + evolution_charts(facts),
+                 "<code>prune --config FILE</code> leaves it in metrics.jsonl.") +
+         section(
+             "Layers", layer_charts(facts),
+             "<code>prune</code> leaves sparsity in prune.json, <code>export --in CHECKPOINT -o "
+             "MODEL</code> bytes in export.json.") +
+         section("Network", network_drawing(facts),
+                 "<code>runtime inspect MODEL --json RUN_FOLDER/inspect.json</code>") +
+         section("Speed", time_charts(facts) + kernel_tables(facts),
+                 "<code>runtime bench MODEL --json RUN_FOLDER/bench.json</code>") +
+         section(
+             "Deployed against dense", agreement_tables(facts),
+             "<code>runtime run MODEL --data FORMAT:DIR --against DENSE_MODEL --json "
+             "RUN_FOLDER/run.json</code>, where DENSE_MODEL is what <code>export</code> makes of "
+             "dense.safetensors or of an imported network.");
+}
+
+std::string summary_html(const RunFacts& facts) {
+  HtmlTable table{"Summary", {{"of the run"}, {"result"}}, {}, {}};
+  for (const auto& [label, value] : summary_rows(facts)) table.rows.push_back({label, value});
+  return html_table(table);
+}
+
+// The page fetches nothing, whatever it holds.
+constexpr char kPolicy[] =
+    "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
+    "'unsafe-inline'\">";
 
 }  // namespace
 
@@ -167,19 +198,15 @@ std::string summary_table(const RunFacts& facts) {
 }
 
 std::string report_page(const RunFacts& facts) {
-  std::string page = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>" +
-                     escape_html(facts.name) + "</title><style>" + kStyle +
-                     "</style></head><body>\n<h1>" + escape_html(facts.name) + "</h1>\n<table>\n";
-  for (const auto& [label, value] : summary_rows(facts)) {
-    page += "<tr><td>" + escape_html(label) + "</td><td>" + escape_html(value) + "</td></tr>\n";
-  }
-  page += "</table>\n";
-  page += section("Training", training_charts(facts));
-  page += section("Evolution", action_counts(facts) + evolution_charts(facts));
-  page += section("Layers", layer_charts(facts));
-  page += section("Speed", time_charts(facts));
+  const std::string title = escape_html(facts.name.empty() ? "Report of a run" : facts.name);
+  std::string page = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>" +
+                     std::string(kPolicy) +
+                     "<meta name='viewport' content='width=device-width'><title>" + title +
+                     "</title><style>" + kReportStyle + "</style></head><body>\n<h1>" + title +
+                     "</h1>\n" + summary_html(facts) + sections(facts);
   if (!facts.config_text.empty()) {
-    page += section("Configuration", "<pre>" + escape_html(facts.config_text) + "</pre>\n");
+    page +=
+        "<h2>Configuration</h2>\n<pre tabindex='0'>" + escape_html(facts.config_text) + "</pre>\n";
   }
   return page + "</body></html>\n";
 }

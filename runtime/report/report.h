@@ -11,7 +11,9 @@ namespace winnow {
 // What is not known is shown as "-". Control characters are escaped.
 std::string summary_table(const RunFacts& facts);
 
-// Charts of training, evolution, sparsity, bytes and times; no scripts, no links to other places.
+// Charts of training, evolution, sparsity, bytes and times, a drawing of the network, tables of
+// kernels and of agreement with the dense model, in light or dark as the reader's system is set;
+// what is not known names the command that makes it. No scripts, no links to other places.
 std::string report_page(const RunFacts& facts);
 
 // Reads the folder, writes FOLDER/report.html (atomically) and returns its path.

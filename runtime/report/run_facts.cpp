@@ -2,13 +2,14 @@
 
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/report/deployed_facts.h"
+#include "runtime/report/json_values.h"
 
 namespace winnow {
 namespace {
@@ -17,42 +18,12 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kLimitBytes = 256u << 20;
 
-std::optional<double> number(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || !found->is_number()) return std::nullopt;
-  return found->get<double>();
-}
-
-double number_or_zero(const Json& json, const char* key) {
-  return number(json, key).value_or(0);
-}
-
-std::string text(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::optional<double> percent(const Json& json, const char* key) {
-  const auto value = number(json, key);
-  return value ? std::optional(*value / 100) : std::nullopt;
-}
-
 bool is_there(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return false;
   if (error) fail(ErrorCode::bad_file, path, ": cannot read: ", error.message());
   return true;
-}
-
-// A count of at least `least`.
-std::int64_t count(const Json& json, const char* key, std::int64_t least, const std::string& path) {
-  const Json& value = json.at(key);
-  const bool is_in_range = value.is_number_unsigned() &&
-                           value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
-  if (is_in_range && value.get<std::int64_t>() >= least) return value.get<std::int64_t>();
-  fail(ErrorCode::bad_file, path, ": '", key, "': found ", value.dump().substr(0, 40),
-       ", expected a whole number of at least ", least);
 }
 
 // Hands the parsed file to `use`; false if it is not there.
@@ -110,39 +81,6 @@ void add_export(RunFacts& facts, const Json& json) {
   }
 }
 
-std::optional<double> median(const Json& plan, const char* key) {
-  const auto found = plan.find(key);
-  return found == plan.end() ? std::nullopt : number(*found, "median");
-}
-
-std::optional<double> layer_median(const Json& plan, const std::string& name) {
-  if (!plan.contains("layers")) return std::nullopt;
-  for (const Json& layer : plan.at("layers")) {
-    if (text(layer, "name") == name) return median(layer, "ms");
-  }
-  return std::nullopt;
-}
-
-void add_bench(RunFacts& facts, const Json& json, const std::string& path) {
-  for (const Json& comparison : json) {
-    const Json &dense = comparison.at("dense"), &sparse = comparison.at("sparse");
-    const Json& chosen = comparison.at("chosen");
-    BatchFacts batch;
-    batch.device = text(comparison, "device");
-    batch.precision = text(comparison, "precision");
-    batch.batch = count(comparison, "batch", 1, path);
-    batch.dense_ms = median(dense, "network_ms");
-    batch.sparse_ms = median(sparse, "network_ms");
-    batch.chosen_ms = median(chosen, "network_ms").value_or(0);
-    for (const Json& layer : chosen.at("layers")) {
-      const std::string name = text(layer, "name");
-      batch.layers.push_back({name, layer_median(dense, name), layer_median(sparse, name),
-                              median(layer, "ms").value_or(0), text(layer, "kernel")});
-    }
-    facts.batches.push_back(std::move(batch));
-  }
-}
-
 void add_metrics_line(RunFacts& facts, const Json& line) {
   if (text(line, "stage") == "dense") {
     facts.epochs.push_back({number_or_zero(line, "epoch"), number_or_zero(line, "learning_rate"),
@@ -183,6 +121,7 @@ RunFacts read_run_facts(const std::string& folder) {
   RunFacts facts;
   const auto in_folder = [&](const char* name) { return folder + "/" + name; };
   const std::string prune = in_folder("prune.json"), bench = in_folder("bench.json");
+  const std::string run = in_folder("run.json"), inspect = in_folder("inspect.json");
   const auto with_stage = [&](const char* stage, const std::function<void(const Json&)>& use) {
     return with_json(in_folder(stage) + ".json", [&](const Json& json) {
       use(json);
@@ -193,18 +132,16 @@ RunFacts read_run_facts(const std::string& folder) {
   bool any = with_stage("prune", [&](const Json& j) { add_prune(facts, j, prune); });
   any |= with_stage("quantize", [&](const Json& j) {
     facts.scheme = text(j, "scheme");
-    facts.quantized_accuracy = percent(j, "accuracy_after");
+    facts.quantized_accuracy = fraction(j, "accuracy_after");
   });
   any |= with_stage("export", [&](const Json& j) { add_export(facts, j); });
-  any |= with_stage("run", [&](const Json& j) {
-    facts.deployed_accuracy = percent(j, "accuracy");
-    facts.deployed_device = text(j, "device");
-  });
+  any |= with_stage("run", [&](const Json& j) { add_run(facts, j, run); });
   any |= with_stage("bench", [&](const Json& j) { add_bench(facts, j, bench); });
+  any |= with_stage("inspect", [&](const Json& j) { add_inspect(facts, j, inspect); });
   any |= add_metrics(facts, in_folder("metrics.jsonl"));
   if (!any) {
     fail(ErrorCode::bad_file, folder, ": no run folder: none of prune.json, quantize.json, ",
-         "export.json, run.json, bench.json, metrics.jsonl is there");
+         "export.json, run.json, bench.json, inspect.json, metrics.jsonl is there");
   }
   if (is_there(in_folder("config.yaml"))) {
     facts.config_text = read_text_file(in_folder("config.yaml"));

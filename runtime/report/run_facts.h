@@ -17,6 +17,13 @@ struct LayerFacts {
   std::optional<double> stored_bytes;     // in the model file
 };
 
+// A kernel family that fits a layer: the time of its fastest kernel, or why it may not run.
+struct FamilyTime {
+  std::string family;
+  std::optional<double> ms;  // of the batch
+  std::string rejected;      // empty where `ms` is there
+};
+
 // Times of one layer at the report's batch size, in milliseconds.
 struct LayerTime {
   std::string name;
@@ -24,6 +31,37 @@ struct LayerTime {
   std::optional<double> sparse_ms;
   double chosen_ms = 0;
   std::string kernel;
+  std::string op = {};
+  std::optional<double> dense_macs = {};  // multiply-adds of the batch, zeros included
+  std::optional<double> weight_sparsity = {};
+  std::vector<FamilyTime> eligible = {};  // empty where nothing was timed to choose a kernel
+};
+
+// A node of the deployed network, in an order in which every input precedes its use.
+struct NodeFacts {
+  std::string name, op;
+  std::vector<std::string> inputs;
+  std::string output_shape;          // of one sample: "[64, 32, 32]"
+  std::optional<double> dense_macs;  // of one sample; nothing for 0
+  std::optional<double> sparsity;    // of its weights
+};
+
+// The deployed model beside another one, which is called the dense one, on the same labelled
+// images.
+struct AgreementFacts {
+  struct Class {
+    std::string name;
+    std::int64_t samples = 0, correct = 0, against_correct = 0, agreeing = 0;
+  };
+  struct Answer {  // how often the dense model said one class where the deployed one said another
+    std::size_t against = 0, model = 0;  // in `classes`
+    std::int64_t count = 0;
+  };
+  std::string against;  // its file
+  std::int64_t samples = 0, agreeing = 0;
+  double accuracy = 0, against_accuracy = 0;  // fractions
+  std::vector<Class> classes;
+  std::vector<Answer> answers;
 };
 
 struct BatchFacts {
@@ -68,12 +106,14 @@ struct RunFacts {
   std::vector<BatchFacts> batches;
   std::vector<EpochPoint> epochs;
   std::vector<IterationPoint> iterations;
+  std::vector<NodeFacts> nodes;
+  std::optional<AgreementFacts> agreement;
 };
 
-// Reads prune.json, quantize.json, export.json, run.json, bench.json, metrics.jsonl and config.yaml
-// of `folder`; missing files leave their facts empty. A run may go on meanwhile: a last line of the
-// metrics that is not ended is left out.
-// Throws Error{bad_file} if a file is there and damaged, or none of them is there.
+// Reads prune.json, quantize.json, export.json, run.json, bench.json, inspect.json, metrics.jsonl
+// and config.yaml of `folder`; missing files leave their facts empty. A run may go on meanwhile: a
+// last line of the metrics that is not ended is left out. Throws Error{bad_file} if a file is there
+// and damaged, or none of them is there.
 RunFacts read_run_facts(const std::string& folder);
 
 }  // namespace winnow

@@ -37,6 +37,15 @@ TEST_CASE("the JSON of inspect has the numbers of the file") {
   CHECK(json["graph"] == "net");
   CHECK(json["classes"] == nlohmann::json{"no", "yes"});
   CHECK(json["metadata"]["seed"] == "7");
+  REQUIRE(json["nodes"].size() == 5);
+  const nlohmann::json& node = json["nodes"][1];
+  CHECK(node["name"] == "conv");
+  CHECK(node["op"] == "conv2d");
+  CHECK(node["inputs"] == nlohmann::json{"input"});
+  CHECK(node["output_shape"] == nlohmann::json{2, 2, 2});
+  CHECK(node["dense_macs"] == 32);  // 8 outputs of 4 weights each
+  CHECK(node["weight_sparsity"] == 0.625);
+  CHECK(!json["nodes"][2].contains("weight_sparsity"));
   REQUIRE(json["weights"].size() == 4);
   const nlohmann::json& conv = json["weights"][1];
   CHECK(conv["name"] == "conv.weight");

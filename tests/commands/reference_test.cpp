@@ -54,7 +54,7 @@ Json run_json() {
   const std::string data = std::filesystem::path(desk.model()).parent_path();
   write_synthetic_idx(data, "t10k", 8, 1);
   return json_of(program("runtime") + " run " + desk.model() +
-                 " --device cpu --json - --data idx:" + data);
+                 " --device cpu --json - --data idx:" + data + " --against " + desk.model());
 }
 
 Json challenge_json() {
@@ -204,6 +204,10 @@ void add_commands(const std::string& name, const std::string& call,
 Json other_fields(const std::string& command) {
   const Json rejected = {{"family", "dense"}, {"kernel", "x"}, {"reason", "why"}};
   if (command == "prune") return {{"shortfall", "why"}};
+  if (command == "runtime run") {  // of pictures
+    const Json top = {{"class", "cat"}, {"index", 3}, {"probability", 0.5}};
+    return {{"images", Json::array({{{"file", "a.png"}, {"top", Json::array({top})}}})}};
+  }
   if (command == "runtime bench") {
     const Json candidates = Json::array({{{"rejected", "why"}}});
     return Json::array({{{"chosen", {{"layers", Json::array({{{"candidates", candidates}}})}}}}});
@@ -282,6 +286,8 @@ TEST_CASE("every JSON document names its command and its version") {
     const std::string runtime = command.starts_with("runtime ") ? "runtime " : "";
     CHECK(runtime + first.value("command", "") == command);
   }
+  CHECK(table_json().value("command", "") == "tune");
+  CHECK(!table_json().value("version", "").empty());
 }
 
 }  // namespace winnow

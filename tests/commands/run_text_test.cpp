@@ -32,6 +32,13 @@ TEST_CASE("run answers pictures with a line each, and says what computed them") 
         "cuda:0 (NVIDIA H200), f16: 2 steps by dense, 1 by gathered\n");
 }
 
+TEST_CASE("a class without a name is called by its number") {
+  Json result = on_device();
+  const Json top = {{"class", "3"}, {"index", 3}, {"probability", 0.5}};
+  result["images"] = Json::array({{{"file", "a.png"}, {"top", Json::array({top})}}});
+  CHECK(run_result_text(result).starts_with("a.png: class 3 50.0 %\n"));
+}
+
 TEST_CASE("run answers a data set with its accuracy") {
   Json result = on_device();
   result["samples"] = 10000;
@@ -41,6 +48,30 @@ TEST_CASE("run answers a data set with its accuracy") {
   CHECK(run_result_text(result) ==
         "9318 of 10000 correct: 93.18 %, 26000 samples/s\n"
         "cuda:0 (NVIDIA H200), f16: 2 steps by dense, 1 by gathered\n");
+}
+
+TEST_CASE("run says how often two models agree") {
+  Json result = on_device();
+  result["samples"] = 200;
+  result["correct"] = 180;
+  result["accuracy"] = 90.0;
+  result["samples_per_second"] = 10.0;
+  result["against"] = {{"model", "d\x1b.wnw"},
+                       {"correct", 183},
+                       {"accuracy", 91.5},
+                       {"agreeing", 195},
+                       {"agreement", 97.5}};
+  CHECK(run_result_text(result) ==
+        "180 of 200 correct: 90.00 %, 10 samples/s\n"
+        "d\\x1b.wnw: 183 of 200 correct: 91.50 %; both say the same of 195: 97.50 %\n"
+        "cuda:0 (NVIDIA H200), f16: 2 steps by dense, 1 by gathered\n");
+}
+
+TEST_CASE("names of files and classes cannot speak to the terminal") {
+  Json result = on_device();
+  const Json top = {{"class", "c\x1b[2J"}, {"index", 0}, {"probability", 1.0}};
+  result["images"] = Json::array({{{"file", "a\n.png"}, {"top", Json::array({top})}}});
+  CHECK(run_result_text(result).starts_with("a\\x0a.png: c\\x1b[2J 100.0 %\n"));
 }
 
 }  // namespace winnow

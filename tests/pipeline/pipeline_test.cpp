@@ -36,13 +36,17 @@ TEST_CASE("images go through prune, quantize, export and runtime") {
   require_success(shop.prune());
   require_success(shell(program("quantize") + " --in " + shop.file("pruned.safetensors") +
                         " --scheme 4b/16b --device cpu"));
-  const std::string model = shop.file("tiny.wnw");
+  const std::string model = shop.file("tiny.wnw"), dense = shop.file("dense.wnw");
+  require_success(
+      shell(program("export") + " --in " + shop.file("dense.safetensors") + " -o " + dense));
   require_success(
       shell(program("export") + " --in " + shop.file("quantized.safetensors") + " -o " + model));
-  require_success(shell(program("runtime") + " run " + model + " --device cpu --data idx:" +
-                        shop.data() + " --json " + shop.file("run.json")));
+  require_success(shell(program("runtime") + " run " + model + " --against " + dense +
+                        " --device cpu --data idx:" + shop.data() + " --json " +
+                        shop.file("run.json")));
   require_success(shell(program("runtime") + " verify " + model + " --device cpu"));
-  require_success(shell(program("runtime") + " inspect " + model));
+  require_success(
+      shell(program("runtime") + " inspect " + model + " --json " + shop.file("inspect.json")));
   require_success(shell(program("runtime") + " bench " + model +
                         " --device cpu --batch 1,8 --repeats 4 --layer-repeats 2 --warm-up 1" +
                         " --json " + shop.file("bench.json")));
@@ -53,7 +57,11 @@ TEST_CASE("images go through prune, quantize, export and runtime") {
   CHECK(deployed["accuracy"] >= 95.0);
   CHECK(deployed["device"].get<std::string>().starts_with("cpu"));
   CHECK(json_of(shop.file("bench.json")).size() == 2);
-  CHECK(read_text_file(shop.file("report.html")).find("</html>") != std::string::npos);
+  CHECK(deployed["against"]["accuracy"] >= 95.0);
+  CHECK(deployed["against"]["agreement"] >= 90.0);
+  const std::string page = read_text_file(shop.file("report.html"));
+  CHECK(page.find("</html>") != std::string::npos);
+  CHECK(page.find("Not there yet") == std::string::npos);
 }
 
 // All that a run left but times, file by file.

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "runtime/base/file.h"
-#include "runtime/report/chart.h"
+#include "runtime/report/html.h"
 #include "tests/report/svg.h"
 #include "tests/temporary_directory.h"
 #include "tests/throws.h"
@@ -27,13 +27,26 @@ constexpr char kQuantize[] = R"({"scheme":"4b/16b","accuracy_after":91.1})";
 constexpr char kExport[] =
     R"({"file":"a.wnw","bytes":4000,"dense_f32_bytes":100000,
         "layers":[{"name":"conv1","dense_f32_bytes":600,"index_bytes":30,"value_bytes":40}]})";
-constexpr char kRun[] = R"({"accuracy":90.9,"device":"DEVICE"})";
+constexpr char kRun[] =
+    R"({"accuracy":90.9,"device":"DEVICE","samples":11,
+        "against":{"model":"d<.wnw","accuracy":91.5,"agreeing":10,
+                   "classes":[{"class":"cat","samples":11,"correct":10,"against_correct":10,
+                               "agreeing":10}],
+                   "answers":[{"against":0,"model":0,"count":11}]}})";
 constexpr char kBench[] =
     R"([{"device":"DEVICE","batch":128,"precision":"f32",
          "dense":{"network_ms":{"median":12.8},"layers":[{"name":"conv1","ms":{"median":4}}]},
          "sparse":{"error":"none"},
          "chosen":{"network_ms":{"median":6.4},
-                   "layers":[{"name":"conv1","kernel":"direct","ms":{"median":2}}]}}])";
+                   "layers":[{"name":"conv1","op":"conv2d","kernel":"direct","ms":{"median":2},
+                              "dense_macs":11059200,"weight_sparsity":0.5,
+                              "candidates":[{"family":"direct","ms":2},{"family":"direct","ms":3},
+                                            {"family":"dense","ms":4},
+                                            {"family":"jit","rejected":"wrong"}]}]}}])";
+constexpr char kInspect[] =
+    R"({"nodes":[{"name":"image","op":"input","inputs":[],"output_shape":[1,28,28],"dense_macs":0},
+                 {"name":"conv1","op":"conv2d","inputs":["image"],"output_shape":[6,24,24],
+                  "dense_macs":86400,"weight_sparsity":0.5}]})";
 // Three epochs, three iterations; the loss of the second iteration is no number.
 constexpr char kMetrics[] =
     R"({"stage":"dense","epoch":1,"loss":1.5,"accuracy":0.8}
@@ -55,6 +68,7 @@ void put_run(const TemporaryDirectory& folder) {
   put(folder, "run.json", with_device(kRun));
   put(folder, "bench.json", with_device(kBench));
   put(folder, "metrics.jsonl", kMetrics);
+  put(folder, "inspect.json", kInspect);
   put(folder, "config.yaml", "name: a<b\n");
 }
 
@@ -83,7 +97,7 @@ Rows rows_of_table(const std::string& table) {
 }
 
 Rows rows_of_page(const std::string& page) {
-  static const std::regex row("<tr><td>([^<]*)</td><td>([^<]*)</td></tr>");
+  static const std::regex row("<tr><th scope='row'>([^<]*)</th><td>([^<]*)</td></tr>");
   Rows rows;
   for (const std::smatch& m : matches(page, row)) rows.emplace_back(m[1], m[2]);
   return rows;
@@ -145,7 +159,7 @@ TEST_CASE("numbers that are no results take little room, and texts one line") {
   CHECK(table.find("a\\x1b[2J\\x0ab\n") != std::string::npos);
   CHECK(table.find("1e+300 bytes\n") != std::string::npos);
   const std::string page = report_page(read_run_facts(folder.path()));
-  CHECK(page.size() < 5000);
+  CHECK(page.size() < 12000);
   CHECK(page.find("nan") == std::string::npos);
 }
 
@@ -208,14 +222,58 @@ TEST_CASE("the page has a bar for every layer's sparsity, size and time") {
         Names{"conv1: dense 4", "conv1: chosen 2"});
 }
 
-TEST_CASE("names from files cannot break out of the page, which has no scripts") {
+TEST_CASE("the page draws the network and has tables of kernels and of agreement") {
+  const TemporaryDirectory folder;
+  put_run(folder);
+  const std::string page = read_text_file(write_report(folder.path()));
+  CHECK(page.find("<title>lenet5: 2 nodes, 1 with weights</title>") != std::string::npos);
+  CHECK(page.find(">50.0 %<") != std::string::npos);
+  CHECK(page.find("<td>direct 2.0000, dense 4.0000, jit rejected</td>") != std::string::npos);
+  CHECK(page.find("<td class='number'>86.4 k</td><td class='number'>43.2 k</td>") !=
+        std::string::npos);
+  CHECK(page.find("the dense one (d&lt;.wnw) about 91.50 %") != std::string::npos);
+  CHECK(page.find("Not there yet") == std::string::npos);
+}
+
+TEST_CASE("a part that is missing names the command that makes it") {
+  const TemporaryDirectory folder;
+  put(folder, "export.json", kExport);
+  const std::string page = report_page(read_run_facts(folder.path()));
+  for (const char* command : {"prune --config FILE", "runtime inspect MODEL --json",
+                              "runtime bench MODEL --json", "--against DENSE_MODEL --json"}) {
+    CAPTURE(command);
+    CHECK(page.find(command) != std::string::npos);
+  }
+  CHECK(matches(page, std::regex("Not there yet")).size() == 5);  // all but the layers' bytes
+}
+
+TEST_CASE("names from files cannot break out of the page, which has no scripts and no links") {
   const TemporaryDirectory folder;
   put_run(folder);
   const std::string page = read_text_file(write_report(folder.path()));
   CHECK(page.find("a<b") == std::string::npos);
-  CHECK(page.find("<script") == std::string::npos);
-  CHECK(page.find("http") == std::string::npos);
-  CHECK(page.find("nan") == std::string::npos);
+  CHECK(page.find("d<.wnw") == std::string::npos);
+  for (const char* part : {"<script", "://", "url(", "@import", "<link", "<img", "<iframe",
+                           " src=", " href=", "nan"}) {
+    CAPTURE(part);
+    CHECK(page.find(part) == std::string::npos);
+  }
+  CHECK(page.find("content=\"default-src 'none'; style-src 'unsafe-inline'\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("answers of unknown classes and nodes out of order are refused with file and value") {
+  const TemporaryDirectory folder;
+  put(folder, "run.json",
+      R"({"samples":2,"against":{"agreeing":1,"classes":[],
+          "answers":[{"against":0,"model":0,"count":2}]}})");
+  CHECK(message_of([&] { read_run_facts(folder.path()); }) ==
+        folder / "run.json" + ": 'against': found 0, expected one of 0 classes");
+  put(folder, "run.json", R"({"accuracy":1})");
+  put(folder, "inspect.json",
+      R"({"nodes":[{"name":"a","op":"relu","inputs":["b"],"output_shape":[1]}]})");
+  CHECK(message_of([&] { read_run_facts(folder.path()); }) ==
+        folder / "inspect.json" + ": node 'a': input 'b' is no node before it");
 }
 
 TEST_CASE("a folder without a run and damaged files are refused by file and line") {
