@@ -10,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/engine.h"
+#include "runtime/images/image_reader.h"
 
 namespace winnow {
 namespace {
@@ -42,12 +43,12 @@ void run_batches(const DeployedModel& model, const ImageSet& images,
   require_fit(model.graph, images);
   if (options.batch < 1) fail(ErrorCode::usage, "batch: found ", options.batch, ", expected 1 on");
   const StepwiseNetwork network(model, options.device);
+  ImageReader reader(images, options.batch);
   const std::int64_t size = images.channels * images.height * images.width;
   for (std::int64_t first = 0; first < images.count; first += options.batch) {
     const std::int64_t count = std::min(options.batch, images.count - first);
     std::vector<float> input(static_cast<std::size_t>(count * size));
-    const auto bytes = std::span(images.pixels);
-    preprocess(model, bytes.subspan(static_cast<std::size_t>(first * size), input.size()), input);
+    preprocess(model, reader.next(), input);
     use(first, network.run(count, std::move(input), visit));
   }
 }

@@ -15,6 +15,7 @@
 #include "runtime/cli/progress.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/run_text.h"
+#include "runtime/images/image_reader.h"
 #include "runtime/images/image_set.h"
 #include "runtime/images/selection.h"
 #include "runtime/plan/plan_json.h"
@@ -87,8 +88,9 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
   const auto read = [&](std::int64_t first, std::span<std::uint8_t> batch) {
     for (std::size_t i = 0; i < batch.size() / inputs; ++i) {
       const std::string& file = options.pictures[static_cast<std::size_t>(first) + i];
-      std::ranges::copy(read_picture(file, shape[0], shape[1], shape[2]),
-                        batch.begin() + static_cast<std::ptrdiff_t>(i * inputs));
+      std::ranges::copy(
+          read_picture(file, shape[0], shape[1], shape[2], engine.model().preprocessing.pictures),
+          batch.begin() + static_cast<std::ptrdiff_t>(i * inputs));
     }
   };
   const auto write = [&](std::int64_t first, std::span<const float> batch) {
@@ -108,7 +110,11 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
 ImageSet load_set(const RunOptions& options, const DataPlace& place, const DeployedModel& model) {
   const Shape& shape = std::get<Input>(model.graph.nodes.front().op).shape;
   FolderOptions folder;
-  if (shape.size() == 3) folder = {shape[1], shape[0]};
+  if (shape.size() == 3) {
+    folder.channels = shape[0];
+    folder.form = model.preprocessing.pictures;
+    if (!folder.form.is_given()) folder.size = shape[1];
+  }
   ImageSet set = read_image_set(place.format, place.directory,
                                 options.split == "train" ? Split::train : Split::test, folder);
   const Shape found = {set.channels, set.height, set.width};
@@ -125,14 +131,14 @@ struct Score {
   double seconds = 0;  // of Engine::run_bytes, with normalisation and copies
 };
 
-// Batches are normalised and copied while others are computed.
-Score score_set(Engine& engine, const ImageSet& set, bool is_quiet) {
+// Batches are read, normalised and copied while others are computed.
+Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is_quiet) {
   Score score;
-  const std::int64_t size = engine.input_size();
   const std::int64_t classes = engine.output_size();
   Progress progress("run: image", set.count, is_quiet);
-  const auto read = [&](std::int64_t first, std::span<std::uint8_t> inputs) {
-    std::copy_n(set.pixels.begin() + first * size, inputs.size(), inputs.begin());
+  ImageReader reader(set, batch);
+  const auto read = [&](std::int64_t, std::span<std::uint8_t> inputs) {
+    std::ranges::copy(reader.next(), inputs.begin());
   };
   const auto write = [&](std::int64_t first, std::span<const float> outputs) {
     const auto count = static_cast<std::int64_t>(outputs.size()) / classes;
@@ -183,7 +189,7 @@ int run(RunOptions& options) {
     result["images"] = classify_pictures(engine, options);
   } else {
     const ImageSet set = load_set(options, *place, engine.model());
-    const Score score = score_set(engine, set, options.model.is_quiet);
+    const Score score = score_set(engine, set, options.batch, options.model.is_quiet);
     accuracy = 100.0 * static_cast<double>(score.correct) / static_cast<double>(set.count);
     result["data"] = options.data;
     result["samples"] = set.count;
