@@ -29,6 +29,9 @@ struct Options {
   std::string masks = "none";
   std::vector<float> mean;
   std::vector<float> deviation;
+  std::string resize;
+  std::string crop;
+  std::string interpolation = "bilinear";
   std::string classes;
   std::string out;
   std::string json;
@@ -89,8 +92,17 @@ winnow::WeightsImport import_network(const Options& options) {
                                 options.weights);
 }
 
+winnow::Preprocessing preprocessing_of(const Options& options) {
+  const winnow::PictureForm pictures = {winnow::resize_from(options.resize, "--resize"),
+                                        winnow::crop_from(options.crop, "--crop"),
+                                        winnow::interpolation_from(options.interpolation)};
+  winnow::check_picture_form(pictures, "--crop");
+  return {options.mean, options.deviation, pictures};
+}
+
 int run(const Options& options) {
   require_consistent(options);
+  const winnow::Preprocessing preprocessing = preprocessing_of(options);
   const std::string source = options.onnx.empty() ? options.weights : options.onnx;
   winnow::require_text_path(source);
   std::vector<std::string> inputs = {source};
@@ -101,7 +113,7 @@ int run(const Options& options) {
       {.inputs = inputs, .outputs = {options.out}, .own = {}, .json = options.json});
   winnow::WeightsImport imported = import_network(options);
   winnow::Model& model = imported.model;
-  model.preprocessing = {options.mean, options.deviation};
+  model.preprocessing = preprocessing;
   if (!options.classes.empty()) model.classes = read_classes(options.classes);
   if (options.masks == "from-zeros") winnow::mask_zeros(model);
   winnow::save_model(options.out, model);
@@ -147,6 +159,12 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--std", options.deviation, "What each channel is divided by then")
       ->delimiter(',')
       ->check(winnow::finite_float());
+  app.add_option("--resize", options.resize,
+                 "What a picture is resized to first: 256 (the shorter side) or 224x320");
+  app.add_option("--crop", options.crop, "What is cut out of its centre then: 224 or 224x320");
+  app.add_option("--interpolation", options.interpolation,
+                 "nearest, box, bilinear, bicubic or lanczos")
+      ->capture_default_str();
   app.add_option("--classes", options.classes, "Names of the classes, one a line");
   app.add_option("-o,--out", options.out, "Checkpoint (.safetensors) to write")->required();
   app.add_option("--json", options.json, "Write a summary there ('-': stdout)");

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "prune/training/accuracy.h"
 #include "quantize/fixed_point.h"
+#include "quantize/measurement.h"
 #include "runtime/model/model.h"
 
 namespace winnow {

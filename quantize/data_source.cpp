@@ -23,7 +23,12 @@ DataConfig data_config(const std::string& format, const std::string& path, const
   data.format = format;
   data.path = path;
   data.validation = 0;
-  data.size = format == "folder" ? input_size(model) : 0;
+  if (format != "folder") return data;
+  const PictureForm& form = model.preprocessing.pictures;
+  data.resize = text_of(form.resize);
+  data.crop = text_of(form.crop);
+  data.interpolation = to_string(form.interpolation);
+  if (!form.is_given()) data.size = input_size(model);
   return data;
 }
 

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "prune/training/torch_errors.h"
 #include "quantize/quantize_program.h"
 #include "runtime/base/error.h"
 #include "runtime/base/output_path.h"
@@ -118,6 +117,6 @@ int main(int argc, char** argv) {
     winnow::declare_measurement(app, arguments);
     app.footer("Example: quantize --in runs/vgg16/pruned.safetensors --scheme 4b/16b");
     if (const auto status = winnow::parse_command_line(app, argc, argv)) return *status;
-    return winnow::without_torch_errors([&] { return winnow::run(arguments); });
+    return winnow::run(arguments);
   }));
 }

@@ -7,10 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "prune/training/accuracy.h"
-#include "prune/training/device_name.h"
 #include "quantize/activation_range.h"
 #include "quantize/data_source.h"
+#include "quantize/measurement.h"
 #include "quantize/quantize_model.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -101,7 +100,7 @@ class Stages {
     accuracy_.after = accuracy_.weights;
     if (options_.scheme.activation_bits == 0) return;
     set_activation_formats(quantized, options_.scheme.activation_bits, options_.range,
-                           observe_activations(quantized, images_.calibration, evaluation()));
+                           observe_activations(quantized, images_.calibration, measurement()));
     accuracy_.after = measure(quantized);
   }
 
@@ -109,10 +108,10 @@ class Stages {
   std::int64_t calibration() const { return images_.calibration.count; }
 
  private:
-  EvaluationOptions evaluation() const { return {options_.device, options_.batch}; }
+  MeasurementOptions measurement() const { return {device_from(options_.device), options_.batch}; }
 
   double measure(const Model& model) {
-    const double accuracy = measure_accuracy(model, images_.test, evaluation());
+    const double accuracy = accuracy_of(model, images_.test, measurement());
     progress_.update(++done_);
     return accuracy;
   }
@@ -148,8 +147,9 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   report.requested = report.done = options.scheme;
   report.activation_range = options.range_name;
 
-  // Before any other use of LibTorch (prune/training/device.h), and before minutes of reading.
-  if (options.measures_accuracy) report.device = device_name(options.device);
+  // Before minutes of reading.
+  const Device device = device_from(options.device);
+  if (options.measures_accuracy) report.device = measuring_device(before, device);
   std::optional<Stages> stages;
   if (options.measures_accuracy) stages.emplace(options, before, load_images(options, before));
   QuantizedModel quantized = quantize_layers(before, options);

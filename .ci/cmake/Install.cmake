@@ -49,7 +49,7 @@ if(WINNOW_TORCH AND is_in_source)
   cmake_path(GET torch PARENT_PATH packages)
   install(DIRECTORY ${torch}/lib/ DESTINATION ${libraries}/torch/lib COMPONENT torch
           FILES_MATCHING PATTERN "*.so*")
-  set_target_properties(winnow-prune winnow-quantize PROPERTIES
+  set_target_properties(winnow-prune PROPERTIES
     INSTALL_RPATH "$ORIGIN/${from_folder}/torch/lib")
   file(GLOB nvidia RELATIVE ${packages} ${packages}/nvidia/*/lib)
   if(nvidia)

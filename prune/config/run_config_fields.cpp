@@ -28,6 +28,11 @@ void visit_data(DataConfig& data, Fields& fields) {
   fields.count_or_fraction("validation", data.validation, kAutomaticValidation);
   fields.integer("limit", data.limit, kCount);
   fields.integer("size", data.size, {.lowest = 0, .highest = 4096});
+  fields.text("resize", data.resize);
+  fields.text("crop", data.crop);
+  static const std::vector<std::string> interpolations = {"nearest", "box", "bilinear", "bicubic",
+                                                          "lanczos"};
+  fields.choice("interpolation", data.interpolation, interpolations);
 }
 
 void visit_model(ModelConfig& model, Fields& fields) {

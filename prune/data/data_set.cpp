@@ -8,6 +8,7 @@
 #include "prune/data/folder_cache.h"
 #include "prune/data/partition.h"
 #include "runtime/base/error.h"
+#include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/utf8.h"
 #include "runtime/images/class_names.h"
@@ -22,6 +23,10 @@ void check_numbers(const DataConfig& config) {
   };
   at_least_0("data.limit", config.limit);
   at_least_0("data.size", config.size);
+  if (config.size > 0 && picture_form(config).is_given()) {
+    fail(ErrorCode::usage, "data.size: found ", config.size,
+         " beside data.resize or data.crop, expected one of them");
+  }
 }
 
 // IDX numbers its classes up to the largest label of a split: the larger number is right for both.
@@ -72,7 +77,8 @@ void check_texts(const DataSet& data) {
 ImageSet read_split(ImageFormat format, const DataConfig& config, Split split,
                     const std::string& cache_directory, DataSet& data,
                     std::vector<FolderCache>& caches) {
-  const FolderOptions options = {.size = config.size};
+  FolderOptions options = {.size = config.size};
+  options.form = picture_form(config);
   if (format != ImageFormat::folder || cache_directory.empty()) {
     return read_image_set(format, data.directory, split, options);
   }
@@ -100,7 +106,25 @@ DataSet outline_of(const DataSet& data, std::int64_t held, std::int64_t limit) {
   return outline;
 }
 
+void note_where_pictures_are(const char* name, const ImageSet& set, DataSet& data) {
+  if (set.is_in_memory()) return;
+  const double bytes =
+      static_cast<double>(set.count) * static_cast<double>(set.channels * set.height * set.width);
+  data.notes.push_back(std::string(name) + ": " + std::to_string(set.count) + " pictures of " +
+                       fixed(bytes / (1 << 30), 1) + " GiB, more than the " +
+                       fixed(static_cast<double>(picture_memory()) / (1 << 30), 1) +
+                       " GiB kept in memory: they are decoded whenever they are read");
+}
+
 }  // namespace
+
+PictureForm picture_form(const DataConfig& config) {
+  const PictureForm form = {resize_from(config.resize, "data.resize"),
+                            crop_from(config.crop, "data.crop"),
+                            interpolation_from(config.interpolation)};
+  check_picture_form(form, "data");
+  return form;
+}
 
 std::int64_t validation_count(double validation, std::int64_t count) {
   const auto all = static_cast<double>(count);
@@ -128,6 +152,8 @@ DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
   std::vector<FolderCache> caches;
   data.train = read_split(format, config, Split::train, cache_directory, data, caches);
   data.test = read_split(format, config, Split::test, cache_directory, data, caches);
+  note_where_pictures_are("data: train", data.train, data);
+  note_where_pictures_are("data: test", data.test, data);
   join_classes(data.train, data.test);
   check_alike(data);
   if (format == ImageFormat::idx) name_fashion_classes(data);
@@ -143,6 +169,7 @@ DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
     for (ImageSet* set : {&data.train, &data.validation, &data.test}) thin_out(*set, config.limit);
   }
   data.preprocessing = measure_channels(data.train);
+  if (format == ImageFormat::folder) data.preprocessing.pictures = picture_form(config);
   return data;
 }
 

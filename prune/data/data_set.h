@@ -30,13 +30,20 @@ struct DataConfig {
   double validation = kAutomaticValidation;  // samples held out of the training split
   std::int64_t limit = 0;                    // at most this many samples of each part; 0: all
   std::int64_t size = 0;                     // folder: images are brought to size x size
+  std::string resize = "";                   // folder: as resize_from(), in place of size
+  std::string crop = "";                     // folder: as crop_from(), in place of size
+  std::string interpolation = "bilinear";    // folder: as interpolation_from()
 };
+
+// What `config` says of a folder's pictures. Throws Error{usage}.
+PictureForm picture_form(const DataConfig& config);
 
 struct DataSet {
   ImageSet train;
   ImageSet validation;
   ImageSet test;
-  Preprocessing preprocessing;     // mean and deviation of each channel over `train`
+  Preprocessing preprocessing;     // mean and deviation of each channel over `train`, and what a
+                                   // folder's pictures are brought to
   std::string directory;           // where it was found
   std::vector<std::string> notes;  // for the user: a cache that was damaged or cannot be written
 };
@@ -52,7 +59,8 @@ struct DataSet {
 // Error{usage} too for numbers out of range and for a directory or names of classes that are not
 // UTF-8, Error{bad_file} for damaged files and for splits that differ in size of image or in
 // classes.
-// A folder is decoded once and cached as one file a split in `cache_directory` (empty: not at all).
+// A folder is decoded once and cached as one file a split in `cache_directory` (empty: not at all),
+// unless it is too large for memory (picture_memory()), which a note says.
 // Before that is written, `check` sees the set's sizes, classes and counts, without pixels and
 // labels; what it throws ends the call.
 DataSet load_data_set(const DataConfig& config, std::uint64_t seed,

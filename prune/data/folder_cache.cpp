@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 // header, then pixels [count, channels, height, width]. Labels and classes come from the listing.
 struct CacheHeader {
-  std::array<char, 8> magic = {'W', 'N', 'W', 'P', 'I', 'X', '0', '1'};
+  std::array<char, 8> magic = {'W', 'N', 'W', 'P', 'I', 'X', '0', '2'};
   std::uint64_t key = 0;
   std::int64_t count = 0;
   std::int64_t channels = 0;
@@ -51,6 +51,11 @@ std::uint64_t key_of(const FolderListing& listing, const FolderOptions& options)
   Hash hash;
   hash.add(options.size);
   hash.add(options.channels);
+  for (const Sides& sides : {options.form.resize, options.form.crop}) {
+    hash.add(sides.height);
+    hash.add(sides.width);
+  }
+  hash.add(static_cast<std::int64_t>(options.form.interpolation));
   for (const std::string& path : listing.paths) {
     hash.add(std::as_bytes(std::span(path.c_str(), path.size() + 1)));  // its end included
     std::error_code ignored;
@@ -149,7 +154,7 @@ ImageSet FolderCache::read(std::vector<std::string>& notes) {
 }
 
 void FolderCache::keep(const ImageSet& set, std::vector<std::string>& notes) const {
-  if (is_kept_) return;
+  if (is_kept_ || !set.is_in_memory()) return;
   std::error_code ignored;
   try {
     fs::create_directories(fs::path(path_).parent_path(), ignored);

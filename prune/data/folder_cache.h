@@ -21,7 +21,7 @@ class FolderCache {
   FolderCache(FolderListing listing, const FolderOptions& options,
               const std::string& cache_directory);
 
-  // read_folder, or what it gave before. Writes nothing.
+  // read_folder, or what it gave before. Writes nothing. Pictures too many for memory are not kept.
   ImageSet read(std::vector<std::string>& notes);
 
   // Writes what read() gave, with the folders above, unless it came from the file.

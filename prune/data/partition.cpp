@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/random.h"
+#include "runtime/images/image_reader.h"
 #include "runtime/images/selection.h"
 
 namespace winnow {
@@ -27,24 +28,36 @@ ImageSet without_images(const ImageSet& set) {
   empty.height = set.height;
   empty.width = set.width;
   empty.classes = set.classes;
+  empty.folder = set.folder;
   return empty;
 }
 
 void append_image(ImageSet& to, const ImageSet& from, std::size_t index) {
-  const auto size = static_cast<std::ptrdiff_t>(image_bytes(from));
-  const auto first = from.pixels.begin() + static_cast<std::ptrdiff_t>(index) * size;
-  to.pixels.insert(to.pixels.end(), first, first + size);
+  if (from.is_in_memory()) {
+    const auto size = static_cast<std::ptrdiff_t>(image_bytes(from));
+    const auto first = from.pixels.begin() + static_cast<std::ptrdiff_t>(index) * size;
+    to.pixels.insert(to.pixels.end(), first, first + size);
+  } else {
+    to.files.push_back(from.files[index]);
+  }
   if (!from.labels.empty()) to.labels.push_back(from.labels[index]);
   ++to.count;
 }
 
-Histogram histogram_of(const ImageSet& set, std::size_t channel) {
+// By channel.
+std::vector<Histogram> histograms_of(const ImageSet& set) {
   const auto plane = static_cast<std::size_t>(set.height * set.width);
-  Histogram histogram{};
-  for (std::size_t first = channel * plane; first < set.pixels.size(); first += image_bytes(set)) {
-    for (std::size_t i = 0; i < plane; ++i) ++histogram[set.pixels[first + i]];
+  const auto channels = static_cast<std::size_t>(set.channels);
+  std::vector<Histogram> histograms(channels);
+  constexpr std::int64_t kBatch = 64;
+  ImageReader reader(set, kBatch);
+  for (auto bytes = reader.next(); !bytes.empty(); bytes = reader.next()) {
+    for (std::size_t first = 0, c = 0; first < bytes.size();
+         first += plane, c = (c + 1) % channels) {
+      for (const std::uint8_t byte : bytes.subspan(first, plane)) ++histograms[c][byte];
+    }
   }
-  return histogram;
+  return histograms;
 }
 
 }  // namespace
@@ -58,7 +71,7 @@ ImageSet hold_out(ImageSet& set, std::int64_t count, std::uint64_t seed) {
   std::sort(chosen.begin(), chosen.end());
 
   std::vector<bool> is_kept(static_cast<std::size_t>(set.count), true);
-  held.pixels.reserve(chosen.size() * image_bytes(set));
+  if (set.is_in_memory()) held.pixels.reserve(chosen.size() * image_bytes(set));
   for (std::int64_t index : chosen) {
     append_image(held, set, static_cast<std::size_t>(index));
     is_kept[static_cast<std::size_t>(index)] = false;
@@ -69,8 +82,7 @@ ImageSet hold_out(ImageSet& set, std::int64_t count, std::uint64_t seed) {
 
 Preprocessing measure_channels(const ImageSet& set) {
   Preprocessing result;
-  for (std::int64_t channel = 0; channel < set.channels; ++channel) {
-    const Histogram histogram = histogram_of(set, static_cast<std::size_t>(channel));
+  for (const Histogram& histogram : histograms_of(set)) {
     const double count = static_cast<double>(set.count * set.height * set.width);
     std::uint64_t sum = 0;
     for (std::size_t byte = 0; byte < 256; ++byte) sum += byte * histogram[byte];

@@ -3,6 +3,8 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -80,11 +82,34 @@ ResidentImages::ResidentImages(const ImageSet& images, const Preprocessing& prep
     fail(ErrorCode::usage, "images: found ", images.labels.size(), " labels, expected ",
          images.count);
   }
-  bytes_ = copied(images.pixels, {images.count, images.channels, images.height, images.width},
-                  torch::kUInt8, device);
+  auto set = std::make_shared<ImageSet>();
+  *set = {.count = images.count,
+          .channels = images.channels,
+          .height = images.height,
+          .width = images.width,
+          .pixels = {},
+          .labels = {},
+          .classes = {},
+          .files = images.files,
+          .folder = images.folder};
+  set_ = std::move(set);
+  if (images.is_in_memory()) {
+    bytes_ = copied(images.pixels, {images.count, images.channels, images.height, images.width},
+                    torch::kUInt8, device);
+  }
   labels_ = copied(images.labels, {images.count}, torch::kInt32, device).to(torch::kInt64);
   values_ = torch::tensor(input_values(preprocessing, images.channels)).to(device);
   rows_ = (torch::arange(images.channels, torch::kInt64) * 256).view({1, -1, 1, 1}).to(device);
+}
+
+torch::Tensor ResidentImages::next_of(ImageReader& reader) const {
+  const std::span<const std::uint8_t> bytes = reader.next();
+  const std::int64_t image = set_->channels * set_->height * set_->width;
+  const std::int64_t count = static_cast<std::int64_t>(bytes.size()) / image;
+  const torch::Tensor view = torch::from_blob(const_cast<std::uint8_t*>(bytes.data()),
+                                              {count, set_->channels, set_->height, set_->width},
+                                              torch::TensorOptions().dtype(torch::kUInt8));
+  return view.to(device(), torch::kUInt8, false, /*copy=*/true);  // the reader overwrites its own
 }
 
 torch::Tensor ResidentImages::normalised(const torch::Tensor& bytes) const {
@@ -104,7 +129,9 @@ Batch TrainingBatches::next() {
   const std::int64_t first = position_.sample;
   const std::int64_t size = std::min(options_.batch_size, images_.count() - first);
   const torch::Tensor chosen = order_.narrow(0, first, size);
-  const torch::Tensor input = augmented(images_.bytes().index_select(0, chosen));
+  const torch::Tensor bytes =
+      reader_ ? images_.next_of(*reader_) : images_.bytes().index_select(0, chosen);
+  const torch::Tensor input = augmented(bytes);
   Batch batch{formed(input, options_.format), images_.labels().index_select(0, chosen)};
   position_.sample += size;
   if (position_.sample == images_.count()) {
@@ -127,6 +154,14 @@ void TrainingBatches::seek(BatchPosition position) {
   draw_epoch();
 }
 
+// An epoch's batches begin at multiples of the batch size from where it is entered.
+void TrainingBatches::start_reading() {
+  if (images_.is_in_memory()) return;
+  const torch::Tensor rest = order_.slice(0, position_.sample).to(torch::kCPU).contiguous();
+  const auto* first = rest.const_data_ptr<std::int64_t>();
+  reader_ = images_.reader({first, first + rest.size(0)}, options_.batch_size);
+}
+
 void TrainingBatches::draw_epoch() {
   const auto epoch = static_cast<std::uint64_t>(position_.epoch);
   const std::int64_t count = images_.count();
@@ -141,6 +176,7 @@ void TrainingBatches::draw_epoch() {
   is_flipped_ = copied(drawn.is_flipped, {count}, torch::kUInt8, device).to(torch::kBool);
   hole_row_ = copied(drawn.hole_row, {count}, torch::kInt64, device);
   hole_column_ = copied(drawn.hole_column, {count}, torch::kInt64, device);
+  start_reading();
 }
 
 // Bytes are moved, not floats: a quarter of the memory traffic.
@@ -180,6 +216,18 @@ std::int64_t EvaluationBatches::count() const {
   return images_.count() / batch_size_ + (images_.count() % batch_size_ > 0 ? 1 : 0);
 }
 
+torch::Tensor EvaluationBatches::bytes_at(std::int64_t index, std::int64_t size) const {
+  const std::int64_t first = index * batch_size_;
+  if (images_.is_in_memory()) return images_.bytes().narrow(0, first, size);
+  if (!reader_ || next_ != index) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(images_.count() - first));
+    std::iota(order.begin(), order.end(), first);
+    reader_ = images_.reader(std::move(order), batch_size_);
+  }
+  next_ = index + 1;
+  return images_.next_of(*reader_);
+}
+
 Batch EvaluationBatches::at(std::int64_t index) const {
   if (index < 0 || index >= count()) {
     fail(ErrorCode::usage, "batch: found ", index, ", expected 0 to ", count() - 1);
@@ -187,7 +235,7 @@ Batch EvaluationBatches::at(std::int64_t index) const {
   const torch::NoGradGuard no_gradients;
   const std::int64_t first = index * batch_size_;
   const std::int64_t size = std::min(batch_size_, images_.count() - first);
-  const torch::Tensor bytes = images_.bytes().narrow(0, first, size);
+  const torch::Tensor bytes = bytes_at(index, size);
   return {formed(images_.normalised(bytes), format_), images_.labels().narrow(0, first, size)};
 }
 

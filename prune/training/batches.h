@@ -4,8 +4,12 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "prune/data/augment.h"
+#include "runtime/images/image_reader.h"
 #include "runtime/images/image_set.h"
 #include "runtime/model/model.h"
 
@@ -23,30 +27,41 @@ struct InputFormat {
   bool is_channels_last = false;
 };
 
-// The images of a set as bytes on a device, for as long as they are trained with. Copies share
-// them.
+// The images of a set as bytes on a device, for as long as they are trained with; pictures too many
+// for memory stay in their files. Copies share them.
 class ResidentImages {
  public:
   // Throws Error{usage} if the images have no labels or the preprocessing another number of
   // channels.
   ResidentImages(const ImageSet& images, const Preprocessing& preprocessing, torch::Device device);
 
-  std::int64_t count() const { return bytes_.size(0); }
-  std::int64_t height() const { return bytes_.size(2); }
-  std::int64_t width() const { return bytes_.size(3); }
-  torch::Device device() const { return bytes_.device(); }
+  std::int64_t count() const { return labels_.size(0); }
+  std::int64_t height() const { return set_->height; }
+  std::int64_t width() const { return set_->width; }
+  torch::Device device() const { return labels_.device(); }
+  bool is_in_memory() const { return set_->is_in_memory(); }
 
-  torch::Tensor bytes() const { return bytes_; }    // [N, C, H, W] uint8
+  torch::Tensor bytes() const { return bytes_; }  // [N, C, H, W] uint8; none if in files
+
+  // Reads pictures in files in batches. The images have to outlive it.
+  std::unique_ptr<ImageReader> reader(std::vector<std::int64_t> order, std::int64_t batch) const {
+    return std::make_unique<ImageReader>(*set_, std::move(order), batch);
+  }
+
+  // What a reader gave next, [B, C, H, W] uint8 on the device.
+  torch::Tensor next_of(ImageReader& reader) const;
+
   torch::Tensor labels() const { return labels_; }  // [N] int64
 
   // Bytes [B, C, H, W] as the network's input: input_values of preprocessing.h, looked up.
   torch::Tensor normalised(const torch::Tensor& bytes) const;
 
  private:
-  torch::Tensor bytes_;   // [N, C, H, W] uint8
-  torch::Tensor labels_;  // [N] int64
-  torch::Tensor values_;  // [C * 256] the input for every byte of every channel
-  torch::Tensor rows_;    // [1, C, 1, 1] int64, where the values of a channel begin
+  std::shared_ptr<const ImageSet> set_;  // its pixels are empty: bytes_ has them
+  torch::Tensor bytes_;                  // [N, C, H, W] uint8
+  torch::Tensor labels_;                 // [N] int64
+  torch::Tensor values_;                 // [C * 256] the input for every byte of every channel
+  torch::Tensor rows_;                   // [1, C, 1, 1] int64, where the values of a channel begin
 };
 
 // Where training stands: `sample` images of `epoch` were given out.
@@ -86,9 +101,11 @@ class TrainingBatches {
 
  private:
   void draw_epoch();
+  void start_reading();
   torch::Tensor augmented(const torch::Tensor& bytes) const;
 
   ResidentImages images_;
+  std::unique_ptr<ImageReader> reader_;  // of pictures in files: those of the epoch
   BatchOptions options_;
   BatchPosition position_;
   // Of this epoch, by place in the order; int64 [N].
@@ -100,7 +117,8 @@ class TrainingBatches {
   torch::Tensor hole_column_;
 };
 
-// The same images in their order, unchanged, for measurements.
+// The same images in their order, unchanged, for measurements. Pictures in files are read ahead, so
+// batches are best asked for in order. One thread at a time.
 class EvaluationBatches {
  public:
   // Throws Error{usage} for a batch size below 1.
@@ -110,9 +128,13 @@ class EvaluationBatches {
   Batch at(std::int64_t index) const;
 
  private:
+  torch::Tensor bytes_at(std::int64_t index, std::int64_t size) const;
+
   ResidentImages images_;
   std::int64_t batch_size_;
   InputFormat format_;
+  mutable std::unique_ptr<ImageReader> reader_;  // of pictures in files
+  mutable std::int64_t next_ = 0;                // the batch that it gives next
 };
 
 }  // namespace winnow

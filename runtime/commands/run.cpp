@@ -17,6 +17,7 @@
 #include "runtime/commands/agreement_json.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/run_text.h"
+#include "runtime/images/image_reader.h"
 #include "runtime/images/image_set.h"
 #include "runtime/images/selection.h"
 #include "runtime/plan/plan_json.h"
@@ -90,8 +91,9 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
   const auto read = [&](std::int64_t first, std::span<std::uint8_t> batch) {
     for (std::size_t i = 0; i < batch.size() / inputs; ++i) {
       const std::string& file = options.pictures[static_cast<std::size_t>(first) + i];
-      std::ranges::copy(read_picture(file, shape[0], shape[1], shape[2]),
-                        batch.begin() + static_cast<std::ptrdiff_t>(i * inputs));
+      std::ranges::copy(
+          read_picture(file, shape[0], shape[1], shape[2], engine.model().preprocessing.pictures),
+          batch.begin() + static_cast<std::ptrdiff_t>(i * inputs));
     }
   };
   const auto write = [&](std::int64_t first, std::span<const float> batch) {
@@ -111,7 +113,11 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
 ImageSet load_set(const RunOptions& options, const DataPlace& place, const DeployedModel& model) {
   const Shape& shape = std::get<Input>(model.graph.nodes.front().op).shape;
   FolderOptions folder;
-  if (shape.size() == 3) folder = {shape[1], shape[0]};
+  if (shape.size() == 3) {
+    folder.channels = shape[0];
+    folder.form = model.preprocessing.pictures;
+    if (!folder.form.is_given()) folder.size = shape[1];
+  }
   ImageSet set = read_image_set(place.format, place.directory,
                                 options.split == "train" ? Split::train : Split::test, folder);
   const Shape found = {set.channels, set.height, set.width};
@@ -129,15 +135,15 @@ struct Score {
   double seconds = 0;  // of Engine::run_bytes, with normalisation and copies
 };
 
-// Batches are normalised and copied while others are computed.
-Score score_set(Engine& engine, const ImageSet& set, bool is_quiet) {
+// Batches are read, normalised and copied while others are computed.
+Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is_quiet) {
   Score score;
   score.answers.resize(static_cast<std::size_t>(set.count));
-  const std::int64_t size = engine.input_size();
   const std::int64_t classes = engine.output_size();
   Progress progress("run: image", set.count, is_quiet);
-  const auto read = [&](std::int64_t first, std::span<std::uint8_t> inputs) {
-    std::copy_n(set.pixels.begin() + first * size, inputs.size(), inputs.begin());
+  ImageReader reader(set, batch);
+  const auto read = [&](std::int64_t, std::span<std::uint8_t> inputs) {
+    std::ranges::copy(reader.next(), inputs.begin());
   };
   const auto write = [&](std::int64_t first, std::span<const float> outputs) {
     const auto count = static_cast<std::int64_t>(outputs.size()) / classes;
@@ -164,6 +170,10 @@ std::optional<DeployedModel> open_other(const RunOptions& options, const Deploye
     const std::vector<Shape> shapes = infer_shapes(one.graph, 1);
     return std::pair(shapes.front(), shapes.back());
   };
+  if (other.preprocessing.pictures != model.preprocessing.pictures) {
+    fail(ErrorCode::usage, options.against, ": brings pictures into another form than ",
+         options.model.model, ", expected the same");
+  }
   const auto [input, output] = ends(model);
   const auto [other_input, other_output] = ends(other);
   if (input == other_input && output == other_output) return other;
@@ -187,7 +197,7 @@ Json compare_with(DeployedModel other, const RunOptions& options, const ImageSet
                   const std::shared_ptr<TimingCache>& cache) {
   Engine engine(std::move(other), device_from(options.model.device),
                 session_options(options.model, options.batch, "run: the other model", cache));
-  const Score against = score_set(engine, set, options.model.is_quiet);
+  const Score against = score_set(engine, set, options.batch, options.model.is_quiet);
   Json json = {{"model", options.against}};
   json.update(agreement_json({set.labels, score.answers, against.answers}, classes));
   return json;
@@ -236,7 +246,7 @@ int run(RunOptions& options) {
     result["images"] = classify_pictures(engine, options);
   } else {
     const ImageSet set = load_set(options, *place, engine.model());
-    const Score score = score_set(engine, set, options.model.is_quiet);
+    const Score score = score_set(engine, set, options.batch, options.model.is_quiet);
     accuracy = 100.0 * static_cast<double>(score.correct) / static_cast<double>(set.count);
     result["data"] = options.data;
     result["samples"] = set.count;

@@ -16,6 +16,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/processor.h"
 #include "runtime/images/picture.h"
+#include "runtime/images/resize.h"
 
 namespace winnow {
 namespace {
@@ -113,38 +114,44 @@ void for_each_index(std::size_t count, const std::function<void(std::size_t)>& w
   if (failure) std::rethrow_exception(failure);
 }
 
-// Throws unless count pictures of `size` bytes fit this machine; then their sum cannot overflow.
-void check_memory(std::size_t count, std::size_t size) {
-  const std::uint64_t memory = physical_memory();
-  if (count > memory / size) {
-    fail(ErrorCode::usage, count, " pictures of ", size, " bytes exceed this machine's memory of ",
-         memory >> 30, " GiB; choose a smaller picture size");
-  }
+// What the first picture comes to.
+Sides first_sides(const FolderListing& listing, const FolderOptions& options) {
+  if (options.form.crop.is_given()) return options.form.crop;
+  if (options.form.resize.width > 0) return options.form.resize;
+  if (!options.form.is_given() && options.size > 0) return {options.size, options.size};
+  const std::string& path = listing.paths.front();
+  const Picture first = formed(decode_picture(path), options.form, path);
+  return {first.height, first.width};
 }
 
-Picture decode_of_size(const std::string& path, const ImageSet& set) {
-  Picture picture = decode_picture(path);
-  if (picture.height != set.height || picture.width != set.width) {
-    fail(ErrorCode::bad_file, path, ": found ", picture.height, " x ", picture.width,
-         " pixels, expected ", set.height, " x ", set.width,
-         " as in the first picture; give a size to bring pictures to");
-  }
-  return with_channels(std::move(picture), set.channels);
-}
-
-ImageSet empty_set(const FolderListing& listing, const FolderOptions& options) {
+// The set with its pictures in their files.
+ImageSet undecoded(const FolderListing& listing, const FolderOptions& options) {
+  const Sides sides = first_sides(listing, options);
   ImageSet set;
   set.count = static_cast<std::int64_t>(listing.paths.size());
   set.channels = options.channels;
-  set.height = set.width = options.size;
-  if (options.size == 0) {
-    const Picture first = decode_picture(listing.paths.front());
-    set.height = first.height;
-    set.width = first.width;
-  }
+  set.height = sides.height;
+  set.width = sides.width;
   set.labels = listing.labels;
   set.classes = listing.classes;
+  set.files = listing.paths;
+  set.folder = options;
   return set;
+}
+
+void check_options(const FolderOptions& options) {
+  if (options.size < 0 || options.size > kMostPixelsOfASide) {
+    fail(ErrorCode::usage, "picture size: found ", options.size, ", expected 0 to ",
+         kMostPixelsOfASide);
+  }
+  if (options.size > 0 && options.form.is_given()) {
+    fail(ErrorCode::usage, "picture size: found ", options.size,
+         " beside a resize or crop, expected one of them");
+  }
+  if (options.channels != 1 && options.channels != 3) {
+    fail(ErrorCode::usage, "picture channels: found ", options.channels, ", expected 1 or 3");
+  }
+  check_picture_form(options.form, "picture form");
 }
 
 }  // namespace
@@ -158,27 +165,22 @@ FolderListing list_folder(const std::string& directory, Split split) {
   }
 }
 
+std::uint64_t picture_memory() {
+  return std::min<std::uint64_t>(std::uint64_t{4} << 30, physical_memory() / 4);
+}
+
 ImageSet read_folder(const FolderListing& listing, const FolderOptions& options) {
-  constexpr std::int64_t kMaxSide = 8192;  // squared: kMaxPicturePixels
-  if (options.size < 0 || options.size > kMaxSide) {
-    fail(ErrorCode::usage, "picture size: found ", options.size, ", expected 0 to ", kMaxSide);
-  }
-  if (options.channels != 1 && options.channels != 3) {
-    fail(ErrorCode::usage, "picture channels: found ", options.channels, ", expected 1 or 3");
-  }
+  check_options(options);
   if (listing.paths.empty()) fail(ErrorCode::usage, "no pictures to read");
-  ImageSet set = empty_set(listing, options);
+  ImageSet set = undecoded(listing, options);
   const auto size = static_cast<std::size_t>(set.channels * set.height * set.width);
-  check_memory(listing.paths.size(), size);
+  const std::uint64_t most = options.most_bytes > 0 ? options.most_bytes : picture_memory();
+  if (listing.paths.size() > most / size) return set;
   set.pixels.resize(listing.paths.size() * size);
   for_each_index(listing.paths.size(), [&](std::size_t i) {
-    const auto planes = std::span(set.pixels).subspan(i * size, size);
-    if (options.size == 0) {
-      write_planes(decode_of_size(listing.paths[i], set), planes);
-    } else {
-      read_picture_into(listing.paths[i], set.channels, set.height, set.width, planes);
-    }
+    read_file_of(set, i, std::span(set.pixels).subspan(i * size, size));
   });
+  set.files.clear();
   return set;
 }
 

@@ -22,7 +22,8 @@ struct FolderListing {
 // class are missing.
 FolderListing list_folder(const std::string& directory, Split split);
 
-// Decodes all pictures of `listing` on all cores. Of several damaged pictures the first is named.
+// Decodes all pictures of `listing` on all cores, unless they take more memory than options allow:
+// then they stay in their files (ImageSet::files). Of several damaged pictures the first is named.
 // Throws as read_image_set.
 ImageSet read_folder(const FolderListing& listing, const FolderOptions& options);
 

@@ -1,4 +1,4 @@
-// Labelled images in memory, as read from files: bytes, not yet normalised.
+// Labelled images: bytes, not yet normalised. image_reader.h reads them batch by batch.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,37 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/picture_form.h"
+
 namespace winnow {
+
+// What a folder's pictures are brought to. Where `form` says neither resize nor crop: the shorter
+// side is scaled to `size`, then the centre is cut out (cover() of resize.h). 0 keeps sizes. All
+// pictures must come to one size.
+struct FolderOptions {
+  std::int64_t size = 0;
+  std::int64_t channels = 3;  // 1 or 3
+  PictureForm form = {};
+  std::uint64_t most_bytes = 0;  // of decoded pictures in memory; 0: picture_memory()
+};
+
+// 4 GiB, but at most a quarter of this machine's memory: a split whose decoded pictures take more
+// stays in its files, and pictures are decoded whenever they are read.
+std::uint64_t picture_memory();
 
 struct ImageSet {
   std::int64_t count = 0;
   std::int64_t channels = 0;  // 1 grey, 3 red-green-blue
   std::int64_t height = 0;
   std::int64_t width = 0;
-  std::vector<std::uint8_t> pixels;  // [count, channels, height, width]
+  std::vector<std::uint8_t> pixels;  // [count, channels, height, width]; empty if `files` is not
   std::vector<std::int32_t> labels;  // [count] in [0, classes.size()); empty if the files have none
   std::vector<std::string> classes;  // names, or "0", "1", ... where the files have none
+
+  std::vector<std::string> files = {};  // [count] pictures too many for memory, or empty
+  FolderOptions folder = {};            // what those are brought to
+
+  bool is_in_memory() const { return files.empty(); }
 };
 
 // Formats of data sets.
@@ -40,32 +61,27 @@ DataPlace data_place_from(const std::string& text);
 
 enum class Split { train, test };
 
-// Size that images of a folder are brought to: the shorter side is scaled to `size` (bilinear with
-// antialiasing), then the centre is cut out. 0 keeps sizes, which then must be equal.
-struct FolderOptions {
-  std::int64_t size = 0;
-  std::int64_t channels = 3;  // 1 or 3
-};
-
 // Reads a whole split, in file order; a folder's pictures class by class, by path within a class.
 // A folder's test split may be called test, val or validation.
 // Throws Error{bad_file} naming file and place: a missing file, a size that does not fit the
-// format, a label out of range, a damaged image. Throws Error{usage} for options out of range, for
-// pictures that together exceed this machine's memory, and for a file whose decoder this build
+// format, a label out of range, a damaged image (of a folder that stays in its files: when it is
+// read). Throws Error{usage} for options out of range and for a file whose decoder this build
 // lacks.
 ImageSet read_image_set(ImageFormat format, const std::string& directory, Split split,
                         const FolderOptions& options = {});
 
-// One picture file (PNG or JPEG by its first bytes), brought to channels x height x width. If its
-// size differs it is scaled, its aspect kept, to cover that size and the centre is cut out: for a
-// square the same as FolderOptions. Grey and colour are converted into each other.
+// One picture file (PNG or JPEG by its first bytes), brought to channels x height x width as `form`
+// says; if that says neither resize nor crop, it is scaled, its aspect kept, to cover that size and
+// the centre is cut out: for a square the same as FolderOptions. Grey and colour are converted into
+// each other.
 //
 //   returns  [channels, height, width]
 //
-// Throws Error{bad_file} for a damaged file, Error{usage} for a size out of range or a decoder that
-// this build lacks.
+// Throws Error{bad_file} for a damaged file or one that `form` brings to another size, Error{usage}
+// for a size out of range or a decoder that this build lacks.
 std::vector<std::uint8_t> read_picture(const std::string& path, std::int64_t channels,
-                                       std::int64_t height, std::int64_t width);
+                                       std::int64_t height, std::int64_t width,
+                                       const PictureForm& form = {});
 
 // Which picture formats this build reads: "png, jpeg" or what is missing.
 std::string picture_support();

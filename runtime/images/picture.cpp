@@ -27,6 +27,14 @@ std::uint8_t luma(const std::uint8_t* rgb) {
   return static_cast<std::uint8_t>((299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000);
 }
 
+void require_sides(const Picture& picture, std::int64_t height, std::int64_t width,
+                   const std::string& path) {
+  if (picture.height == height && picture.width == width) return;
+  fail(ErrorCode::bad_file, path, ": found ", picture.height, " x ", picture.width,
+       " pixels, expected ", height, " x ", width,
+       "; give a size, or resize and crop, to bring pictures to");
+}
+
 }  // namespace
 
 Picture blank_picture(const std::string& path, std::uint64_t height, std::uint64_t width,
@@ -76,19 +84,36 @@ void write_planes(const Picture& picture, std::span<std::uint8_t> planes) {
 }
 
 void read_picture_into(const std::string& path, std::int64_t channels, std::int64_t height,
-                       std::int64_t width, std::span<std::uint8_t> planes) {
-  write_planes(cover(with_channels(decode_picture(path), channels), height, width), planes);
+                       std::int64_t width, const PictureForm& form,
+                       std::span<std::uint8_t> planes) {
+  const Picture decoded = with_channels(decode_picture(path), channels);
+  const Picture picture = form.is_given() ? formed(decoded, form, path)
+                                          : cover(decoded, height, width, form.interpolation);
+  require_sides(picture, height, width, path);
+  write_planes(picture, planes);
+}
+
+void read_file_of(const ImageSet& set, std::size_t index, std::span<std::uint8_t> planes) {
+  const std::string& path = set.files[index];
+  if (set.folder.size > 0 || set.folder.form.is_given()) {
+    read_picture_into(path, set.channels, set.height, set.width, set.folder.form, planes);
+    return;
+  }
+  const Picture picture = decode_picture(path);
+  require_sides(picture, set.height, set.width, path);
+  write_planes(with_channels(picture, set.channels), planes);
 }
 
 std::vector<std::uint8_t> read_picture(const std::string& path, std::int64_t channels,
-                                       std::int64_t height, std::int64_t width) {
+                                       std::int64_t height, std::int64_t width,
+                                       const PictureForm& form) {
   const auto largest = static_cast<std::int64_t>(kMaxPicturePixels);
   if ((channels != 1 && channels != 3) || height < 1 || width < 1 || width > largest / height) {
     fail(ErrorCode::usage, path, ": cannot bring a picture to ", channels, " x ", height, " x ",
          width, ", expected 1 or 3 channels and 1 to ", kMaxPicturePixels, " pixels");
   }
   std::vector<std::uint8_t> planes(static_cast<std::size_t>(channels * height * width));
-  read_picture_into(path, channels, height, width, planes);
+  read_picture_into(path, channels, height, width, form, planes);
   return planes;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/images/image_set.h"
+
 namespace winnow {
 
 // Larger ones are refused before memory is taken for them.
@@ -32,9 +34,13 @@ Picture with_channels(Picture picture, std::int64_t channels);
 // [channels, height, width] into `planes`, which has that size.
 void write_planes(const Picture& picture, std::span<std::uint8_t> planes);
 
-// A whole picture file brought to channels x height x width, written to `planes`.
+// A whole picture file brought to channels x height x width as read_picture says, written to
+// `planes`.
 void read_picture_into(const std::string& path, std::int64_t channels, std::int64_t height,
-                       std::int64_t width, std::span<std::uint8_t> planes);
+                       std::int64_t width, const PictureForm& form, std::span<std::uint8_t> planes);
+
+// One picture of a set that stays in its files, written to `planes`. Throws as read_picture.
+void read_file_of(const ImageSet& set, std::size_t index, std::span<std::uint8_t> planes);
 
 // The decoders: jpeg.cpp, png.cpp, or their stand-ins. missing_...() is empty, or what is lacking.
 Picture decode_jpeg(const std::string& path, std::span<const std::byte> bytes);

@@ -19,6 +19,7 @@ class JsonFields {
  public:
   JsonFields(const nlohmann::json& object, std::string place);
 
+  bool has(const std::string& key) const { return object_.contains(key); }
   const nlohmann::json& value(const std::string& key);
   std::int64_t integer(const std::string& key, std::int64_t low, std::int64_t high);
   std::vector<float> floats(const std::string& key);

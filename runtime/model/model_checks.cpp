@@ -66,12 +66,28 @@ void check_preprocessing(const Preprocessing& preprocessing, const Input& input,
   }
 }
 
+// Pictures must become what the network takes.
+void check_pictures(const PictureForm& form, const Input& input, const std::string& place) {
+  if (!form.is_given()) return;
+  const bool has_sides = !input.is_tokens && input.shape.size() == 3;
+  const Sides sides = has_sides ? Sides{input.shape[1], input.shape[2]} : Sides{};
+  const bool is_by_shorter = !form.crop.is_given() && form.resize.width == 0;
+  const Sides made = form.crop.is_given() ? form.crop : form.resize;
+  const bool fits =
+      is_by_shorter ? std::min(sides.height, sides.width) == made.height : sides == made;
+  if (fits) return;
+  fail(ErrorCode::bad_file, place, ": pictures are brought to ", text_of(made),
+       ", the network's input is ", to_string(input.shape));
+}
+
 }  // namespace
 
 void check_shared_state(const SharedState& state, const std::string& place) {
   const std::vector<Shape> shapes = checked_shapes(state.graph, place);
   check_activations(state, place);
   check_preprocessing(state.preprocessing, std::get<Input>(state.graph.nodes.front().op), place);
+  check_pictures(state.preprocessing.pictures, std::get<Input>(state.graph.nodes.front().op),
+                 place);
   const auto outputs = static_cast<std::size_t>(shapes.back().back());
   if (!state.classes.empty() && state.classes.size() != outputs) {
     fail(ErrorCode::bad_file, place, ": ", state.classes.size(), " class names, the network has ",

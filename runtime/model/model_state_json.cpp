@@ -21,6 +21,30 @@ Json numbers(const std::vector<float>& values, const std::string& place) {
   return array;
 }
 
+// Files of networks without such settings do not have the field.
+Json pictures_json(const PictureForm& form) {
+  return {{"resize", text_of(form.resize)},
+          {"crop", text_of(form.crop)},
+          {"interpolation", to_string(form.interpolation)}};
+}
+
+PictureForm read_pictures(const std::map<std::string, std::string>& texts,
+                          const std::string& place) {
+  const auto of = [&](const char* key) {
+    const auto found = texts.find(key);
+    if (found == texts.end()) fail(ErrorCode::bad_file, place, ": field '", key, "' is missing");
+    return found->second;
+  };
+  try {
+    const PictureForm form = {resize_from(of("resize"), "resize"), crop_from(of("crop"), "crop"),
+                              interpolation_from(of("interpolation"))};
+    if (texts.size() == 3) return form;
+  } catch (const Error& error) {
+    fail(ErrorCode::bad_file, place, ": ", error.what());
+  }
+  fail(ErrorCode::bad_file, place, ": found ", texts.size(), " fields, expected 3");
+}
+
 // The fields that Model and DeployedModel share.
 template <typename AnyModel>
 Json shared_state(const AnyModel& model) {
@@ -31,6 +55,9 @@ Json shared_state(const AnyModel& model) {
   state["classes"] = model.classes;
   state["preprocessing"]["mean"] = numbers(model.preprocessing.mean, place);
   state["preprocessing"]["deviation"] = numbers(model.preprocessing.deviation, place);
+  if (model.preprocessing.pictures != PictureForm{}) {
+    state["preprocessing"]["pictures"] = pictures_json(model.preprocessing.pictures);
+  }
   return state;
 }
 
@@ -44,6 +71,10 @@ void read_shared_state(JsonFields& fields, const std::string& place, AnyModel& m
   JsonFields preprocessing(fields.value("preprocessing"), place + ": preprocessing");
   model.preprocessing.mean = preprocessing.floats("mean");
   model.preprocessing.deviation = preprocessing.floats("deviation");
+  if (preprocessing.has("pictures")) {
+    model.preprocessing.pictures =
+        read_pictures(preprocessing.string_map("pictures"), place + ": preprocessing: pictures");
+  }
   preprocessing.finish();
 }
 

@@ -15,7 +15,8 @@ void require_channels(const std::vector<float>& values, std::size_t channels) {
 }  // namespace
 
 std::vector<float> input_values(const Preprocessing& preprocessing, std::int64_t channels) {
-  const auto& [mean, deviation] = preprocessing;
+  const std::vector<float>& mean = preprocessing.mean;
+  const std::vector<float>& deviation = preprocessing.deviation;
   const auto count = static_cast<std::size_t>(channels);
   require_channels(mean, count);
   require_channels(deviation, count);

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/base/picture_form.h"
+
 namespace winnow {
 
 // x = (byte / 255 - mean[c]) / deviation[c], in float and rounded after each of the three steps.
 struct Preprocessing {
   std::vector<float> mean;       // [C]; empty means 0
   std::vector<float> deviation;  // [C]; empty means 1
+  PictureForm pictures = {};     // how a picture file becomes the sample
 
   friend bool operator==(const Preprocessing&, const Preprocessing&) = default;
 };

@@ -35,6 +35,20 @@ TEST_CASE("a minimal configuration has the defaults and is named after its file"
   CHECK(config.evolution.seed == 1);
 }
 
+TEST_CASE("what pictures are brought to is read as numbers or HEIGHTxWIDTH, and written so") {
+  const RunConfig config = parse_config(
+      "data: {format: folder, resize: 256, crop: 224x192, interpolation: bicubic}\n"
+      "model: {architecture: vgg16}\n");
+  const PictureForm form = picture_form(config.data);
+  CHECK(form.resize == Sides{256, 0});
+  CHECK(form.crop == Sides{224, 192});
+  CHECK(form.interpolation == Interpolation::bicubic);
+  const RunConfig again = parse_config(write_run_config(config));
+  CHECK(again.data.resize == "256");
+  CHECK(again.data.crop == "224x192");
+  CHECK(again.data.interpolation == "bicubic");
+}
+
 TEST_CASE("every kind of value is read where it belongs") {
   const RunConfig config =
       parse_config(std::string(kMinimal) +

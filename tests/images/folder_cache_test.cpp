@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "prune/data/data_set.h"
+#include "prune/data/partition.h"
+#include "runtime/images/image_reader.h"
 #include "tests/images/encode.h"
 #include "tests/images/write_files.h"
 #include "tests/temporary_directory.h"
@@ -169,6 +173,62 @@ TEST_CASE("load_data_set keeps nothing of a set that is refused, and shows its o
     CHECK(seen.width == loaded.width);
     CHECK(seen.channels == loaded.channels);
     CHECK(seen.classes == loaded.classes);
+  }
+}
+
+TEST_CASE("what a folder's pictures are brought to goes with the data set") {
+  const TemporaryDirectory directory;
+  write_folder(directory);
+  DataConfig config = {.format = "folder",
+                       .path = directory.path(),
+                       .validation = 1,
+                       .resize = "2",
+                       .crop = "1x2",
+                       .interpolation = "box"};
+  const DataSet data = load_data_set(config, 1);
+  CHECK(data.train.height == 1);
+  CHECK(data.test.width == 2);
+  CHECK(data.preprocessing.pictures == PictureForm{{2, 0}, {1, 2}, Interpolation::box});
+  config.size = 2;
+  CHECK(message_of([&] { load_data_set(config, 1); }) ==
+        "data.size: found 2 beside data.resize or data.crop, expected one of them");
+}
+
+TEST_CASE("other forms of the same pictures have another cache") {
+  const TemporaryDirectory directory;
+  write_folder(directory);
+  const FolderListing listing = list_folder(directory.path(), Split::train);
+  const auto path = [&](const PictureForm& form) {
+    return folder_cache_path(directory / "cache", listing, {.size = 0, .form = form});
+  };
+  const std::string plain = path({});
+  CHECK(path({.resize = {2, 0}}) != plain);
+  CHECK(path({.crop = {2, 0}}) != path({.resize = {2, 0}}));
+  CHECK(path({.interpolation = Interpolation::box}) != plain);
+}
+
+TEST_CASE("pictures that stay in their files are split and measured like others, and not cached") {
+  const TemporaryDirectory directory;
+  write_folder(directory);
+  const auto read = [&](std::uint64_t most_bytes) {
+    std::vector<std::string> notes;
+    FolderCache cache(list_folder(directory.path(), Split::train), {.most_bytes = most_bytes},
+                      directory / "cache");
+    ImageSet set = cache.read(notes);
+    if (!set.is_in_memory()) cache.keep(set, notes);
+    CHECK(notes.empty());
+    return set;
+  };
+  ImageSet in_memory = read(1 << 20), in_files = read(1);
+  REQUIRE(!in_files.is_in_memory());
+  CHECK(!std::filesystem::exists(directory / "cache"));
+  CHECK(measure_channels(in_files) == measure_channels(in_memory));
+  const ImageSet held_of_files = hold_out(in_files, 1, 7), held = hold_out(in_memory, 1, 7);
+  CHECK(held_of_files.labels == held.labels);
+  for (const auto& [a, b] : {std::pair(&held_of_files, &held), {&in_files, &in_memory}}) {
+    REQUIRE(a->count == b->count);
+    ImageReader reader(*a, 3);
+    CHECK(std::ranges::equal(reader.next(), b->pixels));
   }
 }
 

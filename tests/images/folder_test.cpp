@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <limits>
-
 #include "runtime/images/picture.h"
 #include "tests/images/encode.h"
 #include "tests/images/write_files.h"
@@ -97,7 +95,35 @@ TEST_CASE("a folder without classes, or a class without pictures, is refused") {
   CHECK(message_of(list).find("train/void: no pictures") != std::string::npos);
 }
 
-TEST_CASE("read_folder refuses options out of range and more than the memory holds") {
+TEST_CASE("a folder is resized and cropped as its form says, and a picture too small is named") {
+  const TemporaryDirectory directory;
+  write_bytes(directory / "train/a/1.png", flat_png(10, 30, 100));
+  write_bytes(directory / "train/a/2.png", flat_png(40, 20, 50));
+  const auto read = [&](const PictureForm& form) {
+    return read_image_set(ImageFormat::folder, directory.path(), Split::train,
+                          {.size = 0, .channels = 1, .form = form});
+  };
+  const ImageSet set = read({.resize = {8, 0}, .crop = {6, 4}});
+  CHECK(set.height == 6);
+  CHECK(set.width == 4);
+  CHECK(Bytes(set.pixels.begin(), set.pixels.begin() + 24) == Bytes(24, 100));
+  CHECK(Bytes(set.pixels.begin() + 24, set.pixels.end()) == Bytes(24, 50));
+  CHECK(read({.resize = {5, 7}}).width == 7);
+
+  CHECK(message_of([&] {
+          read({.resize = {8, 0}});
+        }) == directory / "train/a/2.png" +
+                  ": found 16 x 8 pixels, expected 8 x 24; give a size, or "
+                  "resize and crop, to bring pictures to");
+  CHECK(message_of([&] {
+          read({.crop = {10, 25}});
+        }) == directory / "train/a/2.png" +
+                  ": found a picture of 40 x 20 pixels, which is smaller than "
+                  "the crop of 10 x 25");
+  CHECK(error_of([&] { read({.resize = {4, 0}, .crop = {5, 4}}); }) == ErrorCode::usage);
+}
+
+TEST_CASE("read_folder refuses options out of range") {
   const TemporaryDirectory directory;
   write_bytes(directory / "train/a/1.png", flat_png(4, 4, 1));
   const auto refusal = [&](std::int64_t size, std::int64_t channels) {
@@ -109,11 +135,22 @@ TEST_CASE("read_folder refuses options out of range and more than the memory hol
   CHECK(refusal(-1, 3) == ErrorCode::usage);
   CHECK(refusal(8193, 3) == ErrorCode::usage);
   CHECK(refusal(4, 2) == ErrorCode::usage);
+}
 
+TEST_CASE("pictures that together exceed the limit stay in their files") {
+  const TemporaryDirectory directory;
+  write_bytes(directory / "train/a/1.png", flat_png(4, 4, 1));
   FolderListing listing = list_folder(directory.path(), Split::train);
+  CHECK(read_folder(listing, {.size = 4, .channels = 1, .most_bytes = 16}).is_in_memory());
+  CHECK(!read_folder(listing, {.size = 4, .channels = 1, .most_bytes = 15}).is_in_memory());
+
   listing.paths.resize(1'000'000, listing.paths[0]);
   listing.labels.resize(1'000'000);
-  CHECK(error_of([&] { read_folder(listing, {.size = 8192, .channels = 3}); }) == ErrorCode::usage);
+  const ImageSet many = read_folder(listing, {.size = 8192, .channels = 3});
+  CHECK(many.count == 1'000'000);
+  CHECK(many.files == listing.paths);
+  CHECK(many.pixels.empty());
+  CHECK(many.height == 8192);
 }
 
 }  // namespace

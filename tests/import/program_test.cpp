@@ -57,7 +57,8 @@ TEST_CASE("import writes a checkpoint with masks, preprocessing and classes") {
   const Folder folder;
   const Outcome outcome =
       folder.import("--onnx " + folder.file("m.onnx") +
-                    " --masks from-zeros --mean 0.5,0.25 --std 1,2 --classes " +
+                    " --masks from-zeros --mean 0.5,0.25 --std 1,2 --resize 3 --crop 1 "
+                    "--interpolation bicubic --classes " +
                     folder.file("classes.txt") + " --json " + folder.file("m.json"));
   CAPTURE(outcome.output);
   REQUIRE(outcome.status == 0);
@@ -66,6 +67,7 @@ TEST_CASE("import writes a checkpoint with masks, preprocessing and classes") {
   CHECK(model.classes == std::vector<std::string>{"cat", "dog"});
   CHECK(model.preprocessing.mean == std::vector<float>{0.5F, 0.25F});
   CHECK(model.preprocessing.deviation == std::vector<float>{1, 2});
+  CHECK(model.preprocessing.pictures == PictureForm{{3, 0}, {1, 1}, Interpolation::bicubic});
   CHECK(sparsity(model) == 0.25);
   const auto json = nlohmann::json::parse(read_text_file(folder.file("m.json")));
   CHECK(json["command"] == "import");
@@ -82,6 +84,11 @@ TEST_CASE("wrong usage is status 2 and damaged files are status 3, and nothing i
   check_refused(folder, onnx + " --partial", 2, "belong to --weights, found --onnx");
   check_refused(folder, onnx + " --masks all", 2, "--masks");
   check_refused(folder, onnx + " --mean nan", 2, "--mean");
+  check_refused(folder, onnx + " --crop 4x", 2,
+                "--crop: found '4x', expected the side of a square");
+  check_refused(folder, onnx + " --resize 2 --crop 3", 2, "--crop: a crop of 3 x 3 does not fit");
+  check_refused(folder, onnx + " --interpolation cubic", 2, "interpolation 'cubic' is not known");
+  check_refused(folder, onnx + " --crop 2", 3, "pictures are brought to 2x2");
   check_refused(folder, "--weights " + folder.file("m.onnx") + " --architecture resnet51", 3,
                 "no safetensors file, but an ONNX model");
   check_refused(folder, onnx + " --mean 1,2,3", 3, "3");

@@ -43,7 +43,7 @@ Model small_model() {
   model.mask_vector = {{"conv", 8}, {"fc", 1}};
   model.activation_bits = 16;
   model.activation_frac = {{"conv", -3}, {"fc", 12}};
-  model.preprocessing = {{0.1f, 0.2f}, {0.3f, 1 / 3.0f}};
+  model.preprocessing = {{0.1f, 0.2f}, {0.3f, 1 / 3.0f}, {}};
   model.classes = {"a", "b"};
   model.metadata = {{"seed", "1"}, {"note", "\xc3\xa4 \"quoted\"\n"}};
   return model;
@@ -275,6 +275,29 @@ TEST_CASE("numbers that are not finite are refused by tensor and element") {
             "tensor 'fc.weight': element 0 is nan, expected a finite number"));
   CHECK(has(refusal([&](Model& m) { m.tensors.at("fc.bias").values<float>()[1] = -1 / 0.0f; }),
             "tensor 'fc.bias': element 1 is -inf, expected a finite number"));
+}
+
+TEST_CASE("what pictures are brought to comes back, and is left out where nothing is said") {
+  const TemporaryDirectory directory;
+  Model model;
+  model.graph = {"n", {{"input", Input{{1, 4, 6}}, {}}, {"out", Relu{}, {"input"}}}};
+  const auto state = [&] {
+    save_model(directory / "m", model);
+    return read_safetensors(directory / "m").metadata.at("winnow.state");
+  };
+  const auto contains = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(!contains(state(), "pictures"));
+  model.preprocessing.pictures = {{5, 0}, {4, 6}, Interpolation::lanczos};
+  CHECK(contains(state(), R"("pictures":{"crop":"4x6","interpolation":"lanczos","resize":"5"})"));
+  CHECK(load_model(directory / "m") == model);
+  model.preprocessing.pictures = {{4, 0}, {}, Interpolation::bicubic};
+  state();
+  CHECK(load_model(directory / "m") == model);
+  model.preprocessing.pictures = {{6, 0}, {}, Interpolation::bicubic};
+  CHECK(
+      contains(message_of([&] { state(); }), "pictures are brought to 6, the network's input is"));
 }
 
 TEST_CASE("damaged state is refused") {

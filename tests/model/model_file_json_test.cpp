@@ -22,6 +22,11 @@ std::string meta_with(const std::string& old_text, const std::string& new_text) 
   return text.replace(text.find(old_text), old_text.size(), new_text);
 }
 
+// The meta section with fields of `preprocessing.pictures`.
+std::string with_pictures(const std::string& fields) {
+  return meta_with("\"mean\"", "\"pictures\":{" + fields + "},\"mean\"");
+}
+
 TEST_CASE("damaged JSON is refused") {
   static constexpr BadFile kCases[] = {
       {"no JSON", "section 0 (graph): byte", [](auto& f) { f.replace(kGraph, "{\"name\":"); }},
@@ -57,6 +62,26 @@ TEST_CASE("damaged JSON is refused") {
        [](auto& f) { f.replace(kMeta, meta_with("_frac\":{}", "_frac\":{\"cony\":1}")); }},
       {"float beyond its range", "expected 32-bit floats",
        [](auto& f) { f.replace(kMeta, meta_with("\"mean\":[]", "\"mean\":[1e39]")); }},
+      {"pictures of another type", "field 'pictures' is string",
+       [](auto& f) { f.replace(kMeta, meta_with("\"mean\"", "\"pictures\":\"\",\"mean\"")); }},
+      {"pictures without a crop", "pictures: field 'crop' is missing",
+       [](auto& f) { f.replace(kMeta, with_pictures(R"("resize":"4","interpolation":"box")")); }},
+      {"pictures with another field", "pictures: found 4 fields, expected 3",
+       [](auto& f) {
+         f.replace(kMeta, with_pictures(R"("resize":"","crop":"","interpolation":"box","a":"")"));
+       }},
+      {"pictures by no known interpolation", "did you mean 'bicubic'?",
+       [](auto& f) {
+         f.replace(kMeta, with_pictures(R"("resize":"","crop":"","interpolation":"bicubik")"));
+       }},
+      {"pictures of no size", "pictures: resize: found '4y4', expected the shorter side or",
+       [](auto& f) {
+         f.replace(kMeta, with_pictures(R"("resize":"4y4","crop":"","interpolation":"box")"));
+       }},
+      {"pictures of another size", "pictures are brought to 999x999, the network's input is",
+       [](auto& f) {
+         f.replace(kMeta, with_pictures(R"("resize":"","crop":"999","interpolation":"box")"));
+       }},
       {"mean of other channels", "mean of 2 channels, the input has 1",
        [](auto& f) { f.replace(kMeta, meta_with("\"mean\":[]", "\"mean\":[1,2]")); }},
       {"deviation 0", "deviation is not positive",

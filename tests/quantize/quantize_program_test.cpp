@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "prune/training/accuracy.h"
 #include "quantize/data_source.h"
+#include "quantize/measurement.h"
 #include "runtime/base/file.h"
 #include "runtime/base/folder_lock.h"
 #include "runtime/model/safetensors.h"
@@ -94,7 +94,8 @@ TEST_CASE("the accuracy shown is that of the file written") {
   CHECK(quantized.activation_bits == 8);
   const DataSource source = find_data("", shop.path("quantized.safetensors"), quantized);
   const DataSet data = load_data_set(source.data, source.seed);
-  CHECK(measure_accuracy(quantized, data.test, {.device = "cpu"}) == report.accuracy->after);
+  CHECK(accuracy_of(quantized, data.test, {.device = device_from("cpu")}) ==
+        report.accuracy->after);
 }
 
 TEST_CASE("without images weights are quantized and activations are left, and both are said") {

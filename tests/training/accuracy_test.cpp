@@ -2,9 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <numeric>
-
 #include "tests/throws.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"
@@ -49,42 +46,6 @@ TEST_CASE("predict gives the outputs after preprocessing") {
   model.preprocessing = {.mean = {0.5f}, .deviation = {0.25f}};
   const auto outputs = predict(model, pixels({255, 0}, {0, 1}), {.device = kCpu});
   CHECK(outputs == std::vector<float>{2.0f, 0.5f, -2.0f, 0.5f});
-}
-
-TEST_CASE("activations are rounded where the model says so") {
-  Model model = one_pixel_model();
-  model.activation_bits = 8;
-  model.activation_frac = {{"linear", 1}};  // steps of one half
-  const auto outputs = predict(model, pixels({102, 200}, {0, 0}), {.device = kCpu});
-  CHECK(outputs == std::vector<float>{0.5f, 0.5f, 1.0f, 0.5f});  // 0.4 and 0.784
-  model.activation_frac = {{"linear", 9}};                       // at most 127 / 512
-  CHECK(predict(model, pixels({255}, {0}), {.device = kCpu})[0] == 127.0f / 512);
-}
-
-TEST_CASE("round_to_fixed_point rounds halves to even and saturates") {
-  CHECK(round_to_fixed_point(0.3f, 8, 2) == 0.25f);
-  CHECK(round_to_fixed_point(0.125f, 8, 2) == 0.0f);
-  CHECK(round_to_fixed_point(0.375f, 8, 2) == 0.5f);
-  CHECK(round_to_fixed_point(100.0f, 8, 2) == 127.0f / 4);
-  CHECK(round_to_fixed_point(-100.0f, 8, 2) == -32.0f);
-  CHECK(round_to_fixed_point(1000.0f, 8, -4) == 992.0f);  // 62 * 16
-}
-
-TEST_CASE("observation finds maxima and counts every value once") {
-  Model model = one_pixel_model();
-  model.preprocessing = {.mean = {0.0f}, .deviation = {0.1f}};
-  const auto statistics =
-      observe_activations(model, pixels({255, 51, 0}, {0, 0, 0}), {.device = kCpu, .batch = 2});
-  REQUIRE(statistics.size() == 3);
-  const ActivationStatistics& linear = statistics.at("linear");
-  CHECK(linear.max_magnitude == doctest::Approx(10.0));
-  CHECK(linear.limit == 16.0);
-  REQUIRE(linear.histogram.size() == kActivationBins);
-  CHECK(std::accumulate(linear.histogram.begin(), linear.histogram.end(), std::int64_t{0}) == 6);
-  CHECK(linear.histogram[64] == 3);    // 0.5 of 16
-  CHECK(linear.histogram[256] == 1);   // 2
-  CHECK(linear.histogram[1280] == 1);  // 10
-  CHECK(linear.histogram[0] == 1);
 }
 
 TEST_CASE("images of another size are refused") {

@@ -1,0 +1,169 @@
+#include "quantize/measurement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "export/export_model.h"
+#include "quantize/stepwise_network.h"
+#include "runtime/base/error.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/engine.h"
+#include "runtime/images/image_reader.h"
+
+namespace winnow {
+namespace {
+
+// A limit that no activation needs yet; doubled until the largest fits.
+constexpr double kSmallestLimit = 0x1p-40;
+
+// As the file of export has it, but for channels that are left out there because they are dead.
+DeployedModel deployed_form(const Model& model) {
+  return export_model(model, {.removes_dead_channels = false, .place = model.graph.name}).model;
+}
+
+void require_fit(const Graph& graph, const ImageSet& images) {
+  if (images.count == 0) fail(ErrorCode::usage, "measurement: there are no images");
+  if (static_cast<std::int64_t>(images.labels.size()) != images.count) {
+    fail(ErrorCode::usage, "images: found ", images.labels.size(), " labels, expected ",
+         images.count);
+  }
+  const Shape& expected = std::get<Input>(graph.nodes.front().op).shape;
+  const Shape found = {images.channels, images.height, images.width};
+  if (found == expected) return;
+  fail(ErrorCode::usage, graph.name, ": images are ", to_string(found), ", the network's input is ",
+       to_string(expected));
+}
+
+// Calls `use` with the first image of each batch and the network's outputs.
+void run_batches(const DeployedModel& model, const ImageSet& images,
+                 const MeasurementOptions& options, const StepwiseNetwork::Visit& visit,
+                 const std::function<void(std::int64_t, std::span<const float>)>& use) {
+  require_fit(model.graph, images);
+  if (options.batch < 1) fail(ErrorCode::usage, "batch: found ", options.batch, ", expected 1 on");
+  const StepwiseNetwork network(model, options.device);
+  ImageReader reader(images, options.batch);
+  const std::int64_t size = images.channels * images.height * images.width;
+  for (std::int64_t first = 0; first < images.count; first += options.batch) {
+    const std::int64_t count = std::min(options.batch, images.count - first);
+    std::vector<float> input(static_cast<std::size_t>(count * size));
+    preprocess(model, reader.next(), input);
+    use(first, network.run(count, std::move(input), visit));
+  }
+}
+
+// Rounds what the model says is fixed point.
+class FixedPointValues {
+ public:
+  explicit FixedPointValues(const DeployedModel& model) : model_(model), pool_(0) {}
+
+  void round(const std::string& node, std::span<float> values) {
+    const auto found = model_.activation_frac.find(node);
+    if (model_.activation_bits <= 0 || found == model_.activation_frac.end()) return;
+    const auto count = static_cast<std::int64_t>(values.size());
+    pool_.run_ranges(count, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        float& value = values[static_cast<std::size_t>(i)];
+        value = round_to_fixed_point(value, model_.activation_bits, found->second);
+      }
+    });
+  }
+
+ private:
+  const DeployedModel& model_;
+  ThreadPool pool_;
+};
+
+void run_rounded(const Model& model, const ImageSet& images, const MeasurementOptions& options,
+                 const std::function<void(std::int64_t, std::span<const float>)>& use) {
+  const DeployedModel deployed = deployed_form(model);
+  FixedPointValues fixed_point(deployed);
+  const auto round = [&](const std::string& node, std::span<float> values) {
+    fixed_point.round(node, values);
+  };
+  run_batches(deployed, images, options, round, use);
+}
+
+// Doubles the limit: pairs of bins become one.
+void widen(ActivationStatistics& statistics) {
+  auto& bins = statistics.histogram;
+  for (std::size_t i = 0; i < bins.size() / 2; ++i) bins[i] = bins[2 * i] + bins[2 * i + 1];
+  std::fill(bins.begin() + static_cast<std::ptrdiff_t>(bins.size() / 2), bins.end(), 0);
+  statistics.limit *= 2;
+}
+
+float largest_magnitude(const std::string& node, std::span<const float> values) {
+  float largest = 0;
+  for (const float value : values) {
+    if (!std::isfinite(value)) fail(ErrorCode::usage, "an activation of ", node, " is not finite");
+    largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+void observe(ActivationStatistics& statistics, const std::string& node,
+             std::span<const float> values) {
+  if (statistics.histogram.empty()) {
+    statistics.histogram.assign(kActivationBins, 0);
+    statistics.limit = kSmallestLimit;
+  }
+  const double largest = largest_magnitude(node, values);
+  statistics.max_magnitude = std::max(statistics.max_magnitude, largest);
+  while (statistics.limit < largest) widen(statistics);
+  const double bins_per_unit = kActivationBins / statistics.limit;
+  for (const float value : values) {
+    const auto bin = static_cast<std::size_t>(std::abs(value) * bins_per_unit);
+    ++statistics.histogram[std::min<std::size_t>(bin, kActivationBins - 1)];
+  }
+}
+
+}  // namespace
+
+double accuracy_of(const Model& model, const ImageSet& images, const MeasurementOptions& options) {
+  std::int64_t right = 0;
+  const std::int64_t classes = element_count(infer_shapes(model.graph, 1).back());
+  run_rounded(model, images, options, [&](std::int64_t first, std::span<const float> outputs) {
+    const auto count = static_cast<std::int64_t>(outputs.size()) / classes;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto row = outputs.begin() + i * classes;
+      const std::int64_t best = std::max_element(row, row + classes) - row;
+      right += best == images.labels[static_cast<std::size_t>(first + i)];
+    }
+  });
+  return static_cast<double>(right) / static_cast<double>(images.count);
+}
+
+std::vector<float> outputs_of(const Model& model, const ImageSet& images,
+                              const MeasurementOptions& options) {
+  std::vector<float> all;
+  run_rounded(model, images, options, [&](std::int64_t, std::span<const float> outputs) {
+    all.insert(all.end(), outputs.begin(), outputs.end());
+  });
+  return all;
+}
+
+std::map<std::string, ActivationStatistics> observe_activations(const Model& model,
+                                                                const ImageSet& images,
+                                                                const MeasurementOptions& options) {
+  std::map<std::string, ActivationStatistics> statistics;
+  const auto visit = [&](const std::string& node, std::span<float> values) {
+    observe(statistics[node], node, values);
+  };
+  run_batches(deployed_form(model), images, options, visit,
+              [](std::int64_t, std::span<const float>) {});
+  return statistics;
+}
+
+std::string measuring_device(const Model& model, Device device) {
+  return StepwiseNetwork(deployed_form(model), device).device();
+}
+
+float round_to_fixed_point(float value, int total_bits, int frac_bits) {
+  const double scale = std::exp2(frac_bits);
+  const double top = std::exp2(total_bits - 1);
+  const double steps = std::nearbyint(static_cast<double>(value) * scale);
+  return static_cast<float>(std::clamp(steps, -top, top - 1) / scale);
+}
+
+}  // namespace winnow
