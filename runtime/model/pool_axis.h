@@ -22,11 +22,10 @@ struct PoolAxis {
   // How many windows there are; 0 if none fits. Where sizes round up, a last window may reach
   // beyond the padding, but begins within the input or the padding before it.
   std::int64_t positions() const {
-    const std::int64_t room = size + begin + end - kernel;
+    const std::int64_t room = size + begin + end - kernel + (rounds_up ? stride - 1 : 0);
     if (room < 0) return 0;
-    if (!rounds_up) return room / stride + 1;
-    const std::int64_t count = (room + stride - 1) / stride + 1;
-    return (count - 1) * stride >= size + begin ? count - 1 : count;
+    const std::int64_t last = room / stride;
+    return rounds_up && last * stride >= size + begin ? last : last + 1;
   }
 
   // How many positions an average of window i counts: those of the input, and of the padding if

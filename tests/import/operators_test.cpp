@@ -141,6 +141,11 @@ TEST_CASE("pools round up, pad unevenly and leave padding out as ONNX says") {
   CHECK(pooled("AveragePool", {integers("pads", {1, 0}), counted}) == Floats{0.5F, 2.5F, 4.5F});
   CHECK(pooled("AveragePool", {integers("pads", {0, 1}), counted}) == Floats{2, 1, 4.5F});
   CHECK(pooled("AveragePool", {integers("pads", {0, 1}), up}) == Floats{2, 1, 9});
+  const Network one{
+      {1, 1},
+      {node("MaxPool", {"x"}, "y", {integers("kernel_shape", {2}), integers("strides", {2}), up})},
+      {}};
+  CHECK(run(one, {7}) == Floats{7});
 }
 
 TEST_CASE("settings of pools that make no difference are left out") {

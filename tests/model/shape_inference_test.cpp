@@ -90,11 +90,11 @@ TEST_CASE("a pool has the windows that a loop over their beginnings finds") {
     const std::int64_t begin = below(kernel), end = below(kernel);
     const bool rounds_up = below(2) == 1;
     std::int64_t positions = 0;
-    for (std::int64_t x = -begin; size + begin + end >= kernel; x += stride) {
-      // Rounding up adds one window to those that fit, if it begins early enough.
+    for (std::int64_t x = -begin;; x += stride) {
+      // Rounding up adds the window of which one a stride before would fit with room behind it.
       const bool fits = x + kernel <= size + end;
-      const bool before_fits = positions > 0 && x - stride + kernel < size + end;
-      if (!fits && !(rounds_up && before_fits && x < size)) break;
+      const bool is_added = rounds_up && x - stride + kernel < size + end && x < size;
+      if (!fits && !is_added) break;
       ++positions;
     }
     const Pool op{PoolKind::max, 1, {1, kernel}, {1, stride}, {0, begin}, Pair{0, end}, rounds_up};

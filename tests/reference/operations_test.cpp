@@ -101,6 +101,8 @@ TEST_CASE("a pool that rounds up has a last window that reaches beyond its paddi
   CHECK(pool(op, row).values == Floats{1, 2.5f, 4.5f});
   op.kernel = {1, 3};  // 0 1 3, 3 2 0, 0 9 0: nothing is left over
   CHECK(pool(op, row).values == Floats{2, 5.0f / 3, 4.5f});
+  op = {PoolKind::average, 1, {1, 3}, {1, 2}, {0, 0}, {}, true};  // the only window is not filled
+  CHECK(pool(op, {{1, 1, 2}, {1, 3}}).values == Floats{2});
 }
 
 TEST_CASE("a pool may pad unevenly") {
