@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <type_traits>
 #include <utility>
 
 #include "export/onnx_graph.h"
@@ -28,7 +29,8 @@ std::vector<std::int64_t> pads(Pair begin, Pair end, int rank) {
   return both;
 }
 
-// Goes through the graph; an op without a function here does not compile.
+// Goes through the graph. An op without a function here does not compile, and neither does one with
+// a setting more: the functions name all that an op has.
 class NodeWriter {
  public:
   explicit NodeWriter(const DeployedModel& model)
@@ -51,27 +53,30 @@ class NodeWriter {
   }
 
   void operator()(const Input& op) {
+    const auto& [shape, is_tokens] = op;
     graph_.add_input(value(), shapes_.front(),
-                     op.is_tokens ? onnx::element::kInt64 : onnx::element::kFloat);
+                     is_tokens ? onnx::element::kInt64 : onnx::element::kFloat);
   }
 
   void operator()(const Conv& op) {
+    const auto& [rank, in, out, kernel, stride, padding, dilation, groups, has_bias] = op;
     add("Conv", inputs_and_parameters(),
-        {onnx_attribute("kernel_shape", extents(op.kernel, op.rank)),
-         onnx_attribute("strides", extents(op.stride, op.rank)),
-         onnx_attribute("pads", pads(op.padding, op.padding, op.rank)),
-         onnx_attribute("dilations", extents(op.dilation, op.rank)),
-         onnx_attribute("group", op.groups)});
+        {onnx_attribute("kernel_shape", extents(kernel, rank)),
+         onnx_attribute("strides", extents(stride, rank)),
+         onnx_attribute("pads", pads(padding, padding, rank)),
+         onnx_attribute("dilations", extents(dilation, rank)), onnx_attribute("group", groups)});
   }
 
-  void operator()(const Linear&) {
+  void operator()(const Linear& op) {
+    [[maybe_unused]] const auto& [in, out, has_bias] = op;
     add("Gemm", inputs_and_parameters(), {onnx_attribute("transB", 1)});
   }
 
   void operator()(const Relu& op) {
-    if (!op.max_value) return add("Relu", inputs(), {});
+    const auto& [max_value] = op;
+    if (!max_value) return add("Relu", inputs(), {});
     std::vector<std::string> names = inputs();
-    for (const double bound : {0.0, *op.max_value}) {
+    for (const double bound : {0.0, *max_value}) {
       names.push_back(unique(node_->name + (bound == 0 ? "/min" : "/max")));
       graph_.add_constant(names.back(), {}, {static_cast<float>(bound)});
     }
@@ -79,21 +84,23 @@ class NodeWriter {
   }
 
   void operator()(const Pool& op) {
+    const auto& [kind, rank, kernel, stride, padding, padding_end, rounds_up, counts_padding] = op;
     std::vector<WireWriter> attributes = {
-        onnx_attribute("kernel_shape", extents(op.kernel, op.rank)),
-        onnx_attribute("strides", extents(op.stride, op.rank)),
-        onnx_attribute("pads", pads(op.padding, op.padding_end.value_or(op.padding), op.rank))};
-    if (op.rounds_up) attributes.push_back(onnx_attribute("ceil_mode", 1));
-    const bool is_average = op.kind == PoolKind::average;
+        onnx_attribute("kernel_shape", extents(kernel, rank)),
+        onnx_attribute("strides", extents(stride, rank)),
+        onnx_attribute("pads", pads(padding, padding_end.value_or(padding), rank))};
+    if (rounds_up) attributes.push_back(onnx_attribute("ceil_mode", 1));
+    const bool is_average = kind == PoolKind::average;
     if (is_average) {
-      attributes.push_back(onnx_attribute("count_include_pad", op.counts_padding ? 1 : 0));
+      attributes.push_back(onnx_attribute("count_include_pad", counts_padding ? 1 : 0));
     }
     add(is_average ? "AveragePool" : "MaxPool", inputs(), attributes);
   }
 
   // ONNX leaves positions of size 1, which the graph does not have.
   void operator()(const GlobalPool& op) {
-    const bool is_average = op.kind == PoolKind::average;
+    const auto& [kind] = op;
+    const bool is_average = kind == PoolKind::average;
     const std::string pooled = unique(node_->name + "/pooled");
     graph_.add_node(is_average ? "GlobalAveragePool" : "GlobalMaxPool", node_->name, inputs(),
                     pooled, {});
@@ -101,13 +108,16 @@ class NodeWriter {
                     {onnx_attribute("axis", 1)});
   }
 
+  static_assert(std::is_empty_v<Add> && std::is_empty_v<Concat> && std::is_empty_v<Flatten> &&
+                std::is_empty_v<Softmax>);
   void operator()(const Add&) { add(node_->inputs.size() == 2 ? "Add" : "Sum", inputs(), {}); }
   void operator()(const Concat&) { add("Concat", inputs(), {onnx_attribute("axis", 1)}); }
   void operator()(const Flatten&) { add("Flatten", inputs(), {onnx_attribute("axis", 1)}); }
   void operator()(const Softmax&) { add("Softmax", inputs(), {onnx_attribute("axis", -1)}); }
 
   // [N, L] -> [N, L, width] -> [N, width, L]
-  void operator()(const Embedding&) {
+  void operator()(const Embedding& op) {
+    [[maybe_unused]] const auto& [vocabulary, width] = op;
     const std::string rows = unique(node_->name + "/rows");
     graph_.add_node("Gather", node_->name, {weight_name(*node_), inputs().front()}, rows,
                     {onnx_attribute("axis", 0)});
