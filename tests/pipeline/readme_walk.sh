@@ -16,14 +16,23 @@ cd "$folder"
 ln -sfn "$build" build
 ln -sfn "$source/docs" docs
 python3 -m venv walk > log 2>&1 || skip "python3 -m venv: $(tail -1 log)"
-# Without the NVIDIA libraries, which take gigabytes; the line of the page finds all packages there.
+# A torch that is there already is shared; else its CPU build is fetched. With PIP_NO_DEPS the line of the page, which finds all packages
+# there, does not fetch NVIDIA's libraries besides, which take gigabytes.
 export PIP_NO_DEPS=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 packages=("torchvision==$torchvision" pillow numpy safetensors)
-if [ -n "${WINNOW_PYTHON_PACKAGES:-}" ]; then
-  echo "$WINNOW_PYTHON_PACKAGES" > "$(walk/bin/python -c 'import site; print(site.getsitepackages()[0])')/torch.pth"
+shared=${WINNOW_PYTHON_PACKAGES:-}
+for python in "$source/.venv/bin/python3" python3; do
+  [ -n "$shared" ] || shared=$("$python" - "$torch" 2>/dev/null <<'END'
+import os, sys, torch
+if torch.__version__.split("+")[0] == sys.argv[1]:
+    print(os.path.dirname(os.path.dirname(torch.__file__)))
+END
+  ) || true
+done
+if [ -n "$shared" ]; then
+  echo "$shared" > "$(walk/bin/python -c 'import site; print(site.getsitepackages()[0])')/torch.pth"
 else
-  packages+=("torch==$torch" filelock fsspec jinja2 markupsafe mpmath networkx sympy typing-extensions
-             nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
+  packages+=("torch==$torch+cpu" filelock fsspec jinja2 markupsafe mpmath networkx sympy typing-extensions)
 fi
 walk/bin/pip install -q "${packages[@]}" > log 2>&1 || skip "pip: $(tail -1 log)"
 walk/bin/python -c 'import torchvision' > log 2>&1 || skip "torchvision: $(tail -1 log)"
