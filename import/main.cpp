@@ -12,6 +12,7 @@
 #include "runtime/base/utf8.h"
 #include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
+#include "runtime/model/zero_masks.h"
 
 namespace {
 
@@ -115,7 +116,7 @@ int run(const Options& options) {
   winnow::Model& model = imported.model;
   model.preprocessing = preprocessing;
   if (!options.classes.empty()) model.classes = read_classes(options.classes);
-  if (options.masks == "from-zeros") winnow::mask_zeros(model);
+  if (options.masks == "from-zeros") winnow::mask_zeros(model, 1);
   winnow::save_model(options.out, model);
   for (const std::string& line : imported.unmatched) {
     std::fprintf(stderr, "import: %s\n", line.c_str());

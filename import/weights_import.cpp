@@ -118,21 +118,4 @@ WeightsImport import_weights(Graph graph, const SafetensorsFile& weights, const 
   return result;
 }
 
-void mask_zeros(Model& model) {
-  for (const Node& node : model.graph.nodes) {
-    if (!has_prunable_weight(node)) continue;
-    const Tensor& weight = model.tensors.at(weight_name(node));
-    Tensor mask(DataType::u8, weight.shape());
-    std::int64_t kept = 0;
-    for (std::size_t i = 0; i < weight.values<float>().size(); ++i) {
-      const bool is_kept = weight.values<float>()[i] != 0;
-      mask.values<std::uint8_t>()[i] = is_kept ? 1 : 0;
-      kept += is_kept ? 1 : 0;
-    }
-    if (kept == weight.count()) continue;
-    model.tensors.insert_or_assign(weight_name(node) + ".mask", std::move(mask));
-    model.mask_vector.insert_or_assign(node.name, 1);
-  }
-}
-
 }  // namespace winnow

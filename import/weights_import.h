@@ -36,8 +36,4 @@ WeightsImport import_weights(Graph graph, const SafetensorsFile& weights, const 
 Graph graph_for_weights(const std::string& architecture, Shape input,
                         const SafetensorsFile& weights, NameMap& names);
 
-// Makes masks of single weights of the zeros in conv and linear weights; layers without any stay
-// dense.
-void mask_zeros(Model& model);
-
 }  // namespace winnow

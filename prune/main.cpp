@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
+#include "prune/layer_sensitivity.h"
 #include "prune/prune_program.h"
 #include "prune/training/torch_errors.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/output_path.h"
 #include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
@@ -29,6 +31,9 @@ struct Arguments {
   std::optional<std::string> json;
   bool resumes = false;
   bool overwrites = false;
+  std::optional<std::string> plot;
+  std::vector<double> sparsities;
+  bool is_sensitivity = false;
   bool is_dry_run = false;
   bool is_quiet = false;
 };
@@ -50,11 +55,26 @@ void declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* resume =
       app.add_flag("--resume", arguments.resumes,
                    "Go on with the run in the folder; without --config its config.yaml is used");
-  app.add_flag("--overwrite", arguments.overwrites, "Replace an earlier run in the folder")
-      ->excludes(resume);
-  app.add_flag("--dry-run", arguments.is_dry_run,
-               "Check configuration and data, print the plan, train nothing")
-      ->excludes(json);
+  CLI::Option* overwrite =
+      app.add_flag("--overwrite", arguments.overwrites, "Replace an earlier run in the folder")
+          ->excludes(resume);
+  CLI::Option* dry_run = app.add_flag("--dry-run", arguments.is_dry_run,
+                                      "Check configuration and data, print the plan, train nothing")
+                             ->excludes(json);
+  CLI::Option* sensitivity =
+      app.add_flag("--sensitivity", arguments.is_sensitivity,
+                   "Measure the accuracy with one layer of model.weights pruned at a time")
+          ->excludes(resume)
+          ->excludes(overwrite)
+          ->excludes(dry_run);
+  app.add_option("--sparsities", arguments.sparsities,
+                 "Of the layer pruned (default: 0.5,0.7,0.8,0.9,0.95)")
+      ->type_name("S,..")
+      ->delimiter(',')
+      ->needs(sensitivity);
+  app.add_option("--plot", arguments.plot, "A page with charts of it (HTML)")
+      ->type_name("FILE")
+      ->needs(sensitivity);
   app.add_flag("--quiet", arguments.is_quiet, "No progress on stderr");
 }
 
@@ -62,7 +82,8 @@ void check_values(const Arguments& arguments) {
   using Option = std::pair<const char*, const std::optional<std::string>&>;
   for (const auto& [name, value] :
        {Option("--output", arguments.output), Option("--device", arguments.device),
-        Option("--seed", arguments.seed), Option("--json", arguments.json)}) {
+        Option("--seed", arguments.seed), Option("--json", arguments.json),
+        Option("--plot", arguments.plot)}) {
     if (value && value->empty()) fail(ErrorCode::usage, name, ": found nothing, expected a value");
   }
   // It becomes a key of config.yaml, where such texts are refused.
@@ -88,9 +109,11 @@ RunConfig resolve(const Arguments& arguments) {
 }
 
 // The run folder itself may not be there yet.
-void check_json_place(const std::string& path, const std::string& config, const std::string& run) {
+void check_json_place(const std::string& path, const std::string& yaml, const RunConfig& config) {
   namespace fs = std::filesystem;
-  ProgramFiles files{.inputs = {config}, .outputs = {}, .own = {}, .json = path};
+  const std::string run = config.run_folder();
+  ProgramFiles files{.inputs = {yaml}, .outputs = {}, .own = {}, .json = path};
+  if (!config.model.weights.empty()) files.inputs.push_back(config.model.weights);
   for (const char* name : kReservedNames) files.own.push_back(run + "/" + name);
   require_distinct_files(files);
   if (path.empty() || path == "-") return;
@@ -103,7 +126,7 @@ void check_json_place(const std::string& path, const std::string& config, const 
 }
 
 void print_summary(const RunConfig& config, const PruneSummary& summary, std::FILE* out) {
-  if (config.train.epochs > 0) {
+  if (config.has_baseline()) {
     std::fprintf(out, "dense accuracy:  %.2f %%\n", 100.0 * summary.dense_accuracy);
   }
   std::fprintf(out, "pruned accuracy: %.2f %%\nsparsity:        %.2f %%\nwritten:         %s\n",
@@ -114,11 +137,29 @@ void print_summary(const RunConfig& config, const PruneSummary& summary, std::FI
   }
 }
 
+int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
+  const std::string json = arguments.json.value_or(""), plot = arguments.plot.value_or("");
+  ProgramFiles files{.inputs = {arguments.config}, .outputs = {}, .own = {}, .json = json};
+  if (!config.model.weights.empty()) files.inputs.push_back(config.model.weights);
+  if (!plot.empty()) files.outputs.push_back(plot);
+  require_distinct_outputs(files);
+  const InterruptGuard guard;
+  SensitivityOptions options{.is_quiet = arguments.is_quiet,
+                             .should_stop = [] { return InterruptGuard::requested(); }};
+  if (!arguments.sparsities.empty()) options.sparsities = arguments.sparsities;
+  const SensitivityResult result = measure_sensitivity(config, options);
+  std::fputs(result.table.c_str(), json == "-" ? stderr : stdout);
+  if (!plot.empty()) write_file_atomically(plot, result.page);
+  write_json_output(json, result.json);
+  return 0;
+}
+
 int run(const Arguments& arguments) {
   check_values(arguments);
   const RunConfig config = resolve(arguments);
+  if (arguments.is_sensitivity) return run_sensitivity(arguments, config);
   const std::string json = arguments.json.value_or("");
-  check_json_place(json, config_file(arguments), config.run_folder());
+  check_json_place(json, config_file(arguments), config);
   const FolderUse use = arguments.resumes      ? FolderUse::resume
                         : arguments.overwrites ? FolderUse::overwrite
                                                : FolderUse::fresh;

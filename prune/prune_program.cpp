@@ -28,6 +28,12 @@ std::string comparable_config(const RunConfig& config) {
   return write_run_config(copy);
 }
 
+std::string image_cache(const RunConfig& config) {
+  std::filesystem::path folder = std::filesystem::absolute(config.run_folder()).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return (folder.parent_path() / ".image-cache").string();
+}
+
 namespace {
 
 std::string layers_text(const Graph& graph) {
@@ -45,13 +51,6 @@ std::string layers_text(const Graph& graph) {
   return text.str();
 }
 
-// Beside the run folder, for the next run; not in it, however its path is spelled.
-std::string image_cache(const RunConfig& config) {
-  std::filesystem::path folder = std::filesystem::absolute(config.run_folder()).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();
-  return (folder.parent_path() / ".image-cache").string();
-}
-
 }  // namespace
 
 std::string describe_run(const RunConfig& config, const PruneOptions& options) {
@@ -64,11 +63,12 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
        << data.train.count << " training, " << data.validation.count << " validation, "
        << data.test.count << " test images, " << data.train.classes.size()
        << " classes\nnetwork: " << one_line(run.graph().name) << "\n"
-       << layers_text(run.graph()) << "dense baseline: " << config.train.epochs
-       << " epochs of batches of " << config.train.batch_size
-       << "\nevolution: " << config.evolution.iter_nr << " iterations of "
-       << config.evolution.batch_nr << " batches to sparsity " << config.evolution.target_sparsity
-       << "\n";
+       << layers_text(run.graph())
+       << (config.model.weights.empty() ? "" : "weights: " + one_line(config.model.weights) + "\n")
+       << "dense baseline: " << config.train.epochs << " epochs of batches of "
+       << config.train.batch_size << "\nevolution: " << config.evolution.iter_nr
+       << " iterations of " << config.evolution.batch_nr << " batches to sparsity "
+       << config.evolution.target_sparsity << "\n";
   return text.str();
 }
 

@@ -21,7 +21,7 @@ struct PruneOptions {
 
 // Accuracies are fractions of the test images.
 struct PruneSummary {
-  double dense_accuracy = 0.0;  // 0 without a dense baseline
+  double dense_accuracy = 0.0;  // 0 without a baseline (RunConfig::has_baseline)
   double pruned_accuracy = 0.0;
   double sparsity = 0.0;  // of all conv and linear weights
   bool target_met = false;
@@ -42,6 +42,10 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options);
 
 // The network that a configuration names, for images of this form.
 Graph make_graph(const ModelConfig& model, const ImageSet& images);
+
+// Where decoded picture folders are kept: beside the run folder, for the next run; not in it,
+// however its path is spelled.
+std::string image_cache(const RunConfig& config);
 
 // write_run_config() of what a resumed run must share with the run it continues: all but device,
 // threads, output folder and checkpoint interval.

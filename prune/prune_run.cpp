@@ -5,10 +5,9 @@
 #include <cstdio>
 
 #include "prune/record_json.h"
-#include "prune/run_checks.h"
 #include "prune/run_summary.h"
+#include "prune/start_model.h"
 #include "prune/training/accuracy.h"
-#include "prune/training/device_name.h"
 #include "prune/training/initialization.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -39,23 +38,12 @@ std::string first_difference(const std::string& before, const std::string& now) 
   return "their lengths";
 }
 
-// What can be refused before minutes of reading, and then before anything is written.
-DataSet load_data(const RunConfig& config, const PruneOptions& options, const RunFolder& folder,
-                  const std::string& image_cache) {
+RunFolder& checked(const RunConfig& config, RunFolder& folder) {
+  require_weights_outside(config);
   if (folder.is_finished()) {
     fail(ErrorCode::usage, folder.path(), ": the run is finished; see ", folder.summary());
   }
-  device_name(config.device);
-  const auto check = [&](const DataSet& outline) {
-    check_run(config, outline, make_graph(config.model, outline.train));
-  };
-  DataSet data = with_data_place(config, [&] {
-    return load_data_set(config.data, static_cast<std::uint64_t>(config.seed), image_cache, check);
-  });
-  for (const std::string& note : data.notes) {
-    if (!options.is_quiet) std::fprintf(stderr, "prune: %s\n", one_line(note).c_str());
-  }
-  return data;
+  return folder;
 }
 
 // The sum of losses of an epoch that is not over, or the loss of one that is.
@@ -72,9 +60,12 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
                    const std::string& image_cache)
     : config_(config),
       options_(options),
-      folder_(folder),
-      data_(load_data(config, options, folder, image_cache)),
-      initial_(initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
+      folder_(checked(config, folder)),
+      given_(read_given_model(config)),
+      data_(load_run_data(config, options.is_quiet, image_cache, given_)),
+      initial_(given_
+                   ? *given_
+                   : initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
       trainee_(initial_, data_, trainee_options()) {
   state_.config = comparable_config(config_);
   read_checkpoint_if_any();
@@ -104,6 +95,7 @@ TraineeOptions PruneRun::trainee_options() {
           .augment = config_.augment,
           .vector = config_.stage.vector,
           .row_balance = config_.stage.row_balance,
+          .batch_norm_images = config_.stage.batch_norm_images,
           .should_stop = options_.should_stop,
           .on_batch = [this](std::int64_t batch) {
             if (state_.phase == RunPhase::dense) state_.batch = batch + 1;
@@ -226,19 +218,30 @@ void PruneRun::finish_epoch() {
 }
 
 void PruneRun::finish_dense() {
-  if (config_.train.epochs > 0) {
+  if (config_.has_baseline()) {
     Model model = current_model();
     state_.dense_accuracy = measure_accuracy(model, data_.test, {.device = config_.device});
     model.metadata["accuracy"] = std::to_string(state_.dense_accuracy);
     save_model(folder_.dense(), model);
   }
-  if (config_.stage.start == Start::scratch)
-    trainee_.load(initial_);
-  else
-    trainee_.reset_momentum();
+  load_start();
   state_.phase = RunPhase::evolution;
   state_.current = trainee_.snapshot();
-  if (config_.train.epochs > 0) save_checkpoint();
+  if (config_.has_baseline()) save_checkpoint();
+}
+
+void PruneRun::load_start() {
+  switch (config_.stage.start) {
+    case Start::scratch:
+      trainee_.load(given_ ? initial_model(initial_.graph, config_.evolution.seed) : initial_);
+      break;
+    case Start::dense:
+      trainee_.reset_momentum();
+      break;
+    case Start::weights:
+      trainee_.load(*given_);
+      break;
+  }
 }
 
 void PruneRun::begin_evolution() {
@@ -292,7 +295,7 @@ PruneSummary PruneRun::measured(const Model& model, const EvolutionResult& resul
 }
 
 void PruneRun::save_pruned(Model& model, const PruneSummary& summary) const {
-  if (config_.train.epochs > 0) {
+  if (config_.has_baseline()) {
     model.metadata["dense_accuracy"] = std::to_string(summary.dense_accuracy);
   }
   model.metadata["accuracy"] = std::to_string(summary.pruned_accuracy);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ class PruneRun {
   void train_epoch();
   void finish_epoch();
   void finish_dense();
+  void load_start();  // what the evolution begins with
   void evolve();
   void begin_evolution();
   PruneSummary finish(const EvolutionResult& result);
@@ -59,8 +61,9 @@ class PruneRun {
   RunConfig config_;
   PruneOptions options_;
   RunFolder& folder_;
+  std::optional<Model> given_;  // what model.weights names
   DataSet data_;
-  Model initial_;
+  Model initial_;  // what training begins with
   TorchTrainee trainee_;
   RunCheckpoint state_;  // kept up to date; evolution state aside, which lies in the Evolution
   std::unique_ptr<Evolution> evolution_;

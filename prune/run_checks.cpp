@@ -42,6 +42,16 @@ void require_variance(const RunConfig& config, const DataSet& data, const Graph&
   }
 }
 
+// A network that a file gives is named by its key.
+void require_fit_with_place(const RunConfig& config, const DataSet& data, const Graph& graph) {
+  try {
+    require_fit(graph, data);
+  } catch (const Error& error) {
+    if (config.model.weights.empty()) throw;
+    fail(error.code(), config.place("model.weights"), "model.weights: ", error.what());
+  }
+}
+
 // Messages of `check` begin with a key of the section.
 void with_place(const RunConfig& config, const std::string& section,
                 const std::function<void()>& check) {
@@ -55,8 +65,9 @@ void with_place(const RunConfig& config, const std::string& section,
 
 }  // namespace
 
-void check_run(const RunConfig& config, const DataSet& data, const Graph& graph) {
-  require_fit(graph, data);
+void check_run(const RunConfig& config, const DataSet& data, const Graph& graph,
+               const std::optional<Model>& given) {
+  require_fit_with_place(config, data, graph);
   require_memory(graph);
   with_place(config, "augment",
              [&] { check_augment_config(config.augment, data.train.height, data.train.width); });
@@ -66,7 +77,9 @@ void check_run(const RunConfig& config, const DataSet& data, const Graph& graph)
          "data.validation: found 0, but the evolution selects by the accuracy on these images");
   }
   with_place(config, "prune", [&] {
-    const LayerBudget budget(config.evolution, prunable_layers(graph, config.stage.vector));
+    const std::int64_t vector = config.stage.vector;
+    const LayerBudget budget(
+        config.evolution, given ? prunable_layers(*given, vector) : prunable_layers(graph, vector));
   });
 }
 

@@ -50,7 +50,7 @@ std::string summary_json(const SummaryParts& parts) {
                {"seed", config.seed},
                {"device", parts.device},
                {"libtorch", parts.model.metadata.at("libtorch")}};
-  if (config.train.epochs > 0) json["dense_accuracy"] = parts.summary.dense_accuracy;
+  if (config.has_baseline()) json["dense_accuracy"] = parts.summary.dense_accuracy;
   json["accuracy"] = parts.summary.pruned_accuracy;
   json["validation_accuracy"] = parts.result.best.accuracy;
   json["sparsity"] = parts.summary.sparsity;

@@ -35,10 +35,66 @@ std::map<std::string, std::string> places_in(const YamlDocument& document) {
   return places;
 }
 
+template <typename... Parts>
+[[noreturn]] void refuse_key(const RunConfig& config, const char* key, const Parts&... parts) {
+  fail(ErrorCode::usage, config.place(key), parts...);
+}
+
+void check_network(const RunConfig& config) {
+  const ModelConfig& model = config.model;
+  const bool has_architecture = !model.architecture.empty();
+  if (model.graph && has_architecture) {
+    refuse_key(config, "", "'model' needs either 'architecture' or 'graph', found both");
+  }
+  if (!model.graph && !has_architecture && model.weights.empty()) {
+    refuse_key(config, "", "'model' needs 'weights', 'architecture' or 'graph', found none");
+  }
+  if (!has_architecture && model.dropout > 0) {
+    refuse_key(config, "model.dropout",
+               "'model.dropout' is for built-in architectures; a graph says where its dropout is");
+  }
+}
+
+void check_start(const RunConfig& config) {
+  const PruneStage& stage = config.stage;
+  if (stage.start == Start::dense && config.train.epochs == 0) {
+    refuse_key(
+        config, "prune.start",
+        "'prune.start' is dense, but 'train.epochs' is 0: nothing would be trained to start from");
+  }
+  if (stage.start == Start::weights && config.model.weights.empty()) {
+    refuse_key(config, "prune.start",
+               "'prune.start' is weights, but 'model.weights' names no file");
+  }
+  if (stage.batch_norm_images == 1) {
+    refuse_key(
+        config, "prune.reestimate_batch_norm",
+        "'prune.reestimate_batch_norm': found 1, expected 0 or at least 2 images: one has no "
+        "variance");
+  }
+  if (stage.masks == Masks::none) return;
+  if (stage.start != Start::weights) {
+    refuse_key(config, "prune.masks",
+               "'prune.masks' belongs to 'model.weights': it needs 'prune.start: weights'");
+  }
+  if (config.train.epochs > 0) {
+    refuse_key(config, "prune.masks", "'prune.masks' needs 'train.epochs: 0', found ",
+               config.train.epochs, ": a dense baseline trains all weights");
+  }
+}
+
+// What the file leaves open and other keys decide.
+void resolve_weights(RunConfig& config, const std::string& file) {
+  if (config.model.weights.empty()) return;
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  config.model.weights = (folder / config.model.weights).lexically_normal().string();
+  if (!config.places.contains("prune.start")) config.stage.start = Start::weights;
+}
+
 // What no single key can say.
 void check(const RunConfig& config) {
   const auto refuse_at = [&](const char* key, const auto&... parts) {
-    fail(ErrorCode::usage, config.place(key), parts...);
+    refuse_key(config, key, parts...);
   };
   const auto refuse = [&](const auto&... parts) { refuse_at("", parts...); };
   if (!is_utf8(config.name) || has_control_characters(config.name)) {
@@ -47,19 +103,8 @@ void check(const RunConfig& config) {
   if (config.data.format.empty()) {
     refuse("missing key 'data.format'; known: cifar10, cifar100, idx, folder");
   }
-  if (config.model.architecture.empty() == !config.model.graph.has_value()) {
-    refuse("'model' needs either 'architecture' or 'graph'",
-           config.model.graph ? ", found both" : ", found neither");
-  }
-  if (config.model.graph && config.model.dropout > 0) {
-    refuse_at("model.dropout",
-              "'model.dropout' is for built-in architectures; a graph says where its dropout is");
-  }
-  if (config.stage.start == Start::dense && config.train.epochs == 0) {
-    refuse_at(
-        "prune.start",
-        "'prune.start' is dense, but 'train.epochs' is 0: nothing would be trained to start from");
-  }
+  check_network(config);
+  check_start(config);
   if (config.train.is_nesterov && config.train.momentum == 0) {
     refuse_at("train.nesterov", "'train.nesterov' needs 'train.momentum' above 0");
   }
@@ -84,6 +129,7 @@ RunConfig read_run_config(const std::string& file, std::span<const std::string> 
                    [&](Fields& fields) { visit_run_config(config, fields); });
   config.evolution.seed = static_cast<std::uint64_t>(config.seed);
   config.places = places_in(document);
+  resolve_weights(config, file);
   check(config);
   return config;
 }

@@ -17,21 +17,28 @@
 
 namespace winnow {
 
-// Either a built-in architecture or a graph.
+// A built-in architecture or a graph, or a checkpoint with the network and its weights; beside that
+// the others must name the same network.
 struct ModelConfig {
+  std::string weights;  // a safetensors file of import, prune or quantize; absolute
   std::string architecture;
   double dropout = 0.0;
   std::optional<Graph> graph;
 };
 
-enum class Start { scratch, dense };  // what the evolution begins with
+enum class Start { scratch, dense, weights };  // what the evolution begins with
+enum class Masks { none, from_zeros, file };   // what is pruned of `model.weights` at the start
 
 // `prune:` without the evolution's own keys.
 struct PruneStage {
   Start start = Start::scratch;
+  Masks masks = Masks::none;
   std::int64_t vector = 1;             // granularity: 1 element, else 8, 16 or 32 output channels
   bool row_balance = false;            // all output channels of a layer keep equally many
   RateSchedule rate = {.rate = 0.05};  // times in iterations
+  // Training images that batch norm's statistics are taken from anew before each measurement of the
+  // evolution; 0: they are those of training.
+  std::int64_t batch_norm_images = 0;
 };
 
 struct RunConfig {
@@ -53,11 +60,14 @@ struct RunConfig {
   // key was not given, nothing if the configuration was not read.
   std::string place(const std::string& key) const;
 
+  // Whether there is a network to compare the pruned one with: a trained one, or the weights given.
+  bool has_baseline() const { return train.epochs > 0 || !model.weights.empty(); }
+
   std::string run_folder() const { return output.empty() ? "runs/" + name : output; }
 };
 
 // Reads a configuration file, then applies `overrides` ("train.epochs=3"). Relative paths of graph
-// files start at the configuration's folder.
+// files and of `model.weights` start at the configuration's folder.
 // Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} for
 // everything else, with file, line and column or the argument where a value that was given is
 // wrong, and with the file where one is missing: no YAML, YAML that is not strict

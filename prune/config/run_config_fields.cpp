@@ -16,7 +16,10 @@ constexpr Named<Decay> kDecays[] = {
 constexpr Named<TrainingPrecision> kPrecisions[] = {{"auto", TrainingPrecision::automatic},
                                                     {"fp32", TrainingPrecision::fp32},
                                                     {"bf16", TrainingPrecision::bf16}};
-constexpr Named<Start> kStarts[] = {{"scratch", Start::scratch}, {"dense", Start::dense}};
+constexpr Named<Start> kStarts[] = {
+    {"scratch", Start::scratch}, {"dense", Start::dense}, {"weights", Start::weights}};
+constexpr Named<Masks> kMasks[] = {
+    {"none", Masks::none}, {"from-zeros", Masks::from_zeros}, {"file", Masks::file}};
 constexpr Named<Budget> kBudgets[] = {{"parameters", Budget::parameters}, {"macs", Budget::macs}};
 constexpr Named<std::int64_t> kGranularities[] = {
     {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}};
@@ -36,6 +39,7 @@ void visit_data(DataConfig& data, Fields& fields) {
 }
 
 void visit_model(ModelConfig& model, Fields& fields) {
+  fields.text("weights", model.weights);
   fields.choice("architecture", model.architecture, architecture_names());
   fields.real("dropout", model.dropout, kBelowOne);
   fields.graph("graph", model.graph);
@@ -124,6 +128,8 @@ void visit_prune(RunConfig& config, Fields& fields) {
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);
   enumerator(fields, "start", config.stage.start, kStarts);
+  enumerator(fields, "masks", config.stage.masks, kMasks);
+  fields.integer("reestimate_batch_norm", config.stage.batch_norm_images, kCount);
   visit_rate(config.stage.rate, "warmup_iterations", fields);
   visit_limits(config.evolution, fields);
   visit_course(config.evolution, fields);

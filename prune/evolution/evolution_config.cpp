@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "prune/evolution/layer_names.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 
@@ -44,7 +45,9 @@ void check_goal(const EvolutionConfig& c) {
   in_order("initial_sparsity_min", c.initial_sparsity_min, "initial_sparsity_max",
            c.initial_sparsity_max);
   below_one("max_layer_sparsity", c.max_layer_sparsity);
+  for (const std::string& text : c.exclude) check_layer_pattern("exclude", text);
   for (const LayerLimits& limits : c.layer_limits) {
+    check_layer_pattern("layer_limits", limits.layer);
     const std::string key = "layer_limits." + in_quotes(limits.layer);
     below_one((key + ".min_sparsity").c_str(), limits.min_sparsity);
     below_one((key + ".max_sparsity").c_str(), limits.max_sparsity);

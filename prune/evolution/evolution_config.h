@@ -13,7 +13,7 @@ enum class Budget { parameters, macs };
 
 // Bounds of one layer's sparsity that replace 0 and max_layer_sparsity.
 struct LayerLimits {
-  std::string layer;
+  std::string layer;  // a name or a pattern (layer_names.h)
   double min_sparsity = 0.0;
   double max_sparsity = 0.99;
 };
@@ -33,7 +33,7 @@ struct EvolutionConfig {
   double initial_sparsity_max = 0.3;
   double max_layer_sparsity = 0.99;
   std::vector<LayerLimits> layer_limits;
-  std::vector<std::string> exclude;  // layers never pruned; they do not count in the budget
+  std::vector<std::string> exclude;  // layers or patterns: not pruned, not counted in the budget
   double sparsity_step = 0.25;     // largest share of a layer's kept blocks pruned in one iteration
   double prune_until = 0.6;        // after this fraction of iter_nr sparsity no longer rises
   double freeze_from = 0.8;        // after this fraction masks are fixed, only weights train

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "prune/evolution/importance.h"
+#include "prune/evolution/layer_names.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 
@@ -20,30 +21,50 @@ void check_layer(const PrunableLayer& layer) {
        " multiply-accumulates per weight: these do not fit together");
 }
 
-std::size_t index_of(const std::string& name, const char* key,
-                     const std::vector<PrunableLayer>& layers) {
-  std::vector<std::string> names;
-  for (const PrunableLayer& layer : layers) names.push_back(layer.name);
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    fail(ErrorCode::usage, key, ": no prunable layer ", in_quotes(name), suggestion(name, names));
+// Bounds that name a layer replace those of a pattern that matches it.
+void set_limits(const EvolutionConfig& config, bool is_by_name,
+                const std::vector<PrunableLayer>& layers, std::vector<LayerRange>& ranges) {
+  constexpr char kKey[] = "layer_limits";
+  std::vector<std::string> limited_by(layers.size());
+  for (const LayerLimits& limits : config.layer_limits) {
+    for (const std::size_t i : layers_named(limits.layer, kKey, layers)) {
+      if ((layers[i].name == limits.layer) != is_by_name) continue;
+      if (!limited_by[i].empty() && limited_by[i] == limits.layer) {
+        fail(ErrorCode::usage, kKey, ": ", in_quotes(limits.layer), " twice");
+      }
+      if (!limited_by[i].empty()) {
+        fail(ErrorCode::usage, kKey, ": layer ", in_quotes(layers[i].name), " is matched by ",
+             in_quotes(limited_by[i]), " and by ", in_quotes(limits.layer));
+      }
+      limited_by[i] = limits.layer;
+      ranges[i] = {limits.min_sparsity, limits.max_sparsity, false};
+    }
   }
-  return static_cast<std::size_t>(found - names.begin());
 }
 
+// Masks given at the start may not prune more than the bounds allow: weights would come back.
+void require_room(const std::vector<PrunableLayer>& layers, const std::vector<LayerRange>& ranges) {
+  constexpr double kRounding = 1e-9;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    if (layers[i].initial_sparsity <= ranges[i].max + kRounding) continue;
+    fail(ErrorCode::usage, "masks: layer ", in_quotes(layers[i].name), " begins with sparsity ",
+         layers[i].initial_sparsity, ", but its limit is ", ranges[i].max,
+         " (max_layer_sparsity, layer_limits)");
+  }
+}
+
+// An excluded layer keeps as many blocks as it begins with.
 std::vector<LayerRange> ranges_of(const EvolutionConfig& config,
                                   const std::vector<PrunableLayer>& layers) {
   std::vector<LayerRange> ranges(layers.size(), {0.0, config.max_layer_sparsity, false});
-  std::vector<bool> limited(layers.size(), false);
-  for (const LayerLimits& limits : config.layer_limits) {
-    const std::size_t i = index_of(limits.layer, "layer_limits", layers);
-    if (limited[i]) fail(ErrorCode::usage, "layer_limits: ", in_quotes(limits.layer), " twice");
-    limited[i] = true;
-    ranges[i] = {limits.min_sparsity, limits.max_sparsity, false};
+  set_limits(config, false, layers, ranges);
+  set_limits(config, true, layers, ranges);
+  for (const std::string& text : config.exclude) {
+    for (const std::size_t i : layers_named(text, "exclude", layers)) {
+      ranges[i] = {layers[i].initial_sparsity, layers[i].initial_sparsity, true};
+    }
   }
-  for (const std::string& name : config.exclude) {
-    ranges[index_of(name, "exclude", layers)] = {0.0, 0.0, true};
-  }
+  require_room(layers, ranges);
   return ranges;
 }
 

@@ -20,8 +20,9 @@ struct LayerRange {
 // The cost of a weight is 1 or its multiply-accumulates. Excluded layers cost nothing.
 class LayerBudget {
  public:
-  // Throws Error{usage} if a name is unknown or given twice, a layer is inconsistent, or nothing is
-  // left to prune.
+  // Throws Error{usage} if a name is unknown or given twice, a pattern (layer_names.h) matches no
+  // layer, two patterns limit one layer, a layer is inconsistent or begins sparser than its limit,
+  // or nothing is left to prune.
   LayerBudget(const EvolutionConfig& config, const std::vector<PrunableLayer>& layers);
 
   std::size_t size() const { return layers_.size(); }

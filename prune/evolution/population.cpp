@@ -15,7 +15,9 @@ std::vector<double> random_sparsities(const EvolutionConfig& config, const Layer
   std::vector<double> sparsities;
   for (std::size_t i = 0; i < budget.size(); ++i) {
     const double drawn = random.uniform(config.initial_sparsity_min, config.initial_sparsity_max);
-    sparsities.push_back(std::clamp(drawn, budget.range(i).min, budget.range(i).max));
+    const double given = budget.layer(i).initial_sparsity;
+    const double wanted = given > 0.0 ? 1.0 - (1.0 - given) * (1.0 - drawn) : drawn;
+    sparsities.push_back(std::clamp(wanted, budget.range(i).min, budget.range(i).max));
   }
   return sparsities;
 }

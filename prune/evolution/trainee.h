@@ -18,6 +18,7 @@ struct PrunableLayer {
   std::int64_t weights_per_block = 1;  // of the largest block; the last group of channels has less
   std::int64_t weights = 0;            // of all blocks together, at most blocks * weights_per_block
   double macs_per_weight = 1.0;        // multiply-accumulates per sample that a kept weight costs
+  double initial_sparsity = 0.0;       // share of the blocks that masks given at the start drop
 };
 
 // Blocks of one layer that changed sides when its mask was recomputed.

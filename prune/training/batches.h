@@ -92,6 +92,7 @@ class TrainingBatches {
   Batch next();
 
   std::int64_t batches_per_epoch() const;
+  const ResidentImages& images() const { return images_; }
 
   // Of the next batch; after the last batch of an epoch {epoch + 1, 0}.
   BatchPosition position() const { return position_; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "prune/training/statistics_estimate.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
@@ -108,6 +109,8 @@ Learner::Learner(const Model& model, const DataSet& data, const torch::Device& d
       sgd_(make_sgd(network_, config)),
       batches_(ResidentImages(data.train, data.preprocessing, device),
                batch_options(config, augment, seed)),
+      training_(batches_.images(), kEvaluationBatch, batch_options(config, augment, seed).format),
+      training_count_(data.train.count),
       validation_(ResidentImages(data.validation, data.preprocessing, device), kEvaluationBatch,
                   batch_options(config, augment, seed).format),
       validation_count_(data.validation.count),
@@ -153,6 +156,18 @@ void Learner::train(const Stage& stage, std::int64_t first, std::int64_t count, 
     losses.add(train_batch(stage, first + i, hooks));
     if (hooks.after_update) hooks.after_update();
   }
+}
+
+void Learner::reestimate_statistics(std::int64_t images) {
+  const std::int64_t wanted = std::min(images, training_count_);
+  if (wanted < 2) return;
+  const torch::NoGradGuard no_grad;
+  StatisticsEstimate estimate(network_);
+  for (std::int64_t done = 0; wanted - done > 1; done += kEvaluationBatch) {
+    const torch::Tensor input = training_.at(done / kEvaluationBatch).input;
+    estimate.add(input.narrow(0, 0, std::min(input.size(0), wanted - done)));
+  }
+  estimate.finish();
 }
 
 double Learner::measure_accuracy() {

@@ -45,6 +45,13 @@ class Learner {
   void train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks,
              LossSum& losses);
 
+  // Replaces the running statistics of every batch norm by those of the first `images` training
+  // images (all, if there are fewer), as they are, in batches: the mean over the batches, weighted
+  // by their sizes, of each batch's mean and unbiased variance. Every layer sees what the layers
+  // before it make of the batch by its own statistics; dropout leaves nothing out. A batch of a
+  // single image is left out.
+  void reestimate_statistics(std::int64_t images);
+
   // Fraction of the validation images classified right.
   double measure_accuracy();
 
@@ -64,6 +71,8 @@ class Learner {
   Network network_;
   Sgd sgd_;
   TrainingBatches batches_;
+  EvaluationBatches training_;  // the training images in order, unchanged
+  std::int64_t training_count_;
   EvaluationBatches validation_;
   std::int64_t validation_count_;
   std::int64_t batches_per_epoch_;

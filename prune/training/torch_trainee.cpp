@@ -41,6 +41,7 @@ class TorchTrainee::Impl {
       : options_(options),
         device_(prepare(options)),
         learner_(model, data, device_, options.train, options.augment, options.seed) {
+    layers_ = prunable_layers(model, options_.vector);
     find_layers();
     for (const MaskedLayer& layer : masked_) {
       weights_.push_back(layer.weight);
@@ -86,6 +87,13 @@ class TorchTrainee::Impl {
       throw;
     }
     loss_sum = losses.value();
+  }
+
+  double measure_accuracy() {
+    if (stage_.is_pruning && options_.batch_norm_images > 0) {
+      learner_.reestimate_statistics(options_.batch_norm_images);
+    }
+    return learner_.measure_accuracy();
   }
 
   double train_batches(std::int64_t first, std::int64_t count) {
@@ -202,7 +210,6 @@ class TorchTrainee::Impl {
  private:
   void find_layers() {
     const Graph& graph = learner_.network().graph();
-    layers_ = prunable_layers(graph, options_.vector);
     for (std::size_t i = 0; i < learner_.network().parameters().size(); ++i) {
       const NamedTensor& parameter = learner_.network().parameters()[i];
       const Node& node = graph.nodes[parameter.node];
@@ -310,7 +317,7 @@ double TorchTrainee::train_batches(std::int64_t first, std::int64_t count) {
 }
 
 double TorchTrainee::measure_accuracy() {
-  return impl_->learner().measure_accuracy();
+  return impl_->measure_accuracy();
 }
 
 std::vector<Migration> TorchTrainee::recompute_masks(std::span<const double> sparsities,

@@ -26,6 +26,9 @@ struct TraineeOptions {
   AugmentConfig augment;
   std::int64_t vector = 1;   // output channels that share a mask bit
   bool row_balance = false;  // every output channel, or vector of them, keeps equally many
+  // Training images to take batch norm's statistics from anew before each measurement of a stage of
+  // pruning (Learner::reestimate_statistics); 0: never.
+  std::int64_t batch_norm_images = 0;
 
   // Asked after every batch; true ends the call of train_batches with Error{interrupted}.
   std::function<bool()> should_stop = {};

@@ -25,6 +25,18 @@ std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vect
   return layers;
 }
 
+std::vector<PrunableLayer> prunable_layers(const Model& model, std::int64_t vector) {
+  std::vector<PrunableLayer> layers = prunable_layers(model.graph, vector);
+  for (PrunableLayer& layer : layers) {
+    const auto found = model.tensors.find(layer.name + ".weight.mask");
+    if (found == model.tensors.end()) continue;
+    const auto bits = found->second.values<std::uint8_t>();
+    const auto dropped = std::count(bits.begin(), bits.end(), std::uint8_t{0});
+    layer.initial_sparsity = static_cast<double>(dropped) / static_cast<double>(layer.blocks);
+  }
+  return layers;
+}
+
 void require_input(const Graph& graph, const ImageSet& images) {
   const Shape expected = infer_shapes(graph, 1).front();
   const Shape found = {1, images.channels, images.height, images.width};

@@ -7,12 +7,17 @@
 #include "prune/data/data_set.h"
 #include "prune/evolution/trainee.h"
 #include "runtime/model/graph.h"
+#include "runtime/model/model.h"
 
 namespace winnow {
 
 // The conv and linear layers of `graph`, in its order; `vector` output channels share a mask bit.
 // Throws Error{usage} if the graph is not valid.
 std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vector);
+
+// The same of the model's graph, with the shares of the blocks that its masks drop as
+// initial_sparsity. Masks have granularity `vector`.
+std::vector<PrunableLayer> prunable_layers(const Model& model, std::int64_t vector);
 
 // Throws Error{usage} unless the images have the form of the network's input.
 void require_input(const Graph& graph, const ImageSet& images);

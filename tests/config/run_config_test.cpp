@@ -101,13 +101,58 @@ TEST_CASE("wrong types and values out of range are refused with what is allowed"
 TEST_CASE("missing and contradicting keys are refused") {
   CHECK(refusal("model: {architecture: vgg16}\n").find("missing key 'data.format'") !=
         std::string::npos);
-  CHECK(refusal("data: {format: idx}\n").find("found neither") != std::string::npos);
+  CHECK(refusal("data: {format: idx}\n").find("found none") != std::string::npos);
   CHECK(refusal(std::string(kMinimal) + "train: {epochs: 0}\nprune: {start: dense}\n")
             .find("train.epochs") != std::string::npos);
   CHECK(refusal(std::string(kMinimal) + "prune: {alpha_min: 0.4, alpha_max: 0.3}\n")
             .find("a.yaml:5:20: prune.alpha_min: found 0.4, ") == 0);
   CHECK(refusal(kMinimal, {"prune.start=dense", "train.epochs=0"})
             .find("argument 'prune.start=dense': 'prune.start' is dense, but ") == 0);
+}
+
+TEST_CASE("weights are found beside the configuration and are what the evolution starts with") {
+  const std::string data = "data: {format: idx}\n";
+  const RunConfig config = parse_config(data + "model: {weights: in/../net.safetensors}\n");
+  CHECK(std::filesystem::path(config.model.weights).is_absolute());
+  CHECK(config.model.weights.ends_with("/net.safetensors"));
+  CHECK(config.model.weights.find("..") == std::string::npos);
+  CHECK(config.stage.start == Start::weights);
+  CHECK(config.stage.masks == Masks::none);
+  const RunConfig random = parse_config(
+      data + "model: {weights: a}\nprune: {start: scratch, reestimate_batch_norm: 64}");
+  CHECK(random.stage.start == Start::scratch);
+  CHECK(random.stage.batch_norm_images == 64);
+  const RunConfig written = parse_config(write_run_config(config));
+  CHECK(written.model.weights == config.model.weights);
+  CHECK(write_run_config(written) == write_run_config(config));
+}
+
+TEST_CASE("keys about weights that contradict each other are refused") {
+  CHECK(refusal(kMinimal, {"prune.start=weights"}) ==
+        "argument 'prune.start=weights': 'prune.start' is weights, but 'model.weights' names no "
+        "file");
+  CHECK(refusal(kMinimal, {"prune.masks=file"})
+            .find("argument 'prune.masks=file': 'prune.masks' belongs to 'model.weights'") == 0);
+  CHECK(refusal(kMinimal, {"model.weights=a", "prune.masks=from-zeros"})
+            .find("'prune.masks' needs 'train.epochs: 0', found 60") != std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.masks=zeros"}).find("from-zeros") != std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.reestimate_batch_norm=1"}).find("at least 2") !=
+        std::string::npos);
+  CHECK(refusal("data: {format: idx}\nmodel: {weights: a, dropout: 0.5}\n").find("model.dropout") !=
+        std::string::npos);
+}
+
+TEST_CASE("a pattern of layers is kept as it is written, and a bad one has its place") {
+  const RunConfig config =
+      parse_config(std::string(kMinimal) +
+                   "prune:\n  exclude: ['/conv1\\..*/']\n  layer_limits: {'/fc\\d/': [0, 0.5]}\n");
+  CHECK(config.evolution.exclude == std::vector<std::string>{"/conv1\\..*/"});
+  CHECK(config.evolution.layer_limits[0].layer == "/fc\\d/");
+  const RunConfig written = parse_config(write_run_config(config));
+  CHECK(written.evolution.exclude == config.evolution.exclude);
+  CHECK(written.evolution.layer_limits[0].layer == "/fc\\d/");
+  CHECK(refusal(std::string(kMinimal) + "prune: {exclude: ['/a(/']}\n")
+            .find("a.yaml:5:18: prune.exclude: found '/a(/', expected a regular expression") == 0);
 }
 
 TEST_CASE("keys that come twice, broken YAML and big files are refused") {

@@ -67,6 +67,49 @@ TEST_CASE("a budget refuses unknown and repeated names with a suggestion") {
   CHECK(message().find('\n') == std::string::npos);
 }
 
+TEST_CASE("patterns name layers by their whole names, and names come before patterns") {
+  EvolutionConfig config;
+  config.exclude = {"/conv./"};
+  config.layer_limits = {{"/.*/", 0.1, 0.5}, {"fc", 0.2, 0.6}};
+  const LayerBudget budget(config, kLayers);
+  CHECK((budget.range(0).excluded && budget.range(1).excluded && !budget.range(2).excluded));
+  CHECK((budget.range(2).min == 0.2 && budget.range(2).max == 0.6));
+
+  std::vector<PrunableLayer> layers = kLayers;
+  layers[2].name = "/conv./";
+  config.layer_limits.clear();
+  const LayerBudget literal(config, layers);
+  CHECK((!literal.range(0).excluded && literal.range(2).excluded));
+}
+
+TEST_CASE("patterns that are none, match nothing or overlap are refused") {
+  EvolutionConfig config;
+  const auto message = [&] { return message_of([&] { LayerBudget(config, kLayers); }); };
+  config.exclude = {"/onv1/"};
+  CHECK(message() ==
+        "exclude: '/onv1/' matches the whole name of no prunable layer; did you mean 'conv1'?");
+  config.exclude = {"/conv(/"};
+  CHECK(message().find("exclude: found '/conv(/', expected a regular expression") == 0);
+  CHECK(message_of([&] { check_config(config); }) == message());
+  config.exclude = {};
+  config.layer_limits = {{"/conv./", 0.0, 0.5}, {"/.*2/", 0.0, 0.6}};
+  CHECK(message() == "layer_limits: layer 'conv2' is matched by '/conv./' and by '/.*2/'");
+}
+
+TEST_CASE("masks given at the start bind an excluded layer and must fit the limits") {
+  EvolutionConfig config;
+  std::vector<PrunableLayer> layers = kLayers;
+  layers[0].initial_sparsity = 0.7;
+  config.exclude = {"conv1"};
+  const LayerBudget budget(config, layers);
+  CHECK((budget.range(0).min == 0.7 && budget.range(0).max == 0.7));
+  config.exclude = {};
+  config.layer_limits = {{"conv1", 0.0, 0.5}};
+  CHECK(message_of([&] { LayerBudget(config, layers); }) ==
+        "masks: layer 'conv1' begins with sparsity 0.7, but its limit is 0.5 (max_layer_sparsity, "
+        "layer_limits)");
+}
+
 TEST_CASE("a budget refuses layers whose numbers contradict each other") {
   const auto refused = [](const PrunableLayer& layer) {
     return error_of([&] { LayerBudget(EvolutionConfig{}, {layer}); }) == ErrorCode::usage;

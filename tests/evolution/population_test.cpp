@@ -30,6 +30,20 @@ std::vector<std::int64_t> ids(const std::vector<Solution>& pool) {
 
 using Ids = std::vector<std::int64_t>;
 
+TEST_CASE("the first pool prunes a share of what masks given at the start keep") {
+  SyntheticTrainee trainee({{1000}, {1000}}, 0.8);
+  EvolutionConfig config;
+  config.initial_sparsity_min = 0.1;
+  std::vector<PrunableLayer> layers = trainee.layers();
+  layers[0].initial_sparsity = 0.7;
+  const LayerBudget budget(config, layers);
+  Random random(1);
+  for (const Solution& s : first_pool(config, budget, trainee, 0.1, random)) {
+    CHECK((s.sparsities[0] >= 1 - 0.3 * 0.9 - 1e-12 && s.sparsities[0] < 1 - 0.3 * 0.7));
+    CHECK((s.sparsities[1] >= 0.1 && s.sparsities[1] < 0.3));
+  }
+}
+
 TEST_CASE(
     "the first pool has random sparsities and measured accuracies, all from the same weights") {
   SyntheticTrainee trainee({{1000, 0.05}, {500, 0.05}, {200, 0.05}}, 0.8);

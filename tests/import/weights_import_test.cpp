@@ -7,6 +7,7 @@
 #include "import/import_refused.h"
 #include "runtime/base/random.h"
 #include "runtime/model/architectures.h"
+#include "runtime/model/zero_masks.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -106,7 +107,7 @@ TEST_CASE("everything that does not meet is listed, or taken as it is with parti
 
 TEST_CASE("zeros become masks, layers without zeros stay dense") {
   Model model = import_weights(small_graph(), small_weights(), {}, false, "w").model;
-  mask_zeros(model);
+  mask_zeros(model, 1);
   const std::vector<std::uint8_t> kept = {1, 0};
   CHECK(model.tensors.at("conv.weight.mask") == Tensor::from<std::uint8_t>({2, 1, 1, 1}, kept));
   CHECK(model.mask_vector == std::map<std::string, int>{{"conv", 1}});

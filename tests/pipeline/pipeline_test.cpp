@@ -134,6 +134,33 @@ TEST_CASE("a folder that a run writes is refused to other programs, which say wh
   require_success(shell(program("runtime") + " report " + shop.run()));  // only reads results
 }
 
+TEST_CASE("a network that was imported is measured, pruned, and pruned further") {
+  const Workshop shop;
+  require_success(shop.prune("--quiet train.epochs=4"));
+  const std::string folder = shop.data(), net = folder + "/net.safetensors";
+  require_success(shell(program("import") + " --weights " + shop.file("dense.safetensors") +
+                        " --architecture lenet5 -o " + net));
+  const std::string more = " train.epochs=0 prune.start=weights --quiet ";
+  const std::string first = folder + "/first", second = folder + "/second";
+  require_success(shop.prune(more + "model.weights=" + net + " --output " + first +
+                             " prune.target_sparsity=0.7"));
+  require_success(shop.prune(more + "model.weights=" + first + "/pruned.safetensors --output " +
+                             second + " prune.masks=file prune.target_sparsity=0.8"));
+  const auto before = json_of(first + "/prune.json"), after = json_of(second + "/prune.json");
+  CHECK(after["dense_accuracy"] == before["accuracy"]);
+  CHECK(after["target_met"] == true);
+  CHECK(after["sparsity"] > before["sparsity"]);
+
+  const std::string scan = "model.weights=" + net + " --sensitivity --quiet --sparsities 0.5,0.9";
+  const std::string page = folder + "/scan.html", json = folder + "/scan.json";
+  require_success(shop.prune(scan + " --plot " + page + " --json " + json));
+  CHECK(json_of(json)["layers"].size() == 5);
+  CHECK(json_of(json)["layers"][0]["accuracies"].size() == 2);
+  CHECK(read_text_file(page).find("</svg>") != std::string::npos);
+  check_refusal(shop.prune("--sensitivity"), 2, {"'model.weights' names no file"});
+  check_refusal(shop.prune("--plot x"), 2, {"--sensitivity"});
+}
+
 // Sorted by class, and only the last three quarters of the labels are right: the first images say
 // something else than evenly spread ones.
 TEST_CASE("limits take the same images in quantize and in the runtime") {

@@ -1,14 +1,17 @@
 #include "prune/training/torch_trainee.h"
 
-#include <doctest/doctest.h>
-
 #include <cmath>
 #include <numeric>
 
+#include "prune/training/batches.h"
 #include "prune/training/initialization.h"
+#include "prune/training/network.h"
+#include "prune/training/statistics_estimate.h"
+#include "prune/training/tensor_bridge.h"
 #include "tests/throws.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"
+#include "tests/training/torch_doctest.h"
 
 namespace winnow {
 namespace {
@@ -50,6 +53,69 @@ TEST_CASE("a trainee describes its prunable layers in graph order") {
   CHECK(conv2.blocks == 2 * 8 * 9);  // 12 channels are two groups
   CHECK(conv2.weights_per_block == 8);
   CHECK(conv2.macs_per_weight == 4.0);  // 2 x 2 positions
+}
+
+TEST_CASE("batch norm's statistics become those of the images where that is asked for") {
+  Graph graph = small_network(1, 4);  // with a second norm, whose input the first one shapes
+  graph.nodes.insert(graph.nodes.begin() + 6, {"norm2", BatchNorm{.channels = 12}, {"conv2"}});
+  graph.nodes[7].inputs = {"norm2"};
+  const Model model = initial_model(graph, 3);
+  const DataSet data = striped_data();
+  TraineeOptions wanted = options();
+  wanted.batch_norm_images = 100;
+  TorchTrainee trainee(model, data, wanted);
+  trainee.measure_accuracy();  // no stage of pruning: untouched
+  Model after = model;
+  trainee.store(after);
+  CHECK((after.tensors == model.tensors));
+  trainee.begin(pruning_stage());
+  trainee.measure_accuracy();
+  trainee.store(after);
+
+  // Training with momentum 1 leaves the statistics of its last batch.
+  for (Node& node : graph.nodes) {
+    if (auto* norm = std::get_if<BatchNorm>(&node.op)) norm->momentum = 1;
+  }
+  Network network(graph, {});
+  network.load(model);
+  const torch::NoGradGuard no_grad;
+  const EvaluationBatches batches(ResidentImages(data.train, data.preprocessing, torch::kCPU), 100);
+  network.forward(batches.at(0).input, Mode::training);
+  for (const NamedTensor& tensor : network.statistics()) {
+    CAPTURE(tensor.name);
+    const torch::Tensor found = to_torch(after.tensors.at(tensor.name), torch::kCPU);
+    CHECK(torch::allclose(found, tensor.value, 1e-4, 1e-6));
+    CHECK_FALSE((after.tensors.at(tensor.name) == model.tensors.at(tensor.name)));
+  }
+  CHECK((after.tensors.at("conv1.weight") == model.tensors.at("conv1.weight")));
+}
+
+TEST_CASE("statistics of several batches are their means, weighted by size") {
+  const Model model = initial_model(small_network(1, 4), 3);
+  Network network(model.graph, {});
+  network.load(model);
+  const torch::NoGradGuard no_grad;
+  torch::Tensor conv;
+  const auto keep = [&](const Node& node, const torch::Tensor& value) {
+    if (node.name == "conv1") conv = value.clone();
+    return value;
+  };
+  const DataSet data = striped_data();
+  const EvaluationBatches batches(ResidentImages(data.train, data.preprocessing, torch::kCPU), 4);
+  StatisticsEstimate estimate(network);
+  const torch::Tensor a = batches.at(0).input, b = batches.at(1).input.narrow(0, 0, 2);
+  estimate.add(a);
+  estimate.add(b);
+  estimate.finish();
+  const auto of = [&](const torch::Tensor& input) {
+    network.forward(input, Mode::evaluation, keep);
+    const torch::Tensor rows = conv.transpose(0, 1).flatten(1);
+    return std::pair(rows.mean(1), rows.var(1));
+  };
+  const auto [mean_a, var_a] = of(a);
+  const auto [mean_b, var_b] = of(b);
+  CHECK(torch::allclose(network.statistics()[0].value, (4 * mean_a + 2 * mean_b) / 6, 1e-4, 1e-6));
+  CHECK(torch::allclose(network.statistics()[1].value, (4 * var_a + 2 * var_b) / 6, 1e-4, 1e-6));
 }
 
 TEST_CASE("training learns the stripes") {

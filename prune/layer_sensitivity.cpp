@@ -1,0 +1,150 @@
+#include "prune/layer_sensitivity.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "prune/prune_program.h"
+#include "prune/start_model.h"
+#include "prune/training/torch_trainee.h"
+#include "runtime/base/error.h"
+#include "runtime/base/number_text.h"
+#include "runtime/base/suggest.h"
+#include "runtime/base/version.h"
+#include "runtime/cli/progress.h"
+#include "runtime/cli/table.h"
+#include "runtime/report/chart.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLayersPerChart = 20;
+
+struct Scan {
+  const RunConfig& config;
+  const std::vector<double>& sparsities;
+  const std::vector<PrunableLayer>& layers;
+  LayerScan measured;
+  std::string device;
+  std::int64_t images = 0;
+};
+
+std::string percent(double fraction) {
+  return fixed(100 * fraction, 2);
+}
+
+std::string table_of(const Scan& scan) {
+  std::vector<Table::Column> columns = {{"layer"}, {"weights", Table::Side::right}};
+  for (const double sparsity : scan.sparsities) {
+    columns.push_back({"at " + general(sparsity, 4), Table::Side::right});
+  }
+  Table table(columns);
+  for (std::size_t i = 0; i < scan.layers.size(); ++i) {
+    std::vector<std::string> cells = {scan.layers[i].name, std::to_string(scan.layers[i].weights)};
+    for (const double accuracy : scan.measured.accuracies[i]) cells.push_back(percent(accuracy));
+    table.add(std::move(cells));
+  }
+  return "accuracy (%) on " + std::to_string(scan.images) + " validation images, unpruned " +
+         percent(scan.measured.accuracy) + ", with one layer pruned to a sparsity:\n" +
+         table.text();
+}
+
+std::string json_of(const Scan& scan) {
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < scan.layers.size(); ++i) {
+    layers.push_back({{"name", scan.layers[i].name},
+                      {"weights", scan.layers[i].weights},
+                      {"initial_sparsity", scan.layers[i].initial_sparsity},
+                      {"accuracies", scan.measured.accuracies[i]}});
+  }
+  const Json json = {{"command", "prune"},
+                     {"version", version_text()},
+                     {"mode", "sensitivity"},
+                     {"name", scan.config.name},
+                     {"weights", scan.config.model.weights},
+                     {"device", scan.device},
+                     {"validation_images", scan.images},
+                     {"accuracy", scan.measured.accuracy},
+                     {"sparsities", scan.sparsities},
+                     {"layers", layers}};
+  return json.dump(2);
+}
+
+// Bars of the layers from `first` on, one for each sparsity.
+std::string chart_of(const Scan& scan, std::size_t first) {
+  const std::size_t end = std::min(first + kLayersPerChart, scan.layers.size());
+  Bars bars;
+  for (std::size_t i = first; i < end; ++i) bars.categories.push_back(scan.layers[i].name);
+  for (std::size_t s = 0; s < scan.sparsities.size(); ++s) {
+    bars.names.push_back(general(scan.sparsities[s], 4));
+    std::vector<double>& values = bars.values.emplace_back();
+    for (std::size_t i = first; i < end; ++i) {
+      values.push_back(100 * scan.measured.accuracies[i][s]);
+    }
+  }
+  return bar_chart({"Accuracy with one layer pruned, by its sparsity", "layer", "%"}, bars);
+}
+
+std::string page_of(const Scan& scan) {
+  const std::string title = escape_html(scan.config.name + ": sensitivity of the layers");
+  std::string page =
+      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>" + title +
+      "</title><style>body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto}"
+      "svg text{font:11px system-ui,sans-serif}svg .grid{stroke:#d8dee4}pre{overflow:auto}"
+      "</style></head><body>\n<h1>" +
+      title + "</h1>\n";
+  for (std::size_t first = 0; first < scan.layers.size(); first += kLayersPerChart) {
+    page += chart_of(scan, first);
+  }
+  return page + "<pre>" + escape_html(table_of(scan)) + "</pre>\n</body></html>\n";
+}
+
+void check_options(const RunConfig& config, const SensitivityOptions& options) {
+  if (config.model.weights.empty()) {
+    fail(ErrorCode::usage, config.place("model"),
+         "--sensitivity measures weights: 'model.weights' names no file");
+  }
+  for (const double sparsity : options.sparsities) {
+    if (sparsity >= 0 && sparsity < 1) continue;
+    fail(ErrorCode::usage, "--sparsities: found ", sparsity, ", expected 0 or more, less than 1");
+  }
+}
+
+TraineeOptions trainee_options(const RunConfig& config) {
+  return {.device = config.device,
+          .threads = config.threads,
+          .seed = config.evolution.seed,
+          .train = config.train,
+          .augment = config.augment,
+          .vector = config.stage.vector,
+          .row_balance = config.stage.row_balance,
+          .batch_norm_images = config.stage.batch_norm_images};
+}
+
+}  // namespace
+
+SensitivityResult measure_sensitivity(const RunConfig& config, const SensitivityOptions& options) {
+  check_options(config, options);
+  const std::optional<Model> given = read_given_model(config);
+  const DataSet data = load_run_data(config, options.is_quiet, image_cache(config), given);
+  TorchTrainee trainee(*given, data, trainee_options(config));
+  Stage stage;
+  stage.is_pruning = true;
+  trainee.begin(stage);
+  const auto progress = progress_callback("sensitivity: measurement", options.is_quiet);
+  const auto on_measured = [&](std::size_t done, std::size_t total) {
+    progress(done, total);
+    if (!options.should_stop || !options.should_stop()) return;
+    fail(ErrorCode::interrupted, "interrupted; nothing was written");
+  };
+  const Scan scan = {.config = config,
+                     .sparsities = options.sparsities,
+                     .layers = trainee.layers(),
+                     .measured = scan_layers(trainee, options.sparsities, on_measured),
+                     .device = trainee.device(),
+                     .images = data.validation.count};
+  return {table_of(scan), json_of(scan), page_of(scan)};
+}
+
+}  // namespace winnow

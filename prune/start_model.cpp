@@ -1,0 +1,187 @@
+#include "prune/start_model.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "prune/prune_program.h"
+#include "prune/run_checks.h"
+#include "prune/training/device_name.h"
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+#include "runtime/model/safetensors.h"
+#include "runtime/model/weight_parts.h"
+#include "runtime/model/zero_masks.h"
+
+namespace winnow {
+namespace {
+
+constexpr char kWeightsKey[] = "model.weights";
+constexpr char kMasksKey[] = "prune.masks";
+
+std::string granularity(std::int64_t vector) {
+  return vector == 1 ? "element" : "vector" + std::to_string(vector);
+}
+
+// Floats in place of codes.
+void take_values(Model& model) {
+  for (const Node& node : model.graph.nodes) {
+    if (!has_prunable_weight(node)) continue;
+    const std::string name = weight_name(node);
+    Tensor weight = weight_of(model, node.name);
+    for (const char* part : {".codes", ".scale", ".codebook", ".channel_scale"}) {
+      model.tensors.erase(name + part);
+    }
+    model.tensors.insert_or_assign(name, std::move(weight));
+  }
+  model.activation_frac.clear();
+  model.activation_bits = 0;
+}
+
+void drop_masks(Model& model) {
+  for (const auto& [node, vector] : model.mask_vector) model.tensors.erase(node + ".weight.mask");
+  model.mask_vector.clear();
+}
+
+void require_masks(const RunConfig& config, const Model& model) {
+  if (model.mask_vector.empty()) {
+    fail(ErrorCode::usage, config.place(kMasksKey), kMasksKey, ": ",
+         in_quotes(config.model.weights), " has no masks; from-zeros makes them of its zeros");
+  }
+  for (const auto& [node, vector] : model.mask_vector) {
+    if (vector == config.stage.vector) continue;
+    fail(ErrorCode::usage, config.place(kMasksKey), kMasksKey, ": the mask of layer ",
+         in_quotes(node), " has granularity ", granularity(vector), ", 'prune.granularity' is ",
+         granularity(config.stage.vector), "; from-zeros makes masks that fit");
+  }
+}
+
+// The first difference, for people; empty if there is none. Graphs may have other names.
+std::string difference(const Graph& file, const Graph& wanted) {
+  const std::size_t common = std::min(file.nodes.size(), wanted.nodes.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const Node &a = file.nodes[i], &b = wanted.nodes[i];
+    if (a == b) continue;
+    const bool is_named_alike = a.name == b.name && op_name(a.op) == op_name(b.op);
+    return "node " + std::to_string(i + 1) + " is " + op_name(a.op) + " " + in_quotes(a.name) +
+           " in the file, " +
+           (is_named_alike ? "with other sizes or inputs here"
+                           : std::string(op_name(b.op)) + " " + in_quotes(b.name) + " here");
+  }
+  if (file.nodes.size() == wanted.nodes.size()) return "";
+  return "the file has " + std::to_string(file.nodes.size()) + " nodes, expected " +
+         std::to_string(wanted.nodes.size());
+}
+
+}  // namespace
+
+std::optional<Model> read_given_model(const RunConfig& config) {
+  if (config.model.weights.empty()) return std::nullopt;
+  Model model = load_model(config.model.weights);
+  take_values(model);
+  switch (config.stage.masks) {
+    case Masks::none:
+      drop_masks(model);
+      break;
+    case Masks::from_zeros:
+      mask_zeros(model, static_cast<int>(config.stage.vector));
+      break;
+    case Masks::file:
+      require_masks(config, model);
+      break;
+  }
+  return model;
+}
+
+void require_weights_outside(const RunConfig& config) {
+  namespace fs = std::filesystem;
+  if (config.model.weights.empty()) return;
+  std::error_code error;
+  const fs::path folder = fs::path(config.model.weights).parent_path();
+  if (!fs::equivalent(folder, config.run_folder(), error)) return;  // false if one is missing
+  fail(ErrorCode::usage, config.place(kWeightsKey), kWeightsKey, ": ",
+       in_quotes(config.model.weights), " lies in the run folder; choose another output");
+}
+
+Graph run_graph(const RunConfig& config, const std::optional<Model>& given,
+                const ImageSet& images) {
+  if (!given) return make_graph(config.model, images);
+  if (config.model.graph || !config.model.architecture.empty()) {
+    const char* key = config.model.graph ? "model.graph" : "model.architecture";
+    const std::string found = difference(given->graph, make_graph(config.model, images));
+    if (!found.empty()) {
+      fail(ErrorCode::usage, config.place(key), key, ": not the network of ",
+           in_quotes(config.model.weights), ": ", found);
+    }
+  }
+  return given->graph;
+}
+
+void take_form(const RunConfig& config, const std::optional<Model>& given, DataSet& data) {
+  if (!given) return;
+  const PictureForm pictures = data.preprocessing.pictures;  // agrees with the file's
+  data.preprocessing = given->preprocessing;
+  data.preprocessing.pictures = pictures;
+  if (given->classes.empty()) return;
+  const std::vector<std::string>& known = data.train.classes;
+  if (given->classes.size() != known.size()) {
+    fail(ErrorCode::usage, config.place(kWeightsKey), kWeightsKey, ": ",
+         in_quotes(config.model.weights), " names ", given->classes.size(),
+         " classes, the data has ", known.size());
+  }
+  for (std::size_t i = 0; i < given->classes.size(); ++i) {
+    const auto there = std::find(known.begin(), known.end(), given->classes[i]);
+    if (there == known.end() || there - known.begin() == static_cast<std::ptrdiff_t>(i)) continue;
+    fail(ErrorCode::usage, config.place(kWeightsKey), kWeightsKey, ": class ",
+         in_quotes(given->classes[i]), " has number ", i, " in ", in_quotes(config.model.weights),
+         ", ", there - known.begin(), " in the data");
+  }
+  for (ImageSet* part : {&data.train, &data.validation, &data.test}) part->classes = given->classes;
+}
+
+namespace {
+
+// Pictures of a folder are brought to the form that the file names, or to the size of its network,
+// where the configuration says nothing.
+DataConfig data_config_of(const RunConfig& config, const std::optional<Model>& given) {
+  DataConfig data = config.data;
+  if (!given || data.format != "folder") return data;
+  const PictureForm& form = given->preprocessing.pictures;
+  const bool is_silent = data.size == 0 && data.resize.empty() && data.crop.empty();
+  if (is_silent && form.is_given()) {
+    data.resize = text_of(form.resize);
+    data.crop = text_of(form.crop);
+    data.interpolation = std::string(to_string(form.interpolation));
+  } else if (is_silent) {
+    const Shape& shape = std::get<Input>(given->graph.nodes.front().op).shape;
+    if (shape.size() == 3 && shape[1] == shape[2]) data.size = shape[1];
+  } else if (form.is_given() && picture_form(data) != form) {
+    fail(ErrorCode::usage, config.place("data"),
+         "data: resize, crop and interpolation differ from those of ",
+         in_quotes(config.model.weights), "; leave them out");
+  }
+  return data;
+}
+
+}  // namespace
+
+DataSet load_run_data(const RunConfig& config, bool is_quiet, const std::string& image_cache,
+                      const std::optional<Model>& given) {
+  device_name(config.device);
+  const auto check = [&](const DataSet& outline) {
+    check_run(config, outline, run_graph(config, given, outline.train), given);
+    DataSet copy = outline;
+    take_form(config, given, copy);
+  };
+  DataSet data = with_data_place(config, [&] {
+    return load_data_set(data_config_of(config, given), static_cast<std::uint64_t>(config.seed),
+                         image_cache, check);
+  });
+  take_form(config, given, data);
+  for (const std::string& note : data.notes) {
+    if (!is_quiet) std::fprintf(stderr, "prune: %s\n", one_line(note).c_str());
+  }
+  return data;
+}
+
+}  // namespace winnow
