@@ -13,6 +13,7 @@
 #include "runtime/cli/progress.h"
 #include "runtime/cli/table.h"
 #include "runtime/report/chart.h"
+#include "runtime/report/html.h"
 
 namespace winnow {
 namespace {
@@ -87,17 +88,12 @@ std::string chart_of(const Scan& scan, std::size_t first) {
 }
 
 std::string page_of(const Scan& scan) {
-  const std::string title = escape_html(scan.config.name + ": sensitivity of the layers");
-  std::string page =
-      "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>" + title +
-      "</title><style>body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2em auto}"
-      "svg text{font:11px system-ui,sans-serif}svg .grid{stroke:#d8dee4}pre{overflow:auto}"
-      "</style></head><body>\n<h1>" +
-      title + "</h1>\n";
+  std::string content;
   for (std::size_t first = 0; first < scan.layers.size(); first += kLayersPerChart) {
-    page += chart_of(scan, first);
+    content += chart_of(scan, first);
   }
-  return page + "<pre>" + escape_html(table_of(scan)) + "</pre>\n</body></html>\n";
+  content += "<pre tabindex='0'>" + escape_html(table_of(scan)) + "</pre>\n";
+  return html_page(scan.config.name + ": sensitivity of the layers", content);
 }
 
 void check_options(const RunConfig& config, const SensitivityOptions& options) {

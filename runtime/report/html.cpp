@@ -3,9 +3,15 @@
 #include <cmath>
 
 #include "runtime/base/number_text.h"
+#include "runtime/report/report_style.h"
 
 namespace winnow {
 namespace {
+
+// The page fetches nothing, whatever it holds.
+constexpr char kPolicy[] =
+    "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
+    "'unsafe-inline'\">";
 
 // A cell of row `r`; the first one is the head of its row.
 std::string cell(const HtmlTable& table, std::size_t r, std::size_t c) {
@@ -43,6 +49,14 @@ std::string escape_html(const std::string& text) {
     }
   }
   return safe;
+}
+
+std::string html_page(const std::string& title, const std::string& content) {
+  const std::string safe = escape_html(title);
+  return "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>" + std::string(kPolicy) +
+         "<meta name='viewport' content='width=device-width'><title>" + safe + "</title><style>" +
+         kReportStyle + "</style></head><body>\n<h1>" + safe + "</h1>\n" + content +
+         "</body></html>\n";
 }
 
 std::string html_table(const HtmlTable& table) {

@@ -9,6 +9,10 @@ namespace winnow {
 // Text made safe for HTML and SVG.
 std::string escape_html(const std::string& text);
 
+// A page of its own in the look of report_style.h, with `title` (text) as its heading above
+// `content`. It asks the browser to fetch nothing.
+std::string html_page(const std::string& title, const std::string& content);
+
 struct HtmlColumn {
   std::string title;
   bool is_number = false;  // stands at the right

@@ -10,7 +10,6 @@
 #include "runtime/report/html.h"
 #include "runtime/report/kernel_table.h"
 #include "runtime/report/network_drawing.h"
-#include "runtime/report/report_style.h"
 
 namespace winnow {
 namespace {
@@ -175,11 +174,6 @@ std::string summary_html(const RunFacts& facts) {
   return html_table(table);
 }
 
-// The page fetches nothing, whatever it holds.
-constexpr char kPolicy[] =
-    "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src "
-    "'unsafe-inline'\">";
-
 }  // namespace
 
 std::string summary_table(const RunFacts& facts) {
@@ -198,17 +192,12 @@ std::string summary_table(const RunFacts& facts) {
 }
 
 std::string report_page(const RunFacts& facts) {
-  const std::string title = escape_html(facts.name.empty() ? "Report of a run" : facts.name);
-  std::string page = "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>" +
-                     std::string(kPolicy) +
-                     "<meta name='viewport' content='width=device-width'><title>" + title +
-                     "</title><style>" + kReportStyle + "</style></head><body>\n<h1>" + title +
-                     "</h1>\n" + summary_html(facts) + sections(facts);
+  std::string content = summary_html(facts) + sections(facts);
   if (!facts.config_text.empty()) {
-    page +=
+    content +=
         "<h2>Configuration</h2>\n<pre tabindex='0'>" + escape_html(facts.config_text) + "</pre>\n";
   }
-  return page + "</body></html>\n";
+  return html_page(facts.name.empty() ? "Report of a run" : facts.name, content);
 }
 
 std::string write_report(const std::string& folder) {
