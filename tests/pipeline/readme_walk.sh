@@ -71,11 +71,9 @@ walk/bin/winnow run walk/resnet18.wnw picture.jpg --quiet --json answer.json > l
 walk/bin/python - <<'END'
 import json, safetensors.torch, torch, torchvision
 from PIL import Image
-from torchvision.transforms import functional as f
 network = torchvision.models.resnet18()
 network.load_state_dict(safetensors.torch.load_file("walk/resnet18.weights"))
-picture = f.center_crop(f.resize(f.to_tensor(Image.open("picture.jpg")), 224, antialias=True), 224)
-picture = f.normalize(picture, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+picture = torchvision.models.ResNet18_Weights.DEFAULT.transforms()(Image.open("picture.jpg"))
 with torch.no_grad():
     expected = network.eval()(picture[None]).softmax(1)[0]
 for one in json.load(open("answer.json"))["images"][0]["top"]:
