@@ -34,10 +34,16 @@ if [ ! -e "$folder/complete" ]; then
   touch "$folder/complete"
 fi
 # The folders of its libraries: all that have any.
-libraries=$(find "$folder/root/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+libraries=$(find "$folder/root" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:)
+# A machine without fonts has those that came with the browser.
+fonts=
+if [ -d "$folder/root/usr/share/fonts" ]; then
+  echo "<fontconfig><dir>$folder/root/usr/share/fonts</dir><cachedir>$folder/fonts</cachedir></fontconfig>" > "$folder/fonts.conf"
+  fonts="FONTCONFIG_FILE='$folder/fonts.conf'"
+fi
 cat > "$folder/browser" <<END
 #!/bin/sh
-LD_LIBRARY_PATH='$libraries' exec '$folder/root/usr/lib/chromium/$package' "\$@"
+LD_LIBRARY_PATH='$libraries' $fonts exec '$folder/root/usr/lib/chromium/$package' "\$@"
 END
 chmod +x "$folder/browser"
 echo "$folder/browser"
