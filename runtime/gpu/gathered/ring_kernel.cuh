@@ -39,6 +39,7 @@ struct CompiledForm {
 // Boxes copied by bulk tensor copies, which one thread begins.
 struct RingBulkSource {
   static constexpr int kThreads = 1;
+  static constexpr int kReleasingLanes = 1;  // of a consumer warp, for all of it
   static constexpr int kLeastArchitecture = 900;
 
   // Lets the barrier `full` wait for the tile's box of a block of channels, of the input or of what
@@ -62,6 +63,8 @@ struct RingBulkSource {
 // Boxes copied by a warp, a pixel at a time: each lane has 16 of its 512 bytes.
 struct RingThreadSource {
   static constexpr int kThreads = 32;
+  // Each lane for itself: racecheck takes a lane that speaks for its warp for a race.
+  static constexpr int kReleasingLanes = 32;
   static constexpr int kLeastArchitecture = 800;
 
   // As RingBulkSource::copy().
@@ -125,7 +128,7 @@ class RingProducer {
   std::uint32_t shared_;
 };
 
-template <class Form>
+template <class Form, class Source>
 class RingConsumer {
  public:
   __device__ RingConsumer(const RingArguments& a, std::uint32_t shared, int part, int warp)
@@ -202,13 +205,15 @@ class RingConsumer {
       wait_for(full_barrier(arrived_ & a_.stage_mask), arrived_ >> a_.stage_bits & 1);
     }
   }
-  // All lanes have read what they need of them when lane 0 says so.
+  // All lanes have read what they need of them when those that release say so.
   __device__ void release_stages(std::uint32_t bits) {
     if ((bits &= 0xffff) == 0) return;
-    __syncwarp();
+    if constexpr (Source::kReleasingLanes < 32) __syncwarp();
 #pragma unroll 1
     for (; bits != 0; bits &= bits - 1, ++released_) {
-      if (lane_ == 0) arrive(full_barrier(released_ & a_.stage_mask) + (a_.stage_mask + 1) * 8);
+      if (lane_ < Source::kReleasingLanes) {
+        arrive(full_barrier(released_ & a_.stage_mask) + (a_.stage_mask + 1) * 8);
+      }
     }
   }
   __device__ std::uint32_t full_barrier(std::uint32_t slot) const {
@@ -431,7 +436,7 @@ __device__ __forceinline__ void run_ring(const Source& source, const RingArgumen
     const std::uint32_t ring = a.stage_mask + 1;
     for (std::uint32_t s = 0; s < ring; ++s) {
       init_barrier(full + s * 8, Source::kThreads);
-      init_barrier(full + (ring + s) * 8, consumers);
+      init_barrier(full + (ring + s) * 8, consumers * Source::kReleasingLanes);
     }
     fence_barriers();
   }
@@ -444,7 +449,7 @@ __device__ __forceinline__ void run_ring(const Source& source, const RingArgumen
   } else {
     take_registers<kMoves>();
     if (warp >= consumers) return;
-    RingConsumer<Form>(a, shared, part, warp).run(first_tile, tile_step);
+    RingConsumer<Form, Source>(a, shared, part, warp).run(first_tile, tile_step);
   }
 }
 
