@@ -4,6 +4,7 @@ import statistics
 from printers.common import read_lines, table, three_digits
 
 RAW = "cpu-networks/results.jsonl"
+RAW_XEON = "cpu-networks/xeon.jsonl"
 RAW_PEAK = "cpu-networks/peak.jsonl"
 RAW_WORK = "cpu-networks/multiply-adds.jsonl"
 RAW_ONEDNN = "cpu-networks/onednn.jsonl"
@@ -11,10 +12,10 @@ ENGINES = {"winnow": "Winnow", "deepsparse": "DeepSparse", "openvino": "OpenVINO
 NETWORKS = {"resnet50": "ResNet50", "vgg16": "VGG16"}
 
 
-def results():
+def results(raw=RAW):
     """{(network, batch, sparsity, vector): {engine: line}}, networks, then batches in order."""
     found = {}
-    for line in sorted(read_lines(RAW), key=lambda x: (x["network"], x["batch"], x["vector"], x["sparsity_percent"])):
+    for line in sorted(read_lines(raw), key=lambda x: (x["network"], x["batch"], x["vector"], x["sparsity_percent"])):
         case = (line["network"], line["batch"], line["sparsity_percent"], line["vector"])
         found.setdefault(case, {})[line["engine"]] = line
     return found
@@ -52,6 +53,13 @@ def times():
     for case, engines in sparse_cases().items():
         rows.append([name_of(case), *(cell(engines.get(engine)) for engine in ENGINES), cell(dense_line(case))])
     return table(["milliseconds", *ENGINES.values(), "Winnow, no mask"], rows)
+
+
+def xeon():
+    rows = [[name_of(case), *(cell(engines[e]) for e in ENGINES),
+             f"{median_ms(engines['deepsparse']) / median_ms(engines['winnow']):.2f}"]
+            for case, engines in results(RAW_XEON).items()]
+    return table(["milliseconds", *ENGINES.values(), "DeepSparse / Winnow"], rows)
 
 
 def least():
@@ -133,6 +141,6 @@ def difference():
     return f"{max(line['difference'] for line in read_lines(RAW)):.0e}"
 
 
-BLOCKS = {"networks.times": times, "networks.least": least, "networks.gains": gains, "networks.losses": losses,
+BLOCKS = {"networks.times": times, "networks.xeon": xeon, "networks.least": least, "networks.gains": gains, "networks.losses": losses,
           "networks.planning": planning, "networks.machine": machine, "networks.versions": versions,
           "networks.difference": difference, "networks.rates": rates, "networks.peak": peak_text, "networks.onednn": onednn}
