@@ -47,7 +47,7 @@ RunFolder& checked(const RunConfig& config, RunFolder& folder) {
 }
 
 // The sum of losses of an epoch that is not over, or the loss of one that is.
-void require_converging(double loss, std::int64_t epoch) {
+void require_finite_loss(double loss, std::int64_t epoch) {
   if (std::isfinite(loss)) return;
   fail(ErrorCode::usage, "train: the loss of epoch ", epoch, " is ",
        std::isnan(loss) ? "nan" : "inf",
@@ -114,6 +114,7 @@ Stage PruneRun::pruning_stage() const {
   return {.rate = config_.stage.rate,
           .units = config_.evolution.iter_nr,
           .batches_per_unit = config_.evolution.batch_nr,
+          .schedules = schedules(config_.method),
           .first_epoch = config_.train.epochs,
           .is_pruning = true};
 }
@@ -138,11 +139,11 @@ double PruneRun::lap_seconds() {
 
 void PruneRun::save_checkpoint() {
   if (state_.phase == RunPhase::dense) {
-    require_converging(state_.epoch_loss, state_.epoch + 1);
+    require_finite_loss(state_.epoch_loss, state_.epoch + 1);
     state_.current = trainee_.snapshot();
     state_.dense_seconds += lap_seconds();
   }
-  if (evolution_) state_.evolution = evolution_->state();
+  if (method_) state_.evolution = method_->state();
   state_.metrics_bytes = folder_.metrics_bytes();
   write_checkpoint(folder_.checkpoint(), state_, trainee_);
   saved_ = Clock::now();
@@ -157,14 +158,14 @@ PruneSummary PruneRun::run() {
   begin();
   try {
     if (state_.phase == RunPhase::dense) train_dense();
-    evolve();
+    prune();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::interrupted) throw;
     save_checkpoint();
     fail(ErrorCode::interrupted, "interrupted; checkpoint saved: ", folder_.checkpoint(),
          " (go on with --resume)");
   }
-  return finish(evolution_->result());
+  return finish(method_->result());
 }
 
 void PruneRun::train_dense() {
@@ -206,7 +207,7 @@ void PruneRun::finish_epoch() {
       .loss = state_.epoch_loss / per_epoch,
       .accuracy = {},
       .seconds = state_.dense_seconds};
-  require_converging(record.loss, epoch);
+  require_finite_loss(record.loss, epoch);
   require_finite_state("epoch " + std::to_string(epoch));
   if (epoch % config_.train.validate_every == 0 || epoch == config_.train.epochs) {
     record.accuracy = trainee_.measure_accuracy();
@@ -244,23 +245,33 @@ void PruneRun::load_start() {
   }
 }
 
-void PruneRun::begin_evolution() {
+void PruneRun::begin_pruning() {
   trainee_.begin(pruning_stage());
-  if (state_.evolution.pool.empty()) {
-    evolution_ = std::make_unique<Evolution>(config_.evolution, trainee_);
-  } else {
-    evolution_ = std::make_unique<Evolution>(config_.evolution, trainee_, state_.evolution);
-  }
+  method_ = make_method(config_.method, config_.evolution, trainee_, state_.evolution);
 }
 
-void PruneRun::evolve() {
-  begin_evolution();
+// The evolution rewinds what diverged and tries something else; the other methods have nothing else
+// to try, and the last checkpoint stays as it is.
+void PruneRun::require_converging(const IterationRecord& record) const {
+  if (config_.method.method == Method::evolutionary || std::isfinite(record.loss)) return;
+  const Stage stage = pruning_stage();
+  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
+  const double rate =
+      rate_at(stage.rate, std::fmod(static_cast<double>(record.iteration) + 0.5, length), length);
+  fail(ErrorCode::usage, "prune: the loss of iteration ", record.iteration + 1, " is ",
+       std::isnan(record.loss) ? "nan" : "inf", " at learning rate ", rate,
+       ": training diverged; lower prune.learning_rate or set train.clip_norm");
+}
+
+void PruneRun::prune() {
+  begin_pruning();
   lap_seconds();
   std::vector<std::string> layers;
   for (const PrunableLayer& layer : trainee_.layers()) layers.push_back(layer.name);
   Progress progress("prune: iteration", config_.evolution.iter_nr, options_.is_quiet);
-  while (!evolution_->finished()) {
-    const IterationRecord record = evolution_->step();
+  while (!method_->finished()) {
+    const IterationRecord record = method_->step();
+    require_converging(record);
     state_.current = nullptr;  // only the first iteration starts from it
     state_.prune_seconds += lap_seconds();
     folder_.append_metrics(to_json(record, layers, state_.prune_seconds));
@@ -305,7 +316,7 @@ void PruneRun::save_pruned(Model& model, const PruneSummary& summary) const {
 
 PruneSummary PruneRun::finish(const EvolutionResult& result) {
   trainee_.restore(*result.best.snapshot);
-  require_finite_state("the evolution");
+  require_finite_state("pruning");
   Model model = current_model();
   PruneSummary summary = measured(model, result);
   save_pruned(model, summary);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "prune/checkpoint.h"
-#include "prune/evolution/evolution.h"
+#include "prune/methods/make_method.h"
 #include "prune/prune_program.h"
 #include "prune/training/torch_trainee.h"
 
@@ -44,9 +44,10 @@ class PruneRun {
   void train_epoch();
   void finish_epoch();
   void finish_dense();
-  void load_start();  // what the evolution begins with
-  void evolve();
-  void begin_evolution();
+  void load_start();  // what pruning begins with
+  void prune();
+  void begin_pruning();
+  void require_converging(const IterationRecord& record) const;
   PruneSummary finish(const EvolutionResult& result);
   PruneSummary measured(const Model& model, const EvolutionResult& result) const;
   void save_pruned(Model& model, const PruneSummary& summary) const;
@@ -65,8 +66,8 @@ class PruneRun {
   DataSet data_;
   Model initial_;  // what training begins with
   TorchTrainee trainee_;
-  RunCheckpoint state_;  // kept up to date; evolution state aside, which lies in the Evolution
-  std::unique_ptr<Evolution> evolution_;
+  RunCheckpoint state_;  // kept up to date; evolution state aside, which lies in the method
+  std::unique_ptr<PruningMethod> method_;
   std::string note_;  // of the last measurement, for the line of progress
   Clock::time_point lap_ = Clock::now();
   Clock::time_point saved_ = Clock::now();

@@ -21,6 +21,14 @@ Json chosen_layers(const IterationRecord& record, const std::vector<std::string>
   return json;
 }
 
+Json offspring_json(const IterationRecord& record) {
+  Json losses = Json::array();
+  for (const Offspring& plan : record.offspring) {
+    losses.push_back({{"origin", to_string(plan.origin)}, {"loss", plan.loss}});
+  }
+  return losses;
+}
+
 Json pool_json(const PoolSummary& pool) {
   return {{"size", pool.size},
           {"best_accuracy", pool.best_accuracy},
@@ -45,35 +53,39 @@ std::string to_json(const EpochRecord& record) {
 
 std::string to_json(const IterationRecord& record, const std::vector<std::string>& layers,
                     double seconds) {
-  const Json json = {{"stage", "prune"},
-                     {"iteration", record.iteration + 1},
-                     {"batches", record.batches},
-                     {"phase", to_string(record.phase)},
-                     {"solution", record.solution},
-                     {"child", record.child},
-                     {"chosen_layers", chosen_layers(record, layers)},
-                     {"loss", record.loss},
-                     {"accuracy", record.accuracy},
-                     {"reference", record.reference},
-                     {"improvement", record.improvement},
-                     {"accepted", record.accepted},
-                     {"forced", record.forced},
-                     {"action", to_string(record.action)},
-                     {"sparsity", record.sparsity},
-                     {"weight_sparsity", record.weight_sparsity},
-                     {"sparsities", by_layer(record.sparsities, layers)},
-                     {"kept", by_layer(record.kept, layers)},
-                     {"alpha", record.alpha},
-                     {"migration",
-                      {{"entered", record.migration.entered},
-                       {"left", record.migration.left},
-                       {"rate", record.migration_rate}}},
-                     {"sensitivity", by_layer(record.sensitivity, layers)},
-                     {"stagnation", record.stagnation},
-                     {"pool", pool_json(record.pool)},
-                     {"best_accuracy", record.best_accuracy},
-                     {"best_sparsity", record.best_sparsity},
-                     {"seconds", seconds}};
+  Json json = {{"stage", "prune"},
+               {"iteration", record.iteration + 1},
+               {"batches", record.batches},
+               {"phase", to_string(record.phase)},
+               {"solution", record.solution},
+               {"child", record.child},
+               {"chosen_layers", chosen_layers(record, layers)},
+               {"loss", record.loss},
+               {"accuracy", record.accuracy},
+               {"reference", record.reference},
+               {"improvement", record.improvement},
+               {"accepted", record.accepted},
+               {"forced", record.forced},
+               {"action", to_string(record.action)},
+               {"sparsity", record.sparsity},
+               {"weight_sparsity", record.weight_sparsity},
+               {"sparsities", by_layer(record.sparsities, layers)},
+               {"kept", by_layer(record.kept, layers)},
+               {"alpha", record.alpha},
+               {"migration",
+                {{"entered", record.migration.entered},
+                 {"left", record.migration.left},
+                 {"rate", record.migration_rate}}},
+               {"sensitivity", by_layer(record.sensitivity, layers)},
+               {"stagnation", record.stagnation},
+               {"pool", pool_json(record.pool)},
+               {"best_accuracy", record.best_accuracy},
+               {"best_sparsity", record.best_sparsity}};
+  if (!record.offspring.empty()) {
+    json["offspring"] = offspring_json(record);
+    json["origin"] = to_string(record.offspring[record.chosen].origin);
+  }
+  json["seconds"] = seconds;
   return json.dump();
 }
 

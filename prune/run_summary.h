@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "prune/evolution/evolution.h"
+#include "prune/evolution/evolution_result.h"
 #include "prune/prune_program.h"
 #include "runtime/model/model.h"
 

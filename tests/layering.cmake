@@ -51,8 +51,9 @@ allow(runtime/cli runtime/base)
 allow(runtime/commands runtime)
 allow(prune ${model} runtime/cli runtime/report)
 allow(prune/evolution runtime/base)
+allow(prune/methods runtime/base prune/evolution)
 allow(prune/data ${model} runtime/images)
-allow(prune/config ${model} prune/evolution prune/data
+allow(prune/config ${model} prune/evolution prune/data prune/methods/method_config.h
   prune/training/train_config.h prune/training/schedule.h)  # plain structs, without LibTorch
 allow(prune/training ${model} runtime/images prune/evolution prune/data prune/config)
 allow(quantize ${model} runtime/images runtime/plan runtime/reference runtime/engine.h runtime/cli runtime/report

@@ -110,6 +110,7 @@ void check(const RunConfig& config) {
   }
   try {
     check_config(config.evolution);
+    check_config(config.method, config.evolution);
   } catch (const Error& error) {  // "clusters: found ..."
     const std::string message = error.what();
     const std::string key = "prune." + message.substr(0, message.find(':'));

@@ -11,6 +11,7 @@
 #include "prune/data/augment.h"
 #include "prune/data/data_set.h"
 #include "prune/evolution/evolution_config.h"
+#include "prune/methods/method_config.h"
 #include "prune/training/schedule.h"
 #include "prune/training/train_config.h"
 #include "runtime/model/graph.h"
@@ -29,7 +30,7 @@ struct ModelConfig {
 enum class Start { scratch, dense, weights };  // what the evolution begins with
 enum class Masks { none, from_zeros, file };   // what is pruned of `model.weights` at the start
 
-// `prune:` without the evolution's own keys.
+// `prune:` without the keys of methods.
 struct PruneStage {
   Start start = Start::scratch;
   Masks masks = Masks::none;
@@ -52,6 +53,7 @@ struct RunConfig {
   ModelConfig model;
   TrainConfig train;
   PruneStage stage;
+  MethodConfig method;
   EvolutionConfig evolution;  // its seed is the run's
   double checkpoint_seconds = 60.0;
   std::map<std::string, std::string> places;  // of the keys given; under "" the file

@@ -21,6 +21,13 @@ constexpr Named<Start> kStarts[] = {
 constexpr Named<Masks> kMasks[] = {
     {"none", Masks::none}, {"from-zeros", Masks::from_zeros}, {"file", Masks::file}};
 constexpr Named<Budget> kBudgets[] = {{"parameters", Budget::parameters}, {"macs", Budget::macs}};
+constexpr Named<Method> kMethods[] = {{"evolutionary", Method::evolutionary},
+                                      {"magnitude", Method::magnitude},
+                                      {"lottery", Method::lottery}};
+constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
+                                              {"uniform", Allocation::uniform},
+                                              {"erk", Allocation::erk},
+                                              {"lamp", Allocation::lamp}};
 constexpr Named<std::int64_t> kGranularities[] = {
     {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}};
 
@@ -109,6 +116,9 @@ void visit_course(EvolutionConfig& evolution, Fields& fields) {
   fields.real("size_exponent", evolution.size_exponent, kNotNegative);
   fields.real("mutation_range", evolution.mutation_range, kNotNegative);
   fields.real("crossover_probability", evolution.crossover_probability, kFraction);
+  fields.integer("offspring", evolution.offspring, {.lowest = 1, .highest = 1000});
+  fields.integer("judge_images", evolution.judge_images, kPositiveCount);
+  fields.boolean("known_allocations", evolution.known_allocations);
 }
 
 void visit_statistics(EvolutionConfig& evolution, Fields& fields) {
@@ -123,7 +133,15 @@ void visit_statistics(EvolutionConfig& evolution, Fields& fields) {
   fields.integer("representatives", evolution.representatives, kPositiveCount);
 }
 
+void visit_method(MethodConfig& method, Fields& fields) {
+  enumerator(fields, "method", method.method, kMethods);
+  enumerator(fields, "allocation", method.allocation, kAllocations);
+  fields.integer("rounds", method.rounds, {.lowest = 2, .highest = 1000});
+  fields.integer("rewind_to", method.rewind_to, kCount);
+}
+
 void visit_prune(RunConfig& config, Fields& fields) {
+  visit_method(config.method, fields);
   visit_goal(config.evolution, fields);
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);

@@ -1,7 +1,6 @@
 #include "prune/evolution/evolution.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include "prune/evolution/iteration.h"
@@ -69,35 +68,7 @@ IterationRecord Evolution::step() {
 }
 
 EvolutionResult Evolution::result() const {
-  if (state_.pool.empty()) fail(ErrorCode::internal, "evolution: result before the first step");
-  const auto best = std::find_if(state_.pool.begin(), state_.pool.end(),
-                                 [&](const Solution& s) { return s.id == state_.best_id; });
-  EvolutionResult result;
-  result.goal = 1.0 - budget_.goal_density();
-  if (best != state_.pool.end()) {
-    result.best = *best;
-  } else {
-    const Ranking ranking = {budget_.goal_density(), config_.lag_penalty, 0.0, 1.0};
-    result.best = state_.pool[ranked(state_.pool, ranking).front()];
-  }
-  result.target_met = result.best.density <= 1.0 - config_.target_sparsity;
-  result.weight_sparsity = 1.0 - budget_.weight_density(result.best.kept_weights);
-  if (!result.target_met) result.shortfall = shortfall(result);
-  return result;
-}
-
-std::string Evolution::shortfall(const EvolutionResult& result) const {
-  std::ostringstream text;
-  text << "target_sparsity " << config_.target_sparsity << " is not met: ";
-  if (budget_.goal_density() > 1.0 - config_.target_sparsity) {
-    text << "max_layer_sparsity, layer_limits and exclude allow at most " << result.goal;
-  } else if (!finished()) {
-    text << config_.iter_nr - state_.iteration << " iterations are left";
-  } else {
-    text << "no forced iteration had a finite training loss";
-  }
-  text << "; reached " << result.best.sparsity();
-  return text.str();
+  return result_of(config_, budget_, state_);
 }
 
 }  // namespace winnow

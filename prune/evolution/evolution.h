@@ -1,24 +1,14 @@
 // Algorithm 1 of paper 003: pruning by evolution with mask rewinding.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "prune/evolution/evolution_config.h"
+#include "prune/evolution/evolution_result.h"
 #include "prune/evolution/evolution_state.h"
 #include "prune/evolution/iteration_record.h"
 #include "prune/evolution/layer_budget.h"
 #include "prune/evolution/trainee.h"
 
 namespace winnow {
-
-struct EvolutionResult {
-  Solution best;            // the most accurate that meets the goal; else the best-ranked one
-  bool target_met = false;  // best.sparsity() >= target_sparsity
-  double goal = 0.0;        // target_sparsity, or what the layers' limits allow if that is less
-  double weight_sparsity = 0.0;  // of best, over the budgeted weights
-  std::string shortfall;         // why the target is not met; empty if it is
-};
 
 // A state machine over a Trainee, which must outlive it. One object belongs to one thread.
 class Evolution {
@@ -47,8 +37,6 @@ class Evolution {
   EvolutionResult result() const;
 
  private:
-  std::string shortfall(const EvolutionResult& result) const;
-
   EvolutionConfig config_;
   Trainee& trainee_;
   LayerBudget budget_;

@@ -54,6 +54,11 @@ struct EvolutionConfig {
   double mutation_range = 0.2;         // largest change of a layer's log density
   double crossover_probability = 0.3;  // otherwise mutation
 
+  // Plans compared before one of them is trained (offspring.h).
+  std::int64_t offspring = 1;        // 1: only the solution's own
+  std::int64_t judge_images = 1024;  // training images whose loss decides
+  bool known_allocations = false;    // among them uniform, ERK, global magnitude and LAMP
+
   // Eq 2's alpha.
   double alpha = 0.1;  // at the start
   double alpha_min = 0.0;

@@ -9,11 +9,20 @@
 namespace winnow {
 namespace {
 
-double mean_magnitude(std::span<const float> values) {
-  if (values.empty()) return 0.0;
+double sum_of_magnitudes(std::span<const float> values) {
   double sum = 0.0;
   for (const float value : values) sum += std::abs(static_cast<double>(value));
-  return sum / static_cast<double>(values.size());
+  return sum;
+}
+
+double mean_magnitude(std::span<const float> values) {
+  return values.empty() ? 0.0 : sum_of_magnitudes(values) / static_cast<double>(values.size());
+}
+
+// Of those that are not 0: pruned weights say nothing about the size of the others.
+double mean_kept_magnitude(std::span<const float> values) {
+  const auto kept = std::count_if(values.begin(), values.end(), [](float v) { return v != 0.0f; });
+  return kept == 0 ? 0.0 : sum_of_magnitudes(values) / static_cast<double>(kept);
 }
 
 double share_over(double share, double mean) {
@@ -49,7 +58,7 @@ std::vector<float> block_importance(std::span<const float> weights,
   if (!(alpha >= 0.0 && alpha <= 1.0)) {
     fail(ErrorCode::usage, "importance: alpha is ", alpha, ", expected 0 to 1");
   }
-  const double per_weight = share_over(1.0 - alpha, mean_magnitude(weights));
+  const double per_weight = share_over(1.0 - alpha, mean_kept_magnitude(weights));
   const double per_gradient = share_over(alpha, mean_magnitude(gradients));
 
   std::vector<float> importance(static_cast<std::size_t>(layout.blocks()));

@@ -28,7 +28,10 @@ struct BlockLayout {
 
 // Eq 2, with both factors made comparable:
 //   alpha |grad| / mean |grad|  +  (1 - alpha) |w| / mean |w|
-// A mean of 0 makes its term 0. The importance of a block is the mean of its weights'.
+// The mean of |w| is over the weights that are not 0: with pruned ones counted it would fall with
+// density, and alpha mean less the sparser a layer is. Gradients are of all weights, pruned ones
+// included, and so is their mean. A mean of 0 makes its term 0. The importance of a block is the
+// mean of its weights'.
 //
 //   weights, gradients  [channels, inputs]; gradients may be empty: they count as 0
 //   returns             [blocks]

@@ -6,6 +6,7 @@
 
 #include "prune/evolution/layer_choice.h"
 #include "prune/evolution/migration.h"
+#include "prune/evolution/offspring.h"
 #include "prune/evolution/operators.h"
 #include "prune/evolution/population.h"
 #include "prune/evolution/sensitivity.h"
@@ -34,6 +35,7 @@ Iteration::Iteration(const EvolutionConfig& config, const LayerBudget& budget, T
 
 IterationRecord Iteration::run() {
   choose();
+  compare();
   train();
   judge();
   if (record_.accepted) {
@@ -76,6 +78,25 @@ void Iteration::choose() {
                       : record_.phase != Phase::rise ? budget_.goal_density()
                                                      : 1.0;
   record_.sparsities = deepened(parent.plan, most);
+}
+
+void Iteration::compare() {
+  if (config_.offspring == 1 || masks_fixed_) return;
+  const Snapshot& start = *state_.pool[parent_].snapshot;
+  std::vector<MagnitudeCurve> curves;
+  if (config_.known_allocations) {
+    trainee_.restore(start);
+    curves = trainee_.magnitude_curves();
+  }
+  record_.offspring =
+      make_offspring(record_.sparsities, record_.layers, config_, budget_, curves, random_);
+  for (Offspring& plan : record_.offspring) {
+    trainee_.restore(start);
+    trainee_.recompute_masks(plan.sparsities, state_.alpha);
+    plan.loss = trainee_.measure_loss(config_.judge_images);
+  }
+  record_.chosen = least_loss(record_.offspring);
+  record_.sparsities = record_.offspring[record_.chosen].sparsities;
 }
 
 void Iteration::train() {

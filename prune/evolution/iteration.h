@@ -24,6 +24,7 @@ class Iteration {
 
  private:
   void choose();             // lines 3, 4
+  void compare();            // plans, before one is trained (offspring.h)
   void train();              // lines 5 to 7, eqs 2 to 4
   void recompute();          // eqs 2 and 3
   void judge();              // line 8

@@ -1,10 +1,12 @@
 // What one iteration did: a line of metrics.jsonl.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "prune/evolution/offspring.h"
 #include "prune/evolution/trainee.h"
 
 namespace winnow {
@@ -42,6 +44,8 @@ struct IterationRecord {
   std::int64_t solution = -1;        // id of the chosen subnetwork
   std::int64_t child = -1;           // id of the new one; -1: none was written
   std::vector<std::int64_t> layers;  // chosen, ascending
+  std::vector<Offspring> offspring;  // plans that were compared; empty: none were
+  std::size_t chosen = 0;            // index into them
   std::vector<double> sparsities;    // [layers] asked for
   std::vector<double> kept;          // [layers] share of weights kept
   double sparsity = 0.0;             // share of the budget that is pruned

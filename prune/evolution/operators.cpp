@@ -91,6 +91,28 @@ std::vector<double> mutate(std::span<const double> sparsities, std::span<const s
   return mutated;
 }
 
+std::vector<double> with_density(std::span<const double> sparsities, double density,
+                                 const LayerBudget& budget) {
+  constexpr double kLargestLog = 40.0;  // of the factor
+  const auto scaled = [&](double scale) {
+    std::vector<double> changed(sparsities.begin(), sparsities.end());
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+      const LayerRange& range = budget.range(i);
+      if (!range.excluded) {
+        changed[i] = sparsity_of((1.0 - sparsities[i]) * std::exp(scale), range);
+      }
+    }
+    return changed;
+  };
+  double low = -kLargestLog, high = kLargestLog;
+  if (budget.planned_density(scaled(high)) <= density) return scaled(high);
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = low + (high - low) / 2;
+    (budget.planned_density(scaled(middle)) <= density ? low : high) = middle;
+  }
+  return scaled(low);
+}
+
 std::vector<std::int64_t> cross(std::vector<double>& a, std::vector<double>& b, Random& random) {
   std::vector<std::int64_t> layers;
   for (std::size_t i = 0; i < a.size(); ++i) {

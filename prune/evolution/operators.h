@@ -35,6 +35,11 @@ std::vector<double> increment(std::span<const double> sparsities,
 std::vector<double> mutate(std::span<const double> sparsities, std::span<const std::int64_t> layers,
                            double range, const LayerBudget& budget, Random& random);
 
+// The same plan with every density times one factor, so that planned_density() is no more than
+// `density` and as near to it as ranges and blocks allow.
+std::vector<double> with_density(std::span<const double> sparsities, double density,
+                                 const LayerBudget& budget);
+
 // Line 12. Exchanges the sparsities of two parents in randomly chosen layers: each with chance 1/2,
 // at least one. Returns the layers.
 std::vector<std::int64_t> cross(std::vector<double>& a, std::vector<double>& b, Random& random);

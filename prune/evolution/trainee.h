@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "prune/evolution/magnitude_curve.h"
+
 namespace winnow {
 
 // A layer whose weights are pruned. One block is what a mask bit keeps or drops: one weight
@@ -19,6 +21,7 @@ struct PrunableLayer {
   std::int64_t weights = 0;            // of all blocks together, at most blocks * weights_per_block
   double macs_per_weight = 1.0;        // multiply-accumulates per sample that a kept weight costs
   double initial_sparsity = 0.0;       // share of the blocks that masks given at the start drop
+  std::vector<std::int64_t> shape = {};  // of the weight: [K, C, ...]; only erk (allocation.h) asks
 };
 
 // Blocks of one layer that changed sides when its mask was recomputed.
@@ -59,6 +62,13 @@ class Trainee {
   // Fraction of validation samples classified right, in [0, 1], under the current masks.
   virtual double measure_accuracy() = 0;
 
+  // Mean loss of the first `images` training images, as they are, under the current masks; all of
+  // them if there are fewer. Changes no weight.
+  virtual double measure_loss(std::int64_t images) = 0;
+
+  // Of every layer under the current masks, at curve_ranks().
+  virtual std::vector<MagnitudeCurve> magnitude_curves() = 0;
+
   // Eqs 2 and 3: ranks the blocks of every layer by alpha |grad| + (1 - alpha) |w| (each normalised
   // by its mean over the layer) and keeps the kept_blocks() best (importance.h), then applies eq 4.
   // Pruned blocks can so return, with the value 0 from which training moves them. A network that
@@ -72,6 +82,9 @@ class Trainee {
   // The whole state, and the way back to it ("rewinding").
   virtual std::shared_ptr<const Snapshot> snapshot() = 0;
   virtual void restore(const Snapshot& snapshot) = 0;
+
+  // Weights, statistics and optimizer as in the snapshot, but under the masks of now.
+  virtual void rewind_weights(const Snapshot& snapshot) = 0;
 };
 
 }  // namespace winnow

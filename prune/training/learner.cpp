@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 #include "prune/training/statistics_estimate.h"
@@ -146,7 +147,8 @@ torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const
   if (hooks.before_update) hooks.before_update();
   const double time =
       (static_cast<double>(index) + 0.5) / static_cast<double>(stage.batches_per_unit);
-  sgd_.step(rate_at(stage.rate, time, static_cast<double>(stage.units)));
+  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
+  sgd_.step(rate_at(stage.rate, std::fmod(time, length), length));
   return loss.detach();
 }
 
@@ -168,6 +170,22 @@ void Learner::reestimate_statistics(std::int64_t images) {
     estimate.add(input.narrow(0, 0, std::min(input.size(0), wanted - done)));
   }
   estimate.finish();
+}
+
+double Learner::measure_loss(std::int64_t images) {
+  const torch::NoGradGuard no_grad;
+  const Autocast autocast(is_bf16_, network_.options().device.type());
+  const std::int64_t wanted = std::min(images, training_count_);
+  LossSum sum(network_.options().device, 0.0);
+  for (std::int64_t done = 0; done < wanted; done += kEvaluationBatch) {
+    const Batch batch = training_.at(done / kEvaluationBatch);
+    const std::int64_t size = std::min(batch.input.size(0), wanted - done);
+    const torch::Tensor logits = network_.logits(batch.input.narrow(0, 0, size), Mode::evaluation);
+    sum.add(
+        functional::cross_entropy(logits.to(torch::kFloat), batch.target.narrow(0, 0, size),
+                                  functional::CrossEntropyFuncOptions().reduction(torch::kSum)));
+  }
+  return sum.value() / static_cast<double>(wanted);
 }
 
 double Learner::measure_accuracy() {

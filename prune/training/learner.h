@@ -52,6 +52,10 @@ class Learner {
   // single image is left out.
   void reestimate_statistics(std::int64_t images);
 
+  // Mean cross entropy, without label smoothing, of the first `images` training images (all, if
+  // there are fewer), as they are.
+  double measure_loss(std::int64_t images);
+
   // Fraction of the validation images classified right.
   double measure_accuracy();
 

@@ -14,10 +14,14 @@ torch::Tensor magnitudes(const torch::Tensor& values) {
   return values.detach().contiguous().flatten(1).to(torch::kDouble).abs();
 }
 
-// share / mean of `values`, or 0 where the mean is 0; on the device, without waiting for it.
-torch::Tensor share_over_mean(double share, const torch::Tensor& values) {
-  const torch::Tensor mean = values.mean();
+// share / mean, or 0 where the mean is 0; on the device, without waiting for it.
+torch::Tensor share_over(double share, const torch::Tensor& mean) {
   return torch::where(mean > 0, share / mean, torch::zeros_like(mean));
+}
+
+// Mean of the values that are not 0.
+torch::Tensor mean_of_kept(const torch::Tensor& values) {
+  return values.sum() / values.count_nonzero().clamp_min(1);
 }
 
 // Means over groups of `vector` rows; the last group may have fewer. [K, n] -> [groups, n].
@@ -38,10 +42,10 @@ torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
 torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
                                std::int64_t vector, double alpha) {
   const torch::Tensor size = magnitudes(weight);
-  torch::Tensor sum = share_over_mean(1.0 - alpha, size) * size;
+  torch::Tensor sum = share_over(1.0 - alpha, mean_of_kept(size)) * size;
   if (gradient.defined()) {
     const torch::Tensor slope = magnitudes(gradient);
-    sum = sum + share_over_mean(alpha, slope) * slope;
+    sum = sum + share_over(alpha, slope.mean()) * slope;
   }
   auto shape = weight.sizes().vec();
   shape[0] = (shape[0] + vector - 1) / vector;
@@ -64,6 +68,21 @@ torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsit
   torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
   mask.scatter_(1, kept, 1);
   return mask.view(importance.sizes());
+}
+
+MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector) {
+  const torch::Tensor blocks = group_means(magnitudes(weight), vector).flatten();
+  const torch::Tensor sorted = std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true));
+  MagnitudeCurve curve{.ranks = curve_ranks(sorted.numel())};
+  const torch::Tensor ranks = torch::tensor(curve.ranks, torch::kLong).to(sorted.device());
+  const auto at_ranks = [&](const torch::Tensor& values) {
+    const torch::Tensor found = values.index_select(0, ranks).to(torch::kCPU).contiguous();
+    const auto* first = found.const_data_ptr<double>();
+    return std::vector<double>(first, first + found.numel());
+  };
+  curve.magnitudes = at_ranks(sorted);
+  curve.squares = at_ranks(sorted.square().cumsum(0));
+  return curve;
 }
 
 torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,

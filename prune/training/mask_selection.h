@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "prune/evolution/magnitude_curve.h"
+
 namespace winnow {
 
 // Weights are [K, ...], block masks [ceil(K / vector), ...] as in Model. Masks are u8 and
@@ -22,6 +24,9 @@ torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity);
 // The same row by row: top_blocks_of_rows() of importance.h, a row being an index of the first
 // dimension.
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity);
+
+// Of the weight's blocks, at curve_ranks(). Waits for the device.
+MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector);
 
 // The mask of single weights, 0 or 1 in the weight's type and with its strides: what eq 4
 // multiplies by.

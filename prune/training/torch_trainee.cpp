@@ -90,10 +90,21 @@ class TorchTrainee::Impl {
   }
 
   double measure_accuracy() {
-    if (stage_.is_pruning && options_.batch_norm_images > 0) {
-      learner_.reestimate_statistics(options_.batch_norm_images);
-    }
+    prepare_statistics();
     return learner_.measure_accuracy();
+  }
+
+  double measure_loss(std::int64_t images) {
+    prepare_statistics();
+    return learner_.measure_loss(images);
+  }
+
+  std::vector<MagnitudeCurve> magnitude_curves() const {
+    std::vector<MagnitudeCurve> curves;
+    for (const MaskedLayer& layer : masked_) {
+      curves.push_back(magnitude_curve(layer.weight, layer.vector));
+    }
+    return curves;
   }
 
   double train_batches(std::int64_t first, std::int64_t count) {
@@ -185,6 +196,13 @@ class TorchTrainee::Impl {
     for (MaskedLayer& layer : masked_) layer.set_mask(layer.block_mask);
   }
 
+  void rewind_weights(const Snapshot& snapshot) {
+    Tensors masks;
+    for (const MaskedLayer& layer : masked_) masks.push_back(layer.block_mask.clone());
+    restore(snapshot);
+    for (std::size_t i = 0; i < masked_.size(); ++i) masked_[i].set_mask(masks[i]);
+  }
+
   std::shared_ptr<const Snapshot> read_snapshot(const std::map<std::string, Tensor>& tensors,
                                                 const std::string& place) const {
     auto copy = std::make_shared<TorchSnapshot>();
@@ -208,6 +226,13 @@ class TorchTrainee::Impl {
   const std::vector<PrunableLayer>& layers() const { return layers_; }
 
  private:
+  // Statistics of training lag behind masks that have just changed.
+  void prepare_statistics() {
+    if (stage_.is_pruning && options_.batch_norm_images > 0) {
+      learner_.reestimate_statistics(options_.batch_norm_images);
+    }
+  }
+
   void find_layers() {
     const Graph& graph = learner_.network().graph();
     for (std::size_t i = 0; i < learner_.network().parameters().size(); ++i) {
@@ -320,6 +345,14 @@ double TorchTrainee::measure_accuracy() {
   return impl_->measure_accuracy();
 }
 
+double TorchTrainee::measure_loss(std::int64_t images) {
+  return impl_->measure_loss(images);
+}
+
+std::vector<MagnitudeCurve> TorchTrainee::magnitude_curves() {
+  return impl_->magnitude_curves();
+}
+
 std::vector<Migration> TorchTrainee::recompute_masks(std::span<const double> sparsities,
                                                      double alpha) {
   return impl_->recompute_masks(sparsities, alpha);
@@ -330,6 +363,9 @@ std::shared_ptr<const Snapshot> TorchTrainee::snapshot() {
 }
 void TorchTrainee::restore(const Snapshot& snapshot) {
   impl_->restore(snapshot);
+}
+void TorchTrainee::rewind_weights(const Snapshot& snapshot) {
+  impl_->rewind_weights(snapshot);
 }
 
 std::map<std::string, Tensor> TorchTrainee::write_snapshot(const Snapshot& snapshot) const {

@@ -72,9 +72,12 @@ class TorchTrainee : public Trainee {
   const std::vector<PrunableLayer>& layers() const override;
   double train_batches(std::int64_t first, std::int64_t count) override;
   double measure_accuracy() override;
+  double measure_loss(std::int64_t images) override;
+  std::vector<MagnitudeCurve> magnitude_curves() override;
   std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) override;
   std::shared_ptr<const Snapshot> snapshot() override;
   void restore(const Snapshot& snapshot) override;
+  void rewind_weights(const Snapshot& snapshot) override;
 
   // A snapshot as tensors in host memory, by names without a prefix, and back. read_snapshot throws
   // Error{bad_file} if a tensor is missing or does not fit; `place` begins the message.

@@ -20,7 +20,8 @@ std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vect
                       .blocks = (shape[0] + vector - 1) / vector * (weights / shape[0]),
                       .weights_per_block = std::min(vector, shape[0]),
                       .weights = weights,
-                      .macs_per_weight = macs / static_cast<double>(weights)});
+                      .macs_per_weight = macs / static_cast<double>(weights),
+                      .shape = shape});
   }
   return layers;
 }

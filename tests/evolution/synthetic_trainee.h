@@ -38,8 +38,11 @@ class SyntheticTrainee : public Trainee {
       : synthetic_(std::move(layers)) {
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
       const std::int64_t blocks = synthetic_[i].blocks;
-      layers_.push_back(
-          {"layer" + std::to_string(i), blocks, 1, blocks, synthetic_[i].macs_per_weight});
+      layers_.push_back({.name = "layer" + std::to_string(i),
+                         .blocks = blocks,
+                         .weights = blocks,
+                         .macs_per_weight = synthetic_[i].macs_per_weight,
+                         .shape = {blocks}});
     }
     state_.skill = skill;
     state_.sparsities.assign(synthetic_.size(), 0.0);
@@ -68,6 +71,29 @@ class SyntheticTrainee : public Trainee {
     return std::clamp(accuracy, 0.0, 1.0);
   }
 
+  double measure_loss(std::int64_t images) override {
+    judged.push_back(images);
+    return 1.0 - measure_accuracy();
+  }
+
+  // Blocks of layer i have magnitudes (i + 1) / (rank + 1).
+  std::vector<MagnitudeCurve> magnitude_curves() override {
+    std::vector<MagnitudeCurve> curves;
+    for (std::size_t i = 0; i < synthetic_.size(); ++i) {
+      MagnitudeCurve curve{.ranks = curve_ranks(synthetic_[i].blocks)};
+      double squares = 0.0;
+      for (std::int64_t rank = 0; rank < synthetic_[i].blocks; ++rank) {
+        const double magnitude = static_cast<double>(i + 1) / static_cast<double>(rank + 1);
+        squares += magnitude * magnitude;
+        if (rank != curve.ranks[curve.magnitudes.size()]) continue;
+        curve.magnitudes.push_back(magnitude);
+        curve.squares.push_back(squares);
+      }
+      curves.push_back(std::move(curve));
+    }
+    return curves;
+  }
+
   std::vector<Migration> recompute_masks(std::span<const double> sparsities,
                                          double alpha) override {
     ++recomputations;
@@ -94,15 +120,23 @@ class SyntheticTrainee : public Trainee {
     ++restorations;
   }
 
+  void rewind_weights(const Snapshot& snapshot) override {
+    state_.skill = dynamic_cast<const State&>(snapshot).skill;
+    noise_ = 0.0;
+    ++rewinds;
+  }
+
   const State& now() const { return state_; }
 
   std::function<void(std::int64_t first)> before_training;  // may throw
   std::vector<std::int64_t> firsts;                         // of all calls
+  std::vector<std::int64_t> judged;                         // images of all calls of measure_loss
   double noise = 0.0;                                       // of an accuracy after training
   bool diverges = false;
   int calls = 0;
   int recomputations = 0;
   int restorations = 0;
+  int rewinds = 0;
 
  private:
   std::vector<SyntheticLayer> synthetic_;

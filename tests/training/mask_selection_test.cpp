@@ -13,11 +13,11 @@ std::span<const float> floats(const torch::Tensor& tensor) {
 }
 
 TEST_CASE("importance of a worked example") {
-  const torch::Tensor weight = torch::tensor({{1.0f, -3.0f}, {0.0f, 4.0f}});      // mean 2
-  const torch::Tensor gradient = torch::tensor({{-1.0f, 0.0f}, {2.0f, 1.0f}});    // mean 1
-  const torch::Tensor wanted = torch::tensor({{0.625f, 1.125f}, {0.5f, 1.75f}});  // alpha 1/4
+  const torch::Tensor weight = torch::tensor({{1.0f, -3.0f}, {0.0f, 4.0f}});    // mean of kept 8/3
+  const torch::Tensor gradient = torch::tensor({{-1.0f, 0.0f}, {2.0f, 1.0f}});  // mean 1
+  const torch::Tensor wanted = torch::tensor({{0.53125f, 0.84375f}, {0.5f, 1.375f}});  // alpha 1/4
   CHECK(torch::allclose(block_importance(weight, gradient, 1, 0.25), wanted));
-  const torch::Tensor pairs = torch::tensor({{0.5625f, 1.4375f}});  // means over both channels
+  const torch::Tensor pairs = torch::tensor({{0.515625f, 1.109375f}});  // means over both channels
   CHECK(torch::allclose(block_importance(weight, gradient, 8, 0.25), pairs));
 }
 
@@ -31,7 +31,8 @@ TEST_CASE("importance and masks equal the plain loops over ragged shapes") {
       for (const double sparsity : {0.0, 0.3, 0.9, 0.999}) {
         CAPTURE(size.channels);
         CAPTURE(vector);
-        const torch::Tensor weight = torch::randn({size.channels, size.inputs});
+        const torch::Tensor weight = torch::randn({size.channels, size.inputs}) *
+                                     (torch::rand({size.channels, size.inputs}) > 0.4);
         const torch::Tensor gradient = torch::randn({size.channels, size.inputs});
         const BlockLayout layout{size.channels, size.inputs, vector};
         const auto wanted = block_importance(floats(weight), floats(gradient), layout, 0.3);
@@ -70,6 +71,22 @@ TEST_CASE("importance does not depend on strides, and a weight's mask keeps them
   const torch::Tensor mask = weight_mask(blocks, last, 4);
   CHECK(mask.strides() == last.strides());
   for (int k = 0; k < 6; ++k) CHECK(torch::equal(mask[k].to(torch::kByte), blocks[k / 4]));
+}
+
+TEST_CASE("a magnitude curve has the largest blocks first, and sums their squares") {
+  const torch::Tensor weight =
+      torch::tensor({{1.0f, -3.0f, 0.0f}, {2.0f, 4.0f, 5.0f}, {6.0f, 0.0f, 0.5f}});
+  const MagnitudeCurve single = magnitude_curve(weight, 1);
+  CHECK(single.ranks.size() == 9);
+  CHECK(single.magnitudes == std::vector<double>{6, 5, 4, 3, 2, 1, 0.5, 0, 0});
+  CHECK(single.squares[2] == 77.0);
+  CHECK(single.squares[8] == 91.25);
+  const MagnitudeCurve pairs = magnitude_curve(weight, 2);  // the last group has one channel
+  CHECK(pairs.magnitudes == std::vector<double>{6, 3.5, 2.5, 1.5, 0.5, 0});
+  const MagnitudeCurve large = magnitude_curve(torch::randn({100, 1000}), 1);
+  CHECK(large.ranks.back() == 99'999);
+  CHECK(large.magnitudes.size() == large.ranks.size());
+  CHECK(std::is_sorted(large.magnitudes.rbegin(), large.magnitudes.rend()));
 }
 
 TEST_CASE("a layer of zeros and gradients of zeros have importance 0") {

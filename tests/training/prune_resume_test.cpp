@@ -54,6 +54,48 @@ TEST_CASE("a run that is killed anywhere and resumed writes the same metrics") {
   }
 }
 
+// What a method does differently from the run of the cases above.
+struct Variant {
+  const char* name;
+  std::function<void(RunConfig&)> change;
+};
+const Variant kVariants[] = {
+    {"offspring",
+     [](RunConfig& config) {
+       config.evolution.offspring = 6;
+       config.evolution.judge_images = 100;
+       config.evolution.known_allocations = true;
+       config.stage.batch_norm_images = 64;
+     }},
+    {"magnitude", [](RunConfig& config) { config.method.method = Method::magnitude; }},
+    {"lottery",
+     [](RunConfig& config) {
+       config.method = {.method = Method::lottery, .allocation = Allocation::lamp, .rounds = 4};
+     }},
+};
+
+TEST_CASE("a run of any method that is killed or stopped and resumed writes the same metrics") {
+  for (const Variant& variant : kVariants) {
+    CAPTURE(variant.name);
+    const Bench bench(variant.change);
+    const PruneSummary summary = run_prune(bench.config("whole"), {.is_quiet = true});
+    CHECK(summary.target_met);
+    const std::vector<std::string> whole = bench.metrics("whole");
+    REQUIRE(whole.size() == 2 + 8);
+    for (const std::int64_t kill : {18, 31, 50}) {
+      CAPTURE(kill);
+      const std::string run = "kill" + std::to_string(kill);
+      bench.run_until_killed(run, kill);
+      bench.resume(run);
+      CHECK(bench.metrics(run) == whole);
+      CHECK((bench.pruned(run).tensors == bench.pruned("whole").tensors));
+    }
+    REQUIRE_FALSE(bench.run_until("stop", 37, FolderUse::fresh));
+    bench.resume("stop");
+    CHECK(bench.metrics("stop") == whole);
+  }
+}
+
 TEST_CASE("resuming a run that was killed behind its summary writes the report that is missing") {
   const Bench bench;
   run_prune(bench.config("run"), {.is_quiet = true});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -68,7 +69,8 @@ prune:
 // A folder with data and runs in it.
 class Bench {
  public:
-  Bench() {
+  // Every configuration is changed by `change`, if there is one.
+  explicit Bench(std::function<void(RunConfig&)> change = {}) : change_(std::move(change)) {
     write_idx(directory_.path(), "train", striped_images(320, 1));
     write_idx(directory_.path(), "t10k", striped_images(64, 2));
   }
@@ -77,6 +79,7 @@ class Bench {
     RunConfig result = parse_config(kConfig);
     result.data.path = directory_.path();
     result.output = folder(run);
+    if (change_) change_(result);
     return result;
   }
   std::string folder(const std::string& run) const { return directory_ / run; }
@@ -127,6 +130,7 @@ class Bench {
   }
 
  private:
+  std::function<void(RunConfig&)> change_;
   TemporaryDirectory directory_;
 };
 

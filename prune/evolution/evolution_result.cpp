@@ -1,0 +1,48 @@
+#include "prune/evolution/evolution_result.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "prune/evolution/ranking.h"
+#include "runtime/base/error.h"
+
+namespace winnow {
+namespace {
+
+std::string shortfall_of(const EvolutionConfig& config, const LayerBudget& budget,
+                         const EvolutionState& state, const EvolutionResult& result) {
+  std::ostringstream text;
+  text << "target_sparsity " << config.target_sparsity << " is not met: ";
+  if (budget.goal_density() > 1.0 - config.target_sparsity) {
+    text << "max_layer_sparsity, layer_limits and exclude allow at most " << result.goal;
+  } else if (state.iteration < config.iter_nr) {
+    text << config.iter_nr - state.iteration << " iterations are left";
+  } else {
+    text << "no forced iteration had a finite training loss";
+  }
+  text << "; reached " << result.best.sparsity();
+  return text.str();
+}
+
+}  // namespace
+
+EvolutionResult result_of(const EvolutionConfig& config, const LayerBudget& budget,
+                          const EvolutionState& state) {
+  if (state.pool.empty()) fail(ErrorCode::internal, "pruning: result before the first step");
+  const auto best = std::find_if(state.pool.begin(), state.pool.end(),
+                                 [&](const Solution& s) { return s.id == state.best_id; });
+  EvolutionResult result;
+  result.goal = 1.0 - budget.goal_density();
+  if (best != state.pool.end()) {
+    result.best = *best;
+  } else {
+    const Ranking ranking = {budget.goal_density(), config.lag_penalty, 0.0, 1.0};
+    result.best = state.pool[ranked(state.pool, ranking).front()];
+  }
+  result.target_met = result.best.density <= 1.0 - config.target_sparsity;
+  result.weight_sparsity = 1.0 - budget.weight_density(result.best.kept_weights);
+  if (!result.target_met) result.shortfall = shortfall_of(config, budget, state, result);
+  return result;
+}
+
+}  // namespace winnow

@@ -1,0 +1,24 @@
+// What a run of pruning came to.
+#pragma once
+
+#include <string>
+
+#include "prune/evolution/evolution_config.h"
+#include "prune/evolution/evolution_state.h"
+#include "prune/evolution/layer_budget.h"
+
+namespace winnow {
+
+struct EvolutionResult {
+  Solution best;            // the most accurate that meets the goal; else the best-ranked one
+  bool target_met = false;  // best.sparsity() >= target_sparsity
+  double goal = 0.0;        // target_sparsity, or what the layers' limits allow if that is less
+  double weight_sparsity = 0.0;  // of best, over the budgeted weights
+  std::string shortfall;         // why the target is not met; empty if it is
+};
+
+// Throws Error{internal} if `state` has no pool.
+EvolutionResult result_of(const EvolutionConfig& config, const LayerBudget& budget,
+                          const EvolutionState& state);
+
+}  // namespace winnow

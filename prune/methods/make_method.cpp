@@ -1,0 +1,45 @@
+#include "prune/methods/make_method.h"
+
+#include <utility>
+
+#include "prune/evolution/evolution.h"
+#include "prune/methods/lottery.h"
+#include "prune/methods/magnitude.h"
+#include "runtime/base/error.h"
+
+namespace winnow {
+namespace {
+
+class Evolutionary : public PruningMethod {
+ public:
+  Evolutionary(const EvolutionConfig& config, Trainee& trainee, EvolutionState state)
+      : evolution_(state.pool.empty() ? Evolution(config, trainee)
+                                      : Evolution(config, trainee, std::move(state))) {}
+
+  bool finished() const override { return evolution_.finished(); }
+  IterationRecord step() override { return evolution_.step(); }
+  const EvolutionState& state() const override { return evolution_.state(); }
+  EvolutionResult result() const override { return evolution_.result(); }
+
+ private:
+  Evolution evolution_;
+};
+
+}  // namespace
+
+std::unique_ptr<PruningMethod> make_method(const MethodConfig& method,
+                                           const EvolutionConfig& config, Trainee& trainee,
+                                           EvolutionState state) {
+  check_config(method, config);
+  switch (method.method) {
+    case Method::evolutionary:
+      return std::make_unique<Evolutionary>(config, trainee, std::move(state));
+    case Method::magnitude:
+      return std::make_unique<Magnitude>(method, config, trainee, std::move(state));
+    case Method::lottery:
+      return std::make_unique<Lottery>(method, config, trainee, std::move(state));
+  }
+  fail(ErrorCode::internal, "make_method: unknown method");
+}
+
+}  // namespace winnow

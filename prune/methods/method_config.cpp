@@ -1,0 +1,36 @@
+#include "prune/methods/method_config.h"
+
+#include "runtime/base/error.h"
+
+namespace winnow {
+
+std::string_view to_string(Method method) {
+  switch (method) {
+    case Method::evolutionary:
+      return "evolutionary";
+    case Method::magnitude:
+      return "magnitude";
+    case Method::lottery:
+      return "lottery";
+  }
+  return "";
+}
+
+std::int64_t schedules(const MethodConfig& config) {
+  return config.method == Method::lottery ? config.rounds : 1;
+}
+
+void check_config(const MethodConfig& config, const EvolutionConfig& evolution) {
+  if (config.method != Method::lottery) return;
+  if (config.rounds < 2 || evolution.iter_nr % config.rounds != 0) {
+    fail(ErrorCode::usage, "rounds: found ", config.rounds,
+         ", expected at least 2 and a divisor of iter_nr (", evolution.iter_nr, ")");
+  }
+  const std::int64_t round = evolution.iter_nr / config.rounds;
+  if (config.rewind_to < 0 || config.rewind_to > round) {
+    fail(ErrorCode::usage, "rewind_to: found ", config.rewind_to, ", expected 0 to ", round,
+         ", the iterations of a round");
+  }
+}
+
+}  // namespace winnow

@@ -1,0 +1,29 @@
+// A way to prune: a state machine over a Trainee, as a run sees it.
+#pragma once
+
+#include "prune/evolution/evolution_result.h"
+#include "prune/evolution/evolution_state.h"
+#include "prune/evolution/iteration_record.h"
+
+namespace winnow {
+
+class PruningMethod {
+ public:
+  virtual ~PruningMethod() = default;
+
+  virtual bool finished() const = 0;
+
+  // Runs one iteration of batch_nr batches. If the trainee throws, as with Error{interrupted}, the
+  // state is the one before the iteration: the next call repeats it, here or in an object made from
+  // state(). Throws Error{internal} when finished.
+  virtual IterationRecord step() = 0;
+
+  // All that a checkpoint needs. Methods with one network have it, its answer so far and what they
+  // go back to as solutions of a pool.
+  virtual const EvolutionState& state() const = 0;
+
+  // After at least one iteration; else throws Error{internal}.
+  virtual EvolutionResult result() const = 0;
+};
+
+}  // namespace winnow

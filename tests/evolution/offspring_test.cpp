@@ -1,0 +1,148 @@
+#include "prune/evolution/offspring.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "prune/evolution/evolution.h"
+#include "prune/evolution/operators.h"
+#include "tests/evolution/synthetic_trainee.h"
+
+namespace winnow {
+namespace {
+
+SyntheticTrainee three_layers() {
+  return SyntheticTrainee({{.blocks = 500}, {.blocks = 2000}, {.blocks = 1000}});
+}
+
+EvolutionConfig few_iterations() {
+  EvolutionConfig config;
+  config.iter_nr = 12;
+  config.batch_nr = 20;
+  config.pool_size = 3;
+  config.target_sparsity = 0.9;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("offspring are the plan, known allocations and mutations, none denser than the plan") {
+  SyntheticTrainee trainee = three_layers();
+  EvolutionConfig config = few_iterations();
+  config.offspring = 8;
+  config.known_allocations = true;
+  const LayerBudget budget(config, trainee.layers());
+  const std::vector<double> plan = {0.5, 0.8, 0.6};
+  const std::vector<std::int64_t> layers = {0, 2};
+  Random random(5);
+  const auto offspring =
+      make_offspring(plan, layers, config, budget, trainee.magnitude_curves(), random);
+  REQUIRE(offspring.size() == 8);
+  const Origin expected[] = {Origin::plan, Origin::uniform,  Origin::erk,      Origin::global,
+                             Origin::lamp, Origin::mutation, Origin::mutation, Origin::mutation};
+  const double density = budget.planned_density(plan);
+  for (std::size_t i = 0; i < offspring.size(); ++i) {
+    CHECK(offspring[i].origin == expected[i]);
+    CHECK(budget.planned_density(offspring[i].sparsities) <= density);
+    CHECK(budget.planned_density(offspring[i].sparsities) > density - 0.01);
+  }
+  CHECK(offspring[0].sparsities == plan);
+  CHECK(offspring[5].sparsities != offspring[6].sparsities);
+}
+
+TEST_CASE("fewer offspring leave out mutations, then allocations") {
+  SyntheticTrainee trainee = three_layers();
+  EvolutionConfig config = few_iterations();
+  config.offspring = 3;
+  config.known_allocations = true;
+  const LayerBudget budget(config, trainee.layers());
+  Random random(5);
+  const std::vector<double> plan = {0.5, 0.5, 0.5};
+  const auto offspring = make_offspring(plan, {}, config, budget, {}, random);
+  REQUIRE(offspring.size() == 3);
+  CHECK(offspring[2].origin == Origin::erk);
+}
+
+TEST_CASE("the least loss wins; what is not a number loses") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto of = [](std::vector<double> losses) {
+    std::vector<Offspring> offspring;
+    for (const double loss : losses) offspring.push_back({.loss = loss});
+    return offspring;
+  };
+  CHECK(least_loss(of({2, 1, 3})) == 1);
+  CHECK(least_loss(of({1, 1})) == 0);
+  CHECK(least_loss(of({nan, 5, 4})) == 2);
+  CHECK(least_loss(of({3, nan})) == 0);
+  CHECK(least_loss(of({nan, nan})) == 0);
+}
+
+TEST_CASE("an iteration trains the plan of least loss and says what it compared") {
+  // Only the middle layer minds being pruned: plans that spare it have the least loss.
+  SyntheticTrainee trainee({{.blocks = 1000, .cost = 0.0, .shock = 0.0},
+                            {.blocks = 1000, .tolerance = 0.1, .cost = 0.1, .shock = 0.05},
+                            {.blocks = 1000, .cost = 0.0, .shock = 0.0}},
+                           /*skill=*/0.9);
+  EvolutionConfig config = few_iterations();
+  config.offspring = 6;
+  config.judge_images = 77;
+  Evolution evolution(config, trainee);
+  int changed = 0;
+  while (!evolution.finished()) {
+    const IterationRecord record = evolution.step();
+    if (record.phase == Phase::tune && !record.forced) {
+      CHECK(record.offspring.empty());
+      continue;
+    }
+    REQUIRE(record.offspring.size() == 6);
+    CHECK(record.chosen == least_loss(record.offspring));
+    CHECK(record.sparsities == record.offspring[record.chosen].sparsities);
+    changed += record.chosen != 0 ? 1 : 0;
+  }
+  CHECK(changed > 2);
+  CHECK(trainee.judged.front() == 77);
+  const EvolutionResult result = evolution.result();
+  CHECK(result.target_met);
+  CHECK(result.best.sparsities[1] < result.best.sparsities[0]);
+}
+
+TEST_CASE("one plan is not compared with itself") {
+  SyntheticTrainee trainee = three_layers();
+  Evolution evolution(few_iterations(), trainee);
+  CHECK(evolution.step().offspring.empty());
+  CHECK(trainee.judged.empty());
+}
+
+TEST_CASE("a run that compares plans goes on after a checkpoint as if it had not stopped") {
+  EvolutionConfig config = few_iterations();
+  config.offspring = 5;
+  config.known_allocations = true;
+  SyntheticTrainee whole = three_layers(), parts = three_layers();
+  Evolution uninterrupted(config, whole);
+  while (!uninterrupted.finished()) uninterrupted.step();
+
+  Evolution first(config, parts);
+  for (int i = 0; i < 5; ++i) first.step();
+  SyntheticTrainee fresh = three_layers();
+  Evolution second(config, fresh, unflatten(flatten(first.state())));
+  while (!second.finished()) second.step();
+  CHECK(second.result().best.sparsities == uninterrupted.result().best.sparsities);
+  CHECK(second.state().random == uninterrupted.state().random);
+}
+
+TEST_CASE("with_density meets a density from both sides") {
+  SyntheticTrainee trainee = three_layers();
+  EvolutionConfig config = few_iterations();
+  config.exclude = {"layer0"};
+  const LayerBudget budget(config, trainee.layers());
+  for (const double density : {0.02, 0.1, 0.5, 0.97}) {
+    const std::vector<double> plan = {0.0, 0.7, 0.4};
+    const auto changed = with_density(plan, density, budget);
+    CHECK(budget.planned_density(changed) <= density);
+    CHECK(budget.planned_density(changed) > density - 0.002);
+    CHECK(changed[0] == 0.0);
+  }
+}
+
+}  // namespace winnow

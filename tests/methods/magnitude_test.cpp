@@ -1,0 +1,98 @@
+#include "prune/methods/magnitude.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/methods/run_method.h"
+#include "tests/throws.h"
+
+namespace winnow {
+namespace {
+
+const MethodConfig kUniform{.method = Method::magnitude, .allocation = Allocation::uniform};
+
+}  // namespace
+
+TEST_CASE("gradual magnitude pruning follows the cubic schedule, then only trains") {
+  SyntheticTrainee trainee = method_trainee();
+  EvolutionResult result;
+  const auto records = run_whole(kUniform, method_evolution(8), trainee, result);
+  REQUIRE(records.size() == 8);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CAPTURE(i);
+    const double left = std::pow(1.0 - static_cast<double>(i + 1) / 4.0, 3);
+    CHECK(records[i].sparsity == doctest::Approx(0.9 - 0.9 * left).epsilon(0.002));
+    CHECK(records[i].phase == Phase::rise);
+  }
+  for (std::size_t i = 4; i < 8; ++i) {
+    CHECK(records[i].sparsities == records[3].sparsities);
+    CHECK(records[i].phase == Phase::tune);
+  }
+  CHECK(trainee.recomputations == 5);  // once for the start
+  CHECK(trainee.firsts == std::vector<std::int64_t>{0, 50, 100, 150, 200, 250, 300, 350});
+  CHECK(result.target_met);
+  CHECK(result.best.accuracy == doctest::Approx(records.back().accuracy));
+}
+
+TEST_CASE("every allocation meets the target by gradual magnitude pruning") {
+  for (const Allocation allocation :
+       {Allocation::uniform, Allocation::erk, Allocation::global, Allocation::lamp}) {
+    SyntheticTrainee trainee = method_trainee();
+    EvolutionResult result;
+    run_whole({.method = Method::magnitude, .allocation = allocation}, method_evolution(6), trainee,
+              result);
+    CHECK(result.target_met);
+    CHECK(result.best.sparsity() < 0.905);
+  }
+}
+
+TEST_CASE("gradual magnitude pruning goes on from its state as if it had not stopped") {
+  const MethodConfig global{.method = Method::magnitude};
+  SyntheticTrainee whole = method_trainee(), pieces = method_trainee();
+  EvolutionResult of_whole, of_pieces;
+  const auto one = run_whole(global, method_evolution(10), whole, of_whole);
+  const auto two = run_in_pieces(global, method_evolution(10), pieces, of_pieces);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    CHECK(one[i].accuracy == two[i].accuracy);
+    CHECK(one[i].sparsities == two[i].sparsities);
+  }
+  CHECK(of_whole.best.id == of_pieces.best.id);
+}
+
+TEST_CASE("the answer is the most accurate network of the target's sparsity, not the last one") {
+  SyntheticTrainee trainee = method_trainee();
+  trainee.noise = 0.3;
+  EvolutionResult result;
+  const auto records = run_whole(kUniform, method_evolution(20), trainee, result);
+  double best = 0.0;
+  for (const IterationRecord& record : records) {
+    if (record.sparsity >= 0.9) best = std::max(best, record.accuracy);
+  }
+  CHECK(result.best.accuracy == best);
+}
+
+TEST_CASE("a loss that is no number leaves the network as it was") {
+  SyntheticTrainee trainee = method_trainee();
+  const auto run = make_method(kUniform, method_evolution(4), trainee);
+  run->step();
+  const std::int64_t newest = run->state().pool.back().id;
+  trainee.diverges = true;
+  const IterationRecord record = run->step();
+  CHECK_FALSE(record.accepted);
+  CHECK(record.action == Action::rewound);
+  CHECK(run->state().pool.back().id == newest);
+}
+
+TEST_CASE("an interruption leaves the state of before the iteration") {
+  SyntheticTrainee trainee = method_trainee();
+  const auto run = make_method(kUniform, method_evolution(4), trainee);
+  run->step();
+  trainee.before_training = [](std::int64_t) { fail(ErrorCode::interrupted, "stop"); };
+  CHECK(error_of([&] { run->step(); }) == ErrorCode::interrupted);
+  CHECK(run->state().iteration == 1);
+  trainee.before_training = {};
+  CHECK(run->step().iteration == 1);
+}
+
+}  // namespace winnow
