@@ -4,48 +4,13 @@
 #include <map>
 #include <optional>
 
+#include "export/channel_cuts.h"
 #include "export/channel_paths.h"
-#include "export/tensor_slices.h"
+#include "export/coupled_channels.h"
 #include "runtime/model/weight_parts.h"
 
 namespace winnow {
 namespace {
-
-// A conv or linear weight as a [outputs, inputs, taps] block of floats.
-struct Block {
-  std::vector<float> values;
-  std::int64_t outputs = 0, inputs = 0, taps = 1;
-
-  Block(const Model& model, const Node& node) {
-    const Tensor weight = weight_of(model, node.name);
-    const auto all = weight.values<float>();
-    values.assign(all.begin(), all.end());
-    outputs = weight.shape()[0];
-    inputs = weight.shape()[1];
-    taps = weight.count() / (outputs * inputs);
-  }
-
-  // Sum of the weights that output k multiplies inputs first .. first + count - 1 with.
-  double sum(std::int64_t k, std::int64_t first, std::int64_t count) const {
-    double total = 0;
-    for_each(k, first, count, [&](float w) { total += static_cast<double>(w); });
-    return total;
-  }
-
-  bool is_zero(std::int64_t k, std::int64_t first, std::int64_t count) const {
-    bool zero = true;
-    for_each(k, first, count, [&](float w) { zero = zero && w == 0; });
-    return zero;
-  }
-
- private:
-  template <typename Visit>
-  void for_each(std::int64_t k, std::int64_t first, std::int64_t count, Visit visit) const {
-    const auto begin = static_cast<std::size_t>((k * inputs + first) * taps);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count * taps); ++i)
-      visit(values[begin + i]);
-  }
-};
 
 bool is_candidate(const Node& node) {
   const auto* conv = std::get_if<Conv>(&node.op);
@@ -57,17 +22,12 @@ bool pads(const Node& node) {
   return conv && (conv->padding[0] > 0 || conv->padding[1] > 0);
 }
 
-double bias_of(const Model& model, const Node& node, std::int64_t k) {
-  const auto bias = model.tensors.find(bias_name(node));
-  if (bias == model.tensors.end()) return 0;
-  return bias->second.values<float>()[static_cast<std::size_t>(k)];
-}
-
 // Constant of channel k at the end of `path`; nothing if it is not constant there.
-std::optional<double> constant_at_end(const Model& model, const Block& block, const Node& producer,
-                                      std::int64_t k, const ChannelPath& path) {
+std::optional<double> constant_at_end(const Model& model, const WeightBlock& block,
+                                      const Node& producer, std::int64_t k,
+                                      const ChannelPath& path) {
   if (!block.is_zero(k, 0, block.inputs)) return std::nullopt;
-  std::optional<double> constant = bias_of(model, producer, k);
+  std::optional<double> constant = bias_at(model, producer, k);
   for (const std::size_t passed : path.passed) {
     if (constant) constant = constant_behind(model.graph.nodes[passed], *constant);
   }
@@ -93,8 +53,8 @@ class Removal {
 
   void apply() {
     for (const ChannelPath& path : paths_) fold_constants(path);
-    for (const auto& [consumer, block] : readers_) cut_inputs(consumer, block);
-    cut_outputs();
+    for (const auto& [consumer, block] : readers_) cut_inputs_of(consumer, block);
+    cut_outputs(model_, producer_, removed_);
   }
 
  private:
@@ -110,7 +70,7 @@ class Removal {
   }
 
   bool is_unread(std::int64_t k, const ChannelPath& path) const {
-    const Block& reader = readers_.at(path.consumer);
+    const WeightBlock& reader = readers_.at(path.consumer);
     for (std::int64_t o = 0; o < reader.outputs; ++o) {
       if (!reader.is_zero(o, path.offset + k * path.width, path.width)) return false;
     }
@@ -135,7 +95,7 @@ class Removal {
 
   void fold_constants(const ChannelPath& path) {
     Node& consumer = model_.graph.nodes[path.consumer];
-    const Block& reader = readers_.at(path.consumer);
+    const WeightBlock& reader = readers_.at(path.consumer);
     std::vector<double> shift(static_cast<std::size_t>(reader.outputs), 0.0);
     for (std::int64_t k = 0; k < block_.outputs; ++k) {
       if (!removed_[index(k)]) continue;
@@ -165,7 +125,7 @@ class Removal {
     if (auto* linear = std::get_if<Linear>(&consumer.op)) linear->has_bias = true;
   }
 
-  void cut_inputs(std::size_t consumer, const Block& block) {
+  void cut_inputs_of(std::size_t consumer, const WeightBlock& block) {
     std::vector<bool> gone(static_cast<std::size_t>(block.inputs), false);
     for (const ChannelPath& path : paths_) {
       if (path.consumer != consumer) continue;
@@ -175,44 +135,14 @@ class Removal {
         }
       }
     }
-    Node& target = model_.graph.nodes[consumer];
-    for (const char* part : {"", ".codes", ".mask"}) {
-      const auto tensor = model_.tensors.find(weight_name(target) + part);
-      if (tensor != model_.tensors.end()) tensor->second = without_slices(tensor->second, 1, gone);
-    }
-    const std::int64_t left = std::count(gone.begin(), gone.end(), false);
-    if (auto* conv = std::get_if<Conv>(&target.op)) conv->in_channels = left;
-    if (auto* linear = std::get_if<Linear>(&target.op)) linear->in_features = left;
-  }
-
-  void cut_outputs() {
-    const std::string weight = weight_name(node());
-    for (const std::string& name :
-         {weight, weight + ".codes", weight + ".channel_scale", bias_name(node())}) {
-      const auto tensor = model_.tensors.find(name);
-      if (tensor != model_.tensors.end()) {
-        tensor->second = without_slices(tensor->second, 0, removed_);
-      }
-    }
-    const auto mask = model_.tensors.find(weight + ".mask");
-    if (mask != model_.tensors.end()) {
-      const auto group = static_cast<std::size_t>(model_.mask_vector.at(node().name));
-      std::vector<bool> rows;
-      for (std::size_t first = 0; first < removed_.size(); first += group) {
-        rows.push_back(removed_[first]);
-      }
-      mask->second = without_slices(mask->second, 0, rows);
-    }
-    const std::int64_t left = block_.outputs - count();
-    if (auto* conv = std::get_if<Conv>(&node().op)) conv->out_channels = left;
-    if (auto* linear = std::get_if<Linear>(&node().op)) linear->out_features = left;
+    cut_inputs(model_, consumer, gone);
   }
 
   Model& model_;
   std::size_t producer_;
   std::vector<ChannelPath> paths_;
-  Block block_;
-  std::map<std::size_t, Block> readers_;
+  WeightBlock block_;
+  std::map<std::size_t, WeightBlock> readers_;
   std::vector<bool> removed_;
 };
 
@@ -242,9 +172,11 @@ std::vector<RemovedChannels> remove_dead_channels(Model& model) {
     for (std::size_t i = 0; i < model.graph.nodes.size(); ++i) {
       has_changed = remove_from(model, i, tally) || has_changed;
     }
+    has_changed = remove_coupled_channels(model, tally) || has_changed;
   }
   std::vector<RemovedChannels> removed;
   for (auto& [node, counts] : tally) {
+    if (counts.outputs == 0 && counts.inputs == 0) continue;
     counts.layer = model.graph.nodes[node].name;
     removed.push_back(counts);
   }

@@ -7,6 +7,7 @@
 #include "quantize/quantize_model.h"
 #include "runtime/model/model_file.h"
 #include "runtime/model/weight_parts.h"
+#include "runtime/model/zero_masks.h"
 #include "tests/model/graphs.h"
 #include "tests/quantize/random_networks.h"
 
@@ -112,6 +113,78 @@ TEST_CASE("removal never changes the function, whatever dies") {
     }
   }
   CHECK(removed > 400);
+}
+
+// Channels of several layers that meet, which go together.
+Graph coupled_graph() {
+  Conv depthwise = conv(8, 8, 3, 1);
+  depthwise.groups = 8;
+  return graph_of({3, 8, 8}, {{"stem", conv(3, 8, 3, 1), {"input"}},
+                              {"relu0", Relu{}, {"stem"}},
+                              {"a", conv(8, 6, 3, 1), {"relu0"}},
+                              {"ra", Relu{}, {"a"}},
+                              {"b", conv(6, 8, 3, 1), {"ra"}},
+                              {"sum", Add{}, {"b", "relu0"}},
+                              {"deep", depthwise, {"sum"}},
+                              {"rd", Relu{}, {"deep"}},
+                              {"both", Concat{}, {"sum", "rd"}},
+                              {"norm", BatchNorm{16}, {"both"}},  // no neighbour takes it in
+                              {"rn", Relu{}, {"norm"}},
+                              {"c", conv(16, 5, 3, 1), {"rn"}},
+                              {"pool", GlobalPool{}, {"c"}},
+                              {"fc", Linear{5, 4, true}, {"pool"}}});
+}
+
+void clear_channel(Model& model, const std::string& node, std::size_t channel) {
+  for (const char* part : {".weight", ".bias"}) {
+    Tensor& tensor = model.tensors.at(node + part);
+    const std::size_t inner =
+        tensor.values<float>().size() / static_cast<std::size_t>(tensor.shape()[0]);
+    std::fill_n(tensor.values<float>().begin() + static_cast<std::ptrdiff_t>(channel * inner),
+                inner, 0.0f);
+  }
+}
+
+TEST_CASE("channels that meet in an add go from all layers, with norms and depthwise filters") {
+  Model model = random_network(coupled_graph(), 51);
+  for (const std::size_t channel : {1, 4, 6}) {
+    for (const char* layer : {"stem", "b", "deep", "norm"}) clear_channel(model, layer, channel);
+    clear_channel(model, "norm", 8 + channel);
+  }
+  clear_channel(model, "stem", 0);  // b's is alive
+  const ExportedModel exported = exported_equal(model);
+  const Graph& graph = exported.model.graph;
+  const auto conv_of = [&](const char* name) {
+    return std::get<Conv>(graph.nodes[node_index(graph, name)].op);
+  };
+  CHECK(conv_of("stem").out_channels == 5);
+  CHECK(conv_of("a").in_channels == 5);
+  CHECK(conv_of("b").out_channels == 5);
+  CHECK(conv_of("deep").groups == 5);
+  CHECK(conv_of("norm").groups == 10);
+  CHECK(conv_of("c").in_channels == 10);
+}
+
+TEST_CASE("a coupled channel that a norm makes a constant stays") {
+  Model model = random_network(coupled_graph(), 52);
+  for (const char* layer : {"stem", "b", "deep"}) clear_channel(model, layer, 3);
+  const ExportedModel exported = exported_equal(model);
+  CHECK(exported.removed.empty());
+}
+
+TEST_CASE("coupled channels in vectors go in whole groups") {
+  Graph graph = graph_of({3, 8, 8}, {{"stem", conv(3, 24, 3, 1), {"input"}},
+                                     {"b", conv(24, 24, 3, 1), {"stem"}},
+                                     {"sum", Add{}, {"b", "stem"}},
+                                     {"c", conv(24, 5, 3, 1), {"sum"}}});
+  Model model = random_network(graph, 53);
+  for (const char* layer : {"stem", "b"}) {
+    for (std::size_t channel = 0; channel < 12; ++channel) clear_channel(model, layer, channel);
+  }
+  mask_zeros(model, 8);
+  const ExportedModel exported = exported_equal(model);
+  CHECK(std::get<Conv>(exported.model.graph.nodes[1].op).out_channels == 16);
+  CHECK(exported.removed.front() == RemovedChannels{"stem", 8, 0});
 }
 
 TEST_CASE("a network with nothing alive in a layer still exports") {
