@@ -54,10 +54,12 @@ std::string table_of(const Scan& scan) {
 std::string json_of(const Scan& scan) {
   Json layers = Json::array();
   for (std::size_t i = 0; i < scan.layers.size(); ++i) {
-    layers.push_back({{"name", scan.layers[i].name},
-                      {"weights", scan.layers[i].weights},
-                      {"initial_sparsity", scan.layers[i].initial_sparsity},
-                      {"accuracies", scan.measured.accuracies[i]}});
+    Json layer = {{"name", scan.layers[i].name}};
+    if (!scan.layers[i].members.empty()) layer["members"] = scan.layers[i].members;
+    layer["weights"] = scan.layers[i].weights;
+    layer["initial_sparsity"] = scan.layers[i].initial_sparsity;
+    layer["accuracies"] = scan.measured.accuracies[i];
+    layers.push_back(std::move(layer));
   }
   const Json json = {{"command", "prune"},
                      {"version", version_text()},

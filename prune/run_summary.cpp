@@ -58,8 +58,7 @@ std::string summary_json(const SummaryParts& parts) {
   json["target_met"] = parts.summary.target_met;
   if (!parts.summary.shortfall.empty()) json["shortfall"] = parts.summary.shortfall;
   json["method"] = to_string(config.method.method);
-  json["granularity"] =
-      config.stage.vector == 1 ? "element" : "vector" + std::to_string(config.stage.vector);
+  json["granularity"] = granularity_name(config.stage.vector);
   json["layers"] = layers_json(parts.model);
   json["seconds"] = {{"dense", parts.dense_seconds}, {"prune", parts.prune_seconds}};
   return json.dump(2);

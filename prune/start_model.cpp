@@ -6,7 +6,9 @@
 
 #include "prune/prune_program.h"
 #include "prune/run_checks.h"
+#include "prune/training/channel_units.h"
 #include "prune/training/device_name.h"
+#include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/safetensors.h"
@@ -18,10 +20,6 @@ namespace {
 
 constexpr char kWeightsKey[] = "model.weights";
 constexpr char kMasksKey[] = "prune.masks";
-
-std::string granularity(std::int64_t vector) {
-  return vector == 1 ? "element" : "vector" + std::to_string(vector);
-}
 
 // Floats in place of codes.
 void take_values(Model& model) {
@@ -43,17 +41,41 @@ void drop_masks(Model& model) {
   model.mask_vector.clear();
 }
 
+void require_channel_masks(const RunConfig& config, const Model& model) {
+  try {
+    masked_channels(channel_units(model.graph), model);
+  } catch (const Error& error) {
+    fail(error.code(), config.place(kMasksKey), kMasksKey, ": ", error.what(),
+         "; from-zeros makes masks that fit");
+  }
+}
+
 void require_masks(const RunConfig& config, const Model& model) {
   if (model.mask_vector.empty()) {
     fail(ErrorCode::usage, config.place(kMasksKey), kMasksKey, ": ",
          in_quotes(config.model.weights), " has no masks; from-zeros makes them of its zeros");
   }
+  if (config.stage.vector == kWholeChannels) {
+    require_channel_masks(config, model);
+    return;
+  }
   for (const auto& [node, vector] : model.mask_vector) {
     if (vector == config.stage.vector) continue;
     fail(ErrorCode::usage, config.place(kMasksKey), kMasksKey, ": the mask of layer ",
-         in_quotes(node), " has granularity ", granularity(vector), ", 'prune.granularity' is ",
-         granularity(config.stage.vector), "; from-zeros makes masks that fit");
+         in_quotes(node), " has granularity ", granularity_name(vector),
+         ", 'prune.granularity' is ", granularity_name(config.stage.vector),
+         "; from-zeros makes masks that fit");
   }
+}
+
+void mask_zeros_of(Model& model, std::int64_t vector) {
+  if (vector != kWholeChannels) {
+    mask_zeros(model, static_cast<int>(vector));
+    return;
+  }
+  drop_masks(model);
+  const ChannelUnits units = channel_units(model.graph);
+  set_channel_masks(units, zero_channels(units, model), model);
 }
 
 // The first difference, for people; empty if there is none. Graphs may have other names.
@@ -84,7 +106,7 @@ std::optional<Model> read_given_model(const RunConfig& config) {
       drop_masks(model);
       break;
     case Masks::from_zeros:
-      mask_zeros(model, static_cast<int>(config.stage.vector));
+      mask_zeros_of(model, config.stage.vector);
       break;
     case Masks::file:
       require_masks(config, model);

@@ -72,6 +72,12 @@ void check_start(const RunConfig& config) {
         "'prune.reestimate_batch_norm': found 1, expected 0 or at least 2 images: one has no "
         "variance");
   }
+  if (stage.row_balance && granularity_name(stage.vector) == "channel") {
+    refuse_key(
+        config, "prune.row_balance",
+        "'prune.row_balance' balances what is kept within rows; 'prune.granularity: channel' "
+        "keeps or drops whole rows");
+  }
   if (stage.masks == Masks::none) return;
   if (stage.start != Start::weights) {
     refuse_key(config, "prune.masks",

@@ -30,11 +30,15 @@ struct ModelConfig {
 enum class Start { scratch, dense, weights };  // what the evolution begins with
 enum class Masks { none, from_zeros, file };   // what is pruned of `model.weights` at the start
 
+// The granularity as `prune.granularity` has it: "element", "vector8", "channel".
+std::string granularity_name(std::int64_t vector);
+
 // `prune:` without the keys of methods.
 struct PruneStage {
   Start start = Start::scratch;
   Masks masks = Masks::none;
-  std::int64_t vector = 1;             // granularity: 1 element, else 8, 16 or 32 output channels
+  // Granularity: 1 element, 8, 16 or 32 output channels, 0 (kWholeChannels) whole ones.
+  std::int64_t vector = 1;
   bool row_balance = false;            // all output channels of a layer keep equally many
   RateSchedule rate = {.rate = 0.05};  // times in iterations
   // Training images that batch norm's statistics are taken from anew before each measurement of the

@@ -29,7 +29,7 @@ constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"erk", Allocation::erk},
                                               {"lamp", Allocation::lamp}};
 constexpr Named<std::int64_t> kGranularities[] = {
-    {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}};
+    {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}, {"channel", 0}};
 
 void visit_data(DataConfig& data, Fields& fields) {
   static const std::vector<std::string> formats = {"cifar10", "cifar100", "idx", "folder"};
@@ -167,6 +167,13 @@ void visit_augment(AugmentConfig& augment, Fields& fields) {
 }
 
 }  // namespace
+
+std::string granularity_name(std::int64_t vector) {
+  for (const auto& [name, value] : kGranularities) {
+    if (value == vector) return name;
+  }
+  return "";
+}
 
 void visit_run_config(RunConfig& config, Fields& fields) {
   fields.file_name("name", config.name);

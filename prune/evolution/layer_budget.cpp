@@ -68,21 +68,35 @@ std::vector<LayerRange> ranges_of(const EvolutionConfig& config,
   return ranges;
 }
 
+// The sum of layer i's costs; every block of it has as many weights as the others.
+double paired(std::size_t i, const std::vector<PrunableLayer>& layers,
+              std::span<const std::int64_t> kept, double ChannelCost::*kind) {
+  const auto blocks = [&](std::size_t layer) {
+    return static_cast<double>(kept[layer] / layers[layer].weights_per_block);
+  };
+  double sum = 0.0;
+  for (const ChannelCost& cost : layers[i].costs) {
+    const double others = cost.other == ChannelCost::kNone ? 1.0 : blocks(cost.other);
+    sum += cost.*kind * blocks(i) * others;
+  }
+  return sum;
+}
+
 }  // namespace
 
 LayerBudget::LayerBudget(const EvolutionConfig& config, const std::vector<PrunableLayer>& layers)
-    : layers_(layers), ranges_(ranges_of(config, layers)) {
+    : layers_(layers), ranges_(ranges_of(config, layers)), by_macs_(config.budget == Budget::macs) {
   std::vector<double> most;
+  std::vector<std::int64_t> all;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     check_layer(layers_[i]);
-    const bool by_macs = config.budget == Budget::macs;
-    cost_per_weight_.push_back(ranges_[i].excluded ? 0.0
-                               : by_macs           ? layers_[i].macs_per_weight
-                                                   : 1.0);
-    const auto weights = static_cast<double>(layers_[i].weights);
-    total_cost_ += cost_per_weight_[i] * weights;
-    total_weights_ += ranges_[i].excluded ? 0.0 : weights;
+    cost_per_weight_.push_back(by_macs_ ? layers_[i].macs_per_weight : 1.0);
     most.push_back(ranges_[i].max);
+    all.push_back(layers_[i].weights);
+  }
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    total_cost_ += cost_of(i, all);
+    total_weights_ += weights_of(i, all);
   }
   if (!(total_cost_ > 0.0)) {
     fail(ErrorCode::usage, "exclude: no prunable layer is left, expected at least one");
@@ -91,35 +105,49 @@ LayerBudget::LayerBudget(const EvolutionConfig& config, const std::vector<Prunab
   goal_density_ = std::max(reachable_density_, 1.0 - config.target_sparsity);
 }
 
+double LayerBudget::weights_of(std::size_t i, std::span<const std::int64_t> kept) const {
+  if (ranges_[i].excluded) return 0.0;
+  if (layers_[i].costs.empty()) return static_cast<double>(kept[i]);
+  return paired(i, layers_, kept, &ChannelCost::weights);
+}
+
+double LayerBudget::cost_of(std::size_t i, std::span<const std::int64_t> kept) const {
+  if (ranges_[i].excluded) return 0.0;
+  if (layers_[i].costs.empty()) return cost_per_weight_[i] * static_cast<double>(kept[i]);
+  return paired(i, layers_, kept, by_macs_ ? &ChannelCost::macs : &ChannelCost::weights);
+}
+
 double LayerBudget::density(std::span<const std::int64_t> kept_weights) const {
   double kept = 0.0;
-  for (std::size_t i = 0; i < size(); ++i) {
-    kept += cost_per_weight_[i] * static_cast<double>(kept_weights[i]);
-  }
+  for (std::size_t i = 0; i < size(); ++i) kept += cost_of(i, kept_weights);
   return kept / total_cost_;
 }
 
 double LayerBudget::weight_density(std::span<const std::int64_t> kept_weights) const {
   double kept = 0.0;
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (!ranges_[i].excluded) kept += static_cast<double>(kept_weights[i]);
-  }
+  for (std::size_t i = 0; i < size(); ++i) kept += weights_of(i, kept_weights);
   return kept / total_weights_;
 }
 
+std::vector<std::int64_t> LayerBudget::most_kept(std::span<const double> sparsities) const {
+  std::vector<std::int64_t> most;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const PrunableLayer& layer = layers_[i];
+    const std::int64_t kept = kept_blocks(layer.blocks, sparsities[i]);
+    most.push_back(kept > layer.weights / layer.weights_per_block ? layer.weights
+                                                                  : kept * layer.weights_per_block);
+  }
+  return most;
+}
+
 double LayerBudget::kept_cost(std::size_t i, double sparsity) const {
-  const PrunableLayer& layer = layers_[i];
-  const std::int64_t kept = kept_blocks(layer.blocks, sparsity);
-  const std::int64_t most = kept > layer.weights / layer.weights_per_block
-                                ? layer.weights
-                                : kept * layer.weights_per_block;
-  return cost_per_weight_[i] * static_cast<double>(most);
+  std::vector<double> sparsities(size(), 0.0);
+  sparsities[i] = sparsity;
+  return cost_of(i, most_kept(sparsities));
 }
 
 double LayerBudget::planned_density(std::span<const double> sparsities) const {
-  double kept = 0.0;
-  for (std::size_t i = 0; i < size(); ++i) kept += kept_cost(i, sparsities[i]);
-  return kept / total_cost_;
+  return density(most_kept(sparsities));
 }
 
 }  // namespace winnow

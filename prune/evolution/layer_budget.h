@@ -18,6 +18,10 @@ struct LayerRange {
 };
 
 // The cost of a weight is 1 or its multiply-accumulates. Excluded layers cost nothing.
+//
+// With channel masks a weight is there while both its output and its input channel are: with k_i
+// kept channels of layer i the cost is the sum of c_i k_i + c_ij k_i k_j over ChannelCost. So a
+// channel counts with its filters in all layers that share it and with what reads it, once.
 class LayerBudget {
  public:
   // Throws Error{usage} if a name is unknown or given twice, a pattern (layer_names.h) matches no
@@ -29,7 +33,8 @@ class LayerBudget {
   const PrunableLayer& layer(std::size_t i) const { return layers_[i]; }
   const LayerRange& range(std::size_t i) const { return ranges_[i]; }
 
-  // Share of the budget kept when masks keep these weights, [layers].
+  // Share of the budget kept when masks keep these weights, [layers]; channel masks: these weights
+  // of filters, whatever is kept of their inputs.
   double density(std::span<const std::int64_t> kept_weights) const;
 
   // The same of weights alone, whatever the budget counts.
@@ -38,7 +43,8 @@ class LayerBudget {
   // Upper bound of density() for masks of these sparsities: every kept block counts in full.
   double planned_density(std::span<const double> sparsities) const;
 
-  // Cost of what layer i keeps at most at this sparsity.
+  // Cost of what layer i keeps at most at this sparsity; with channel masks that of its costs, all
+  // other layers whole.
   double kept_cost(std::size_t i, double sparsity) const;
 
   // The least density that planned_density() can reach within the ranges, or the target's if that
@@ -47,8 +53,14 @@ class LayerBudget {
   double reachable_density() const { return reachable_density_; }
 
  private:
+  // Weights, or what they cost, of layer i while `kept` weights are there.
+  double weights_of(std::size_t i, std::span<const std::int64_t> kept) const;
+  double cost_of(std::size_t i, std::span<const std::int64_t> kept) const;
+  std::vector<std::int64_t> most_kept(std::span<const double> sparsities) const;
+
   std::vector<PrunableLayer> layers_;
   std::vector<LayerRange> ranges_;
+  bool by_macs_ = false;
   std::vector<double> cost_per_weight_;
   double total_cost_ = 0.0;
   double total_weights_ = 0.0;

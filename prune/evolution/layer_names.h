@@ -16,8 +16,8 @@ bool is_layer_pattern(const std::string& text);
 // Throws Error{usage} if `text` is a pattern whose expression is none; `key` begins the message.
 void check_layer_pattern(const char* key, const std::string& text);
 
-// Indices of the layers that `text` names, at least one, in order. Throws Error{usage} with near
-// names if there is none; `key` begins the message.
+// Indices of the layers that `text` names, or has a member of, at least one, in order. Throws
+// Error{usage} with near names if there is none; `key` begins the message.
 std::vector<std::size_t> layers_named(const std::string& text, const char* key,
                                       const std::vector<PrunableLayer>& layers);
 

@@ -12,8 +12,20 @@
 
 namespace winnow {
 
+// Weights that go when a whole channel goes, of the layers that compute it and of those that read
+// it.
+struct ChannelCost {
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::size_t other = kNone;  // index of the other layer of a pair
+  double weights = 0.0;  // there for each pair of a block of this layer and one of the other, or
+                         // for each block of this layer if there is no other
+  double macs = 0.0;     // multiply-accumulates per sample of these weights
+};
+
 // A layer whose weights are pruned. One block is what a mask bit keeps or drops: one weight
-// (element masks) or `vector` weights of neighbouring output channels (vector masks).
+// (element masks), `vector` weights of neighbouring output channels (vector masks), or an output
+// channel with all of its weights, in all layers that share it (channel masks: the "layer" then is
+// all of `members`, and weights are those of its filters).
 struct PrunableLayer {
   std::string name;
   std::int64_t blocks = 0;
@@ -22,6 +34,8 @@ struct PrunableLayer {
   double macs_per_weight = 1.0;        // multiply-accumulates per sample that a kept weight costs
   double initial_sparsity = 0.0;       // share of the blocks that masks given at the start drop
   std::vector<std::int64_t> shape = {};  // of the weight: [K, C, ...]; only erk (allocation.h) asks
+  std::vector<std::string> members = {};  // channel masks: the layers whose channels go together
+  std::vector<ChannelCost> costs = {};    // channel masks: every pair once; else none
 };
 
 // Blocks of one layer that changed sides when its mask was recomputed.

@@ -7,12 +7,9 @@
 
 #include "prune/training/device.h"
 #include "prune/training/learner.h"
-#include "prune/training/mask_selection.h"
-#include "prune/training/masked_layer.h"
+#include "prune/training/pruning_masks.h"
 #include "prune/training/tensor_bridge.h"
-#include "prune/training/trainability.h"
 #include "runtime/base/error.h"
-#include "runtime/model/weight_parts.h"
 
 namespace winnow {
 namespace {
@@ -41,15 +38,7 @@ class TorchTrainee::Impl {
       : options_(options),
         device_(prepare(options)),
         learner_(model, data, device_, options.train, options.augment, options.seed) {
-    layers_ = prunable_layers(model, options_.vector);
-    find_layers();
-    for (const MaskedLayer& layer : masked_) {
-      weights_.push_back(layer.weight);
-      momenta_.push_back(layer.momentum);
-      masks_.push_back(layer.mask);
-      gradient_sums_.push_back(layer.gradient_sum);
-    }
-    load_masks(model);
+    masks_ = make_masks(model, learner_, options_.vector, options_.row_balance);
   }
 
   void begin(const Stage& stage) { stage_ = stage; }
@@ -57,25 +46,18 @@ class TorchTrainee::Impl {
   void load(const Model& model) {
     learner_.network().load(model);
     reset_momentum();
-    load_masks(model);
+    masks_->load(model);
   }
 
   void reset_momentum() {
     const torch::NoGradGuard no_grad;
     for (const torch::Tensor& momentum : learner_.sgd().momenta()) momentum.zero_();
-    for (const torch::Tensor& sum : gradient_sums_) sum.zero_();
+    masks_->clear_gradients();
   }
 
   void store(Model& model) const {
     learner_.network().store(model);
-    for (const MaskedLayer& layer : masked_) {
-      const std::string name = layer.node + ".weight.mask";
-      model.tensors.erase(name);
-      model.mask_vector.erase(layer.node);
-      if (layer.block_mask.all().item<bool>()) continue;
-      model.tensors[name] = to_host(layer.block_mask);
-      model.mask_vector[layer.node] = static_cast<int>(layer.vector);
-    }
+    masks_->store(model);
   }
 
   void train_on(std::int64_t first, std::int64_t count, double& loss_sum) {
@@ -99,13 +81,7 @@ class TorchTrainee::Impl {
     return learner_.measure_loss(images);
   }
 
-  std::vector<MagnitudeCurve> magnitude_curves() const {
-    std::vector<MagnitudeCurve> curves;
-    for (const MaskedLayer& layer : masked_) {
-      curves.push_back(magnitude_curve(layer.weight, layer.vector));
-    }
-    return curves;
-  }
+  std::vector<MagnitudeCurve> magnitude_curves() const { return masks_->magnitude_curves(); }
 
   double train_batches(std::int64_t first, std::int64_t count) {
     double sum = 0.0;
@@ -116,13 +92,12 @@ class TorchTrainee::Impl {
   void train(std::int64_t first, std::int64_t count, LossSum& losses) {
     Learner::Hooks hooks;
     if (stage_.is_pruning) {
-      const torch::NoGradGuard no_grad;
-      torch::_foreach_zero_(gradient_sums_);
-      hooks.before_update = [this] { add_gradients(); };
+      masks_->clear_gradients();
+      hooks.before_update = [this] { masks_->add_gradients(); };
     }
     std::int64_t batch = first;
     hooks.after_update = [this, &batch] {
-      if (stage_.is_pruning) apply_masks();
+      if (stage_.is_pruning) masks_->apply();
       if (options_.on_batch) options_.on_batch(batch);
       ++batch;
       if (options_.should_stop && options_.should_stop()) {
@@ -133,21 +108,11 @@ class TorchTrainee::Impl {
   }
 
   std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) {
-    if (sparsities.size() != masked_.size()) {
+    if (sparsities.size() != layers().size()) {
       fail(ErrorCode::usage, "recompute_masks: ", sparsities.size(), " sparsities for ",
-           masked_.size(), " layers");
+           layers().size(), " layers");
     }
-    Tensors counts;
-    for (std::size_t i = 0; i < masked_.size(); ++i) {
-      MaskedLayer& layer = masked_[i];
-      const torch::Tensor before = layer.block_mask;
-      const torch::Tensor importance =
-          block_importance(layer.weight, layer.gradient_sum, layer.vector, alpha);
-      layer.set_mask(options_.row_balance ? top_blocks_of_rows(importance, sparsities[i])
-                                          : top_blocks(importance, sparsities[i]));
-      counts.push_back(layer.migration_from(before));
-    }
-    return to_migrations(counts);
+    return masks_->recompute(sparsities, alpha);
   }
 
   // Weights and running statistics, momenta, gradient sums and masks, with names for files.
@@ -162,10 +127,8 @@ class TorchTrainee::Impl {
     for (const NamedTensor& tensor : network.statistics()) {
       all.emplace_back(tensor.name, tensor.value);
     }
-    for (const MaskedLayer& layer : masked_) {
-      all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
-      all.emplace_back(layer.node + ".weight.mask", layer.block_mask);
-    }
+    const auto of_masks = masks_->state();
+    all.insert(all.end(), of_masks.begin(), of_masks.end());
     return all;
   }
 
@@ -193,14 +156,13 @@ class TorchTrainee::Impl {
     }
     const torch::NoGradGuard no_grad;
     for (std::size_t i = 0; i < current.size(); ++i) current[i].second.copy_(saved->tensors[i]);
-    for (MaskedLayer& layer : masked_) layer.set_mask(layer.block_mask);
+    masks_->refresh();
   }
 
   void rewind_weights(const Snapshot& snapshot) {
-    Tensors masks;
-    for (const MaskedLayer& layer : masked_) masks.push_back(layer.block_mask.clone());
+    const Tensors choice = masks_->choice();
     restore(snapshot);
-    for (std::size_t i = 0; i < masked_.size(); ++i) masked_[i].set_mask(masks[i]);
+    masks_->choose(choice);
   }
 
   std::shared_ptr<const Snapshot> read_snapshot(const std::map<std::string, Tensor>& tensors,
@@ -223,7 +185,7 @@ class TorchTrainee::Impl {
 
   Learner& learner() { return learner_; }
   const torch::Device& device() const { return device_; }
-  const std::vector<PrunableLayer>& layers() const { return layers_; }
+  const std::vector<PrunableLayer>& layers() const { return masks_->layers(); }
 
  private:
   // Statistics of training lag behind masks that have just changed.
@@ -233,71 +195,11 @@ class TorchTrainee::Impl {
     }
   }
 
-  void find_layers() {
-    const Graph& graph = learner_.network().graph();
-    for (std::size_t i = 0; i < learner_.network().parameters().size(); ++i) {
-      const NamedTensor& parameter = learner_.network().parameters()[i];
-      const Node& node = graph.nodes[parameter.node];
-      if (!has_prunable_weight(node) || parameter.name != weight_name(node)) continue;
-      masked_.push_back(MaskedLayer::whole(node.name, options_.vector, parameter.value,
-                                           learner_.sgd().momenta()[i]));
-    }
-  }
-
-  void load_masks(const Model& model) {
-    for (MaskedLayer& layer : masked_) {
-      torch::Tensor mask = torch::ones_like(layer.block_mask);
-      if (const auto found = model.tensors.find(layer.node + ".weight.mask");
-          found != model.tensors.end()) {
-        mask = to_torch(found->second, device_);
-        if (mask.sizes() != layer.block_mask.sizes()) {
-          fail(ErrorCode::usage, "layer '", layer.node, "': its mask has another granularity than ",
-               layer.vector, " channels");
-        }
-      }
-      layer.set_mask(mask);
-    }
-  }
-
-  void add_gradients() {
-    const torch::NoGradGuard no_grad;
-    Tensors gradients;
-    for (const torch::Tensor& weight : weights_) gradients.push_back(weight.grad());
-    torch::_foreach_add_(gradient_sums_, gradients);
-  }
-
-  // Eq 4.
-  void apply_masks() {
-    const torch::NoGradGuard no_grad;
-    torch::_foreach_mul_(weights_, masks_);
-    torch::_foreach_mul_(momenta_, masks_);
-  }
-
-  // One transfer for all layers.
-  static std::vector<Migration> to_migrations(const Tensors& counts) {
-    const torch::Tensor all = torch::stack(counts).to(torch::kCPU);
-    const auto count = all.accessor<std::int64_t, 2>();
-    std::vector<Migration> migrations;
-    for (std::int64_t i = 0; i < all.size(0); ++i) {
-      migrations.push_back({.entered = count[i][0],
-                            .left = count[i][1],
-                            .kept = count[i][2],
-                            .kept_weights = count[i][3]});
-    }
-    return migrations;
-  }
-
   TraineeOptions options_;
   torch::Device device_;
   mutable Learner learner_;
   Stage stage_;
-  std::vector<PrunableLayer> layers_;
-  std::vector<MaskedLayer> masked_;
-  // The tensors of masked_, for multi-tensor operations.
-  Tensors weights_;
-  Tensors momenta_;
-  Tensors masks_;
-  Tensors gradient_sums_;
+  std::unique_ptr<PruningMasks> masks_;
 };
 
 TorchTrainee::TorchTrainee(const Model& model, const DataSet& data, const TraineeOptions& options)

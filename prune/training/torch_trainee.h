@@ -24,8 +24,9 @@ struct TraineeOptions {
   std::uint64_t seed = 1;
   TrainConfig train;
   AugmentConfig augment;
-  std::int64_t vector = 1;   // output channels that share a mask bit
-  bool row_balance = false;  // every output channel, or vector of them, keeps equally many
+  std::int64_t vector = 1;  // output channels that share a mask bit, or kWholeChannels
+  // Every output channel, or vector of them, keeps equally many. Not for whole channels.
+  bool row_balance = false;
   // Training images to take batch norm's statistics from anew before each measurement of a stage of
   // pruning (Learner::reestimate_statistics); 0: never.
   std::int64_t batch_norm_images = 0;
@@ -35,7 +36,8 @@ struct TraineeOptions {
   std::function<void(std::int64_t batch)> on_batch = {};  // told the number of each finished batch
 };
 
-// Trains a Model under masks. Every conv and linear layer is prunable.
+// Trains a Model under masks. Every conv and linear layer is prunable; masks of whole channels have
+// layers of their own (channel_units.h).
 //
 // Equal options, data and calls give equal bits on the CPU for an equal number of threads, and on
 // one kind of GPU (cuDNN is held to its deterministic algorithms).

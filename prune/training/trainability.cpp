@@ -2,12 +2,31 @@
 
 #include <algorithm>
 
+#include "prune/training/channel_units.h"
 #include "runtime/base/error.h"
 #include "runtime/model/weight_parts.h"
 
 namespace winnow {
 
+namespace {
+
+std::vector<PrunableLayer> layers_of_channels(const Model& model) {
+  const ChannelUnits units = channel_units(model.graph);
+  const std::vector<std::uint8_t> kept = masked_channels(units, model);
+  std::vector<PrunableLayer> layers = units.layers;
+  for (std::size_t u = 0; u < layers.size(); ++u) {
+    const auto first = kept.begin() + units.first[u];
+    const auto dropped = std::count(first, first + layers[u].blocks, std::uint8_t{0});
+    layers[u].initial_sparsity =
+        static_cast<double>(dropped) / static_cast<double>(layers[u].blocks);
+  }
+  return layers;
+}
+
+}  // namespace
+
 std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vector) {
+  if (vector == kWholeChannels) return channel_units(graph).layers;
   const std::vector<Shape> shapes = infer_shapes(graph, 1);
   std::vector<PrunableLayer> layers;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -27,6 +46,7 @@ std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vect
 }
 
 std::vector<PrunableLayer> prunable_layers(const Model& model, std::int64_t vector) {
+  if (vector == kWholeChannels) return layers_of_channels(model);
   std::vector<PrunableLayer> layers = prunable_layers(model.graph, vector);
   for (PrunableLayer& layer : layers) {
     const auto found = model.tensors.find(layer.name + ".weight.mask");

@@ -11,12 +11,16 @@
 
 namespace winnow {
 
+// In place of a number of output channels that share a mask bit: an output channel has one.
+inline constexpr std::int64_t kWholeChannels = 0;
+
 // The conv and linear layers of `graph`, in its order; `vector` output channels share a mask bit.
-// Throws Error{usage} if the graph is not valid.
+// With kWholeChannels those of channel_units.h. Throws Error{usage} if the graph is not valid, and
+// what channel_units() throws.
 std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vector);
 
 // The same of the model's graph, with the shares of the blocks that its masks drop as
-// initial_sparsity. Masks have granularity `vector`.
+// initial_sparsity. Masks have granularity `vector`; throws what masked_channels() throws.
 std::vector<PrunableLayer> prunable_layers(const Model& model, std::int64_t vector);
 
 // Throws Error{usage} unless the images have the form of the network's input.

@@ -142,6 +142,18 @@ TEST_CASE("keys about weights that contradict each other are refused") {
         std::string::npos);
 }
 
+TEST_CASE("whole channels are a granularity, which balances no rows") {
+  const RunConfig config = parse_config(std::string(kMinimal) + "prune: {granularity: channel}\n");
+  CHECK(config.stage.vector == 0);
+  CHECK(granularity_name(config.stage.vector) == "channel");
+  CHECK(parse_config(write_run_config(config)).stage.vector == 0);
+  CHECK(refusal(kMinimal, {"prune.granularity=channel", "prune.row_balance=true"})
+            .find("argument 'prune.row_balance=true': 'prune.row_balance' balances what is kept "
+                  "within rows") == 0);
+  CHECK(refusal(kMinimal, {"prune.granularity=chanel"}).find("did you mean 'channel'") !=
+        std::string::npos);
+}
+
 TEST_CASE("a pattern of layers is kept as it is written, and a bad one has its place") {
   const RunConfig config =
       parse_config(std::string(kMinimal) +

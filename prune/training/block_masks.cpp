@@ -1,0 +1,109 @@
+#include "prune/training/block_masks.h"
+
+#include <torch/torch.h>
+
+#include "prune/training/mask_selection.h"
+#include "prune/training/tensor_bridge.h"
+#include "prune/training/trainability.h"
+#include "runtime/base/error.h"
+#include "runtime/model/weight_parts.h"
+
+namespace winnow {
+
+BlockMasks::BlockMasks(const Model& model, Learner& learner, std::int64_t vector, bool row_balance)
+    : PruningMasks(prunable_layers(model, vector)), vector_(vector), row_balance_(row_balance) {
+  find_layers(learner);
+  for (const MaskedLayer& layer : masked_layers_) {
+    masked_.push_back(layer.weight);
+    momenta_.push_back(layer.momentum);
+    masks_.push_back(layer.mask);
+    weights_.push_back(layer.weight);
+    gradient_sums_.push_back(layer.gradient_sum);
+  }
+  momentum_masks_ = masks_;
+  load(model);
+}
+
+void BlockMasks::find_layers(Learner& learner) {
+  const Graph& graph = learner.network().graph();
+  for (std::size_t i = 0; i < learner.network().parameters().size(); ++i) {
+    const NamedTensor& parameter = learner.network().parameters()[i];
+    const Node& node = graph.nodes[parameter.node];
+    if (!has_prunable_weight(node) || parameter.name != weight_name(node)) continue;
+    masked_layers_.push_back(
+        MaskedLayer::whole(node.name, vector_, parameter.value, learner.sgd().momenta()[i]));
+  }
+}
+
+void BlockMasks::load(const Model& model) {
+  for (MaskedLayer& layer : masked_layers_) {
+    torch::Tensor mask = torch::ones_like(layer.block_mask);
+    if (const auto found = model.tensors.find(layer.node + ".weight.mask");
+        found != model.tensors.end()) {
+      mask = to_torch(found->second, layer.weight.device());
+      if (mask.sizes() != layer.block_mask.sizes()) {
+        fail(ErrorCode::usage, "layer '", layer.node, "': its mask has another granularity than ",
+             layer.vector, " channels");
+      }
+    }
+    layer.set_mask(mask);
+  }
+}
+
+void BlockMasks::store(Model& model) const {
+  for (const MaskedLayer& layer : masked_layers_) {
+    const std::string name = layer.node + ".weight.mask";
+    model.tensors.erase(name);
+    model.mask_vector.erase(layer.node);
+    if (layer.block_mask.all().item<bool>()) continue;
+    model.tensors[name] = to_host(layer.block_mask);
+    model.mask_vector[layer.node] = static_cast<int>(layer.vector);
+  }
+}
+
+std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities, double alpha) {
+  Tensors counts;
+  for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
+    MaskedLayer& layer = masked_layers_[i];
+    const torch::Tensor before = layer.block_mask;
+    const torch::Tensor importance =
+        block_importance(layer.weight, layer.gradient_sum, layer.vector, alpha);
+    layer.set_mask(row_balance_ ? top_blocks_of_rows(importance, sparsities[i])
+                                : top_blocks(importance, sparsities[i]));
+    counts.push_back(layer.migration_from(before));
+  }
+  return to_migrations(counts);
+}
+
+std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {
+  std::vector<MagnitudeCurve> curves;
+  for (const MaskedLayer& layer : masked_layers_) {
+    curves.push_back(magnitude_curve(layer.weight, layer.vector));
+  }
+  return curves;
+}
+
+PruningMasks::NamedTensors BlockMasks::state() const {
+  NamedTensors all;
+  for (const MaskedLayer& layer : masked_layers_) {
+    all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
+    all.emplace_back(layer.node + ".weight.mask", layer.block_mask);
+  }
+  return all;
+}
+
+void BlockMasks::refresh() {
+  for (MaskedLayer& layer : masked_layers_) layer.set_mask(layer.block_mask);
+}
+
+PruningMasks::Tensors BlockMasks::choice() const {
+  Tensors masks;
+  for (const MaskedLayer& layer : masked_layers_) masks.push_back(layer.block_mask.clone());
+  return masks;
+}
+
+void BlockMasks::choose(const Tensors& choice) {
+  for (std::size_t i = 0; i < masked_layers_.size(); ++i) masked_layers_[i].set_mask(choice[i]);
+}
+
+}  // namespace winnow

@@ -1,0 +1,34 @@
+// Masks of single weights, or of vectors of neighbouring output channels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "prune/training/masked_layer.h"
+#include "prune/training/pruning_masks.h"
+
+namespace winnow {
+
+class BlockMasks : public PruningMasks {
+ public:
+  // As make_masks().
+  BlockMasks(const Model& model, Learner& learner, std::int64_t vector, bool row_balance);
+
+  void load(const Model& model) override;
+  void store(Model& model) const override;
+  std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) override;
+  std::vector<MagnitudeCurve> magnitude_curves() const override;
+  NamedTensors state() const override;
+  void refresh() override;
+  Tensors choice() const override;
+  void choose(const Tensors& choice) override;
+
+ private:
+  void find_layers(Learner& learner);
+
+  std::int64_t vector_;
+  bool row_balance_;
+  std::vector<MaskedLayer> masked_layers_;
+};
+
+}  // namespace winnow

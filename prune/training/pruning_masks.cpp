@@ -1,0 +1,48 @@
+#include "prune/training/pruning_masks.h"
+
+#include <torch/torch.h>
+
+#include "prune/training/block_masks.h"
+#include "prune/training/channel_masks.h"
+#include "prune/training/trainability.h"
+
+namespace winnow {
+
+void PruningMasks::apply() const {
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_mul_(masked_, masks_);
+  torch::_foreach_mul_(momenta_, momentum_masks_);
+}
+
+void PruningMasks::clear_gradients() const {
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_zero_(gradient_sums_);
+}
+
+void PruningMasks::add_gradients() const {
+  const torch::NoGradGuard no_grad;
+  Tensors gradients;
+  for (const torch::Tensor& weight : weights_) gradients.push_back(weight.grad());
+  torch::_foreach_add_(gradient_sums_, gradients);
+}
+
+std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts) {
+  const torch::Tensor all = torch::stack(counts).to(torch::kCPU);
+  const auto count = all.accessor<std::int64_t, 2>();
+  std::vector<Migration> migrations;
+  for (std::int64_t i = 0; i < all.size(0); ++i) {
+    migrations.push_back({.entered = count[i][0],
+                          .left = count[i][1],
+                          .kept = count[i][2],
+                          .kept_weights = count[i][3]});
+  }
+  return migrations;
+}
+
+std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner, std::int64_t vector,
+                                         bool row_balance) {
+  if (vector == kWholeChannels) return std::make_unique<ChannelMasks>(model, learner);
+  return std::make_unique<BlockMasks>(model, learner, vector, row_balance);
+}
+
+}  // namespace winnow
