@@ -270,13 +270,16 @@ void PruneRun::prune() {
   for (const PrunableLayer& layer : trainee_.layers()) layers.push_back(layer.name);
   Progress progress("prune: iteration", config_.evolution.iter_nr, options_.is_quiet);
   while (!method_->finished()) {
-    const IterationRecord record = method_->step();
-    require_converging(record);
+    const std::vector<IterationRecord> records = method_->step();
+    for (const IterationRecord& record : records) require_converging(record);
     state_.current = nullptr;  // only the first iteration starts from it
     state_.prune_seconds += lap_seconds();
-    folder_.append_metrics(to_json(record, layers, state_.prune_seconds));
-    progress.update(record.iteration + 1, "accuracy " + percent(record.accuracy) + ", sparsity " +
-                                              percent(record.sparsity));
+    for (const IterationRecord& record : records) {
+      folder_.append_metrics(to_json(record, layers, state_.prune_seconds));
+    }
+    const IterationRecord& last = records.back();
+    progress.update(last.iteration + 1,
+                    "accuracy " + percent(last.accuracy) + ", sparsity " + percent(last.sparsity));
     save_checkpoint_if_due();
   }
 }

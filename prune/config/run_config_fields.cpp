@@ -116,6 +116,7 @@ void visit_course(EvolutionConfig& evolution, Fields& fields) {
   fields.real("size_exponent", evolution.size_exponent, kNotNegative);
   fields.real("mutation_range", evolution.mutation_range, kNotNegative);
   fields.real("crossover_probability", evolution.crossover_probability, kFraction);
+  fields.integer("generation", evolution.generation, {.lowest = 1, .highest = 1000});
   fields.integer("offspring", evolution.offspring, {.lowest = 1, .highest = 1000});
   fields.integer("judge_images", evolution.judge_images, kPositiveCount);
   fields.boolean("known_allocations", evolution.known_allocations);

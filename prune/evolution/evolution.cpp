@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "prune/evolution/generation.h"
 #include "prune/evolution/iteration.h"
 #include "prune/evolution/population.h"
 #include "runtime/base/error.h"
@@ -43,28 +44,52 @@ void make_first_pool(const EvolutionConfig& config, const LayerBudget& budget, T
 
 }  // namespace
 
-Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee)
-    : config_(checked(config)), trainee_(trainee), budget_(config_, trainee.layers()) {
+Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee, Peers& peers)
+    : config_(checked(config)),
+      trainee_(trainee),
+      peers_(peers),
+      budget_(config_, trainee.layers()) {
   state_.random = Random(config_.seed).state();
   state_.alpha = config_.alpha;
   state_.learned.sensitivity.assign(budget_.size(), 0.0);
 }
 
-Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee, EvolutionState state)
+Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee, EvolutionState state,
+                     Peers& peers)
     : config_(checked(config)),
       trainee_(trainee),
+      peers_(peers),
       budget_(config_, trainee.layers()),
       state_(std::move(state)) {
   check_layers(state_, budget_.size());
 }
 
-IterationRecord Evolution::step() {
+std::vector<IterationRecord> Evolution::step() {
   if (finished()) fail(ErrorCode::internal, "evolution: step after the last iteration");
   if (state_.pool.empty()) make_first_pool(config_, budget_, trainee_, state_);
   EvolutionState next = state_;
-  IterationRecord record = Iteration(config_, budget_, trainee_, next).run();
+  const std::int64_t count = std::min(config_.generation, config_.iter_nr - next.iteration);
+  std::vector<Proposal> proposals;
+  std::vector<std::int64_t> taken;
+  for (std::int64_t i = 0; i < count; ++i) {
+    proposals.push_back(propose(next.iteration + i, taken, config_, budget_, next));
+    taken.push_back(proposals.back().parent.id);
+  }
+  std::vector<Trial> trials = try_out_together(proposals, config_, budget_, trainee_, peers_);
+  std::vector<IterationRecord> records;
+  for (std::size_t i = 0; i < proposals.size(); ++i) {
+    const std::shared_ptr<const Snapshot> before = proposals[i].parent.snapshot;
+    Iteration turn(config_, budget_, next, std::move(proposals[i]), std::move(trials[i]));
+    if (turn.judge()) {
+      turn.take(peers_.share(turn.snapshot(), rank_of(i, peers_)));
+    } else {
+      trainee_.restore(*before);  // line 13
+    }
+    records.push_back(turn.conclude());
+  }
+  require_agreement(next, trainee_, peers_);
   state_ = std::move(next);
-  return record;
+  return records;
 }
 
 EvolutionResult Evolution::result() const {

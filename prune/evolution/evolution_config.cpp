@@ -72,6 +72,7 @@ void check_choice(const EvolutionConfig& c) {
   within("size_exponent", c.size_exponent, 0.0, 4.0);
   within("mutation_range", c.mutation_range, 0.0, 4.0);
   within("crossover_probability", c.crossover_probability, 0.0, 1.0);
+  at_least("generation", c.generation, 1, c.pool_size);
   at_least("offspring", c.offspring, 1, 1000);
   at_least("judge_images", c.judge_images, 1, kMaxBatches);
 }

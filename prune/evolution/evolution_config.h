@@ -54,6 +54,10 @@ struct EvolutionConfig {
   double mutation_range = 0.2;         // largest change of a layer's log density
   double crossover_probability = 0.3;  // otherwise mutation
 
+  // Iterations that choose from the same pool and are trained side by side, by several processes if
+  // there are (peers.h); at most pool_size.
+  std::int64_t generation = 1;
+
   // Plans compared before one of them is trained (offspring.h).
   std::int64_t offspring = 1;        // 1: only the solution's own
   std::int64_t judge_images = 1024;  // training images whose loss decides

@@ -50,16 +50,16 @@ bool comparable(const Solution& solution, double density, double range) {
   return solution.density <= density || std::log(solution.density / density) <= range;
 }
 
-Reference find_reference(std::span<const Solution> pool, std::size_t parent, double density,
+Reference find_reference(std::span<const Solution> pool, const Solution& parent, double density,
                          double range, const Ranking& ranking) {
   const double least = std::max(density, ranking.wanted_density);
   const auto held_to = [&](const Solution& solution) {
     return solution.level - ranking.lag_penalty * std::max(0.0, std::log(solution.density / least));
   };
-  Reference best = {parent, held_to(pool[parent])};
-  for (std::size_t i = 0; i < pool.size(); ++i) {
-    if (comparable(pool[i], density, range) && held_to(pool[i]) > best.accuracy) {
-      best = {i, held_to(pool[i])};
+  Reference best = {parent.id, held_to(parent)};
+  for (const Solution& solution : pool) {
+    if (comparable(solution, density, range) && held_to(solution) > best.accuracy) {
+      best = {solution.id, held_to(solution)};
     }
   }
   return best;

@@ -44,7 +44,7 @@ std::size_t choose_ranked(std::span<const std::size_t> order, double pressure, R
 bool comparable(const Solution& solution, double density, double range);
 
 struct Reference {
-  std::size_t holder = 0;  // index into the pool
+  std::int64_t holder = -1;  // id of the solution
   double accuracy = 0.0;
 };
 
@@ -52,7 +52,7 @@ struct Reference {
 // and the parent of level - lag_penalty * max(0, ln(its density / max(density, wanted_density))).
 // The second term is 0 for a solution that keeps the pace; one that lags counts for less the more
 // of the lag the new one makes up for, at the price that fitness() sets on lag.
-Reference find_reference(std::span<const Solution> pool, std::size_t parent, double density,
+Reference find_reference(std::span<const Solution> pool, const Solution& parent, double density,
                          double range, const Ranking& ranking);
 
 // The level of a solution measured at `accuracy` whose parent is held to `parent_level`:

@@ -97,6 +97,9 @@ class Trainee {
   virtual std::shared_ptr<const Snapshot> snapshot() = 0;
   virtual void restore(const Snapshot& snapshot) = 0;
 
+  // Of a snapshot's masks: equal for equal masks.
+  virtual std::uint64_t fingerprint(const Snapshot& snapshot) const = 0;
+
   // Weights, statistics and optimizer as in the snapshot, but under the masks of now.
   virtual void rewind_weights(const Snapshot& snapshot) = 0;
 };

@@ -12,12 +12,12 @@ namespace {
 
 class Evolutionary : public PruningMethod {
  public:
-  Evolutionary(const EvolutionConfig& config, Trainee& trainee, EvolutionState state)
-      : evolution_(state.pool.empty() ? Evolution(config, trainee)
-                                      : Evolution(config, trainee, std::move(state))) {}
+  Evolutionary(const EvolutionConfig& config, Trainee& trainee, EvolutionState state, Peers& peers)
+      : evolution_(state.pool.empty() ? Evolution(config, trainee, peers)
+                                      : Evolution(config, trainee, std::move(state), peers)) {}
 
   bool finished() const override { return evolution_.finished(); }
-  IterationRecord step() override { return evolution_.step(); }
+  std::vector<IterationRecord> step() override { return evolution_.step(); }
   const EvolutionState& state() const override { return evolution_.state(); }
   EvolutionResult result() const override { return evolution_.result(); }
 
@@ -29,11 +29,15 @@ class Evolutionary : public PruningMethod {
 
 std::unique_ptr<PruningMethod> make_method(const MethodConfig& method,
                                            const EvolutionConfig& config, Trainee& trainee,
-                                           EvolutionState state) {
+                                           EvolutionState state, Peers& peers) {
   check_config(method, config);
+  if (method.method != Method::evolutionary && peers.size() > 1) {
+    fail(ErrorCode::usage, "prune.method: ", to_string(method.method), " trains one network; ",
+         peers.size(), " processes can only share the population of evolutionary");
+  }
   switch (method.method) {
     case Method::evolutionary:
-      return std::make_unique<Evolutionary>(config, trainee, std::move(state));
+      return std::make_unique<Evolutionary>(config, trainee, std::move(state), peers);
     case Method::magnitude:
       return std::make_unique<Magnitude>(method, config, trainee, std::move(state));
     case Method::lottery:

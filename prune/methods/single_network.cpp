@@ -57,7 +57,7 @@ void SingleNetwork::begin(EvolutionState& state) const {
   state.pool.push_back(std::move(start));
 }
 
-IterationRecord SingleNetwork::step() {
+std::vector<IterationRecord> SingleNetwork::step() {
   if (finished()) fail(ErrorCode::internal, "pruning: step after the last iteration");
   EvolutionState next = state_;
   if (next.pool.empty()) begin(next);
@@ -83,7 +83,7 @@ IterationRecord SingleNetwork::step() {
   }
   finish(next, record);
   state_ = std::move(next);
-  return record;
+  return {std::move(record)};
 }
 
 void SingleNetwork::prune_to(double density, IterationRecord& record) {

@@ -16,7 +16,7 @@ namespace winnow {
 class SingleNetwork : public PruningMethod {
  public:
   bool finished() const override { return state_.iteration >= config_.iter_nr; }
-  IterationRecord step() final;
+  std::vector<IterationRecord> step() final;  // one
   const EvolutionState& state() const override { return state_; }
   EvolutionResult result() const override { return result_of(config_, budget_, state_); }
 

@@ -9,6 +9,7 @@
 #include "prune/training/learner.h"
 #include "prune/training/pruning_masks.h"
 #include "prune/training/tensor_bridge.h"
+#include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
@@ -159,6 +160,16 @@ class TorchTrainee::Impl {
     masks_->refresh();
   }
 
+  // Masks are the only bytes among the tensors.
+  std::uint64_t fingerprint(const Snapshot& snapshot) const {
+    std::uint32_t sum = 0;
+    for (const torch::Tensor& tensor : dynamic_cast<const TorchSnapshot&>(snapshot).tensors) {
+      if (tensor.scalar_type() != torch::kByte) continue;
+      sum = crc32c(to_host(tensor).bytes(), sum);
+    }
+    return sum;
+  }
+
   void rewind_weights(const Snapshot& snapshot) {
     const Tensors choice = masks_->choice();
     restore(snapshot);
@@ -266,6 +277,10 @@ std::shared_ptr<const Snapshot> TorchTrainee::snapshot() {
 void TorchTrainee::restore(const Snapshot& snapshot) {
   impl_->restore(snapshot);
 }
+std::uint64_t TorchTrainee::fingerprint(const Snapshot& snapshot) const {
+  return impl_->fingerprint(snapshot);
+}
+
 void TorchTrainee::rewind_weights(const Snapshot& snapshot) {
   impl_->rewind_weights(snapshot);
 }

@@ -79,6 +79,7 @@ class TorchTrainee : public Trainee {
   std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) override;
   std::shared_ptr<const Snapshot> snapshot() override;
   void restore(const Snapshot& snapshot) override;
+  std::uint64_t fingerprint(const Snapshot& snapshot) const override;
   void rewind_weights(const Snapshot& snapshot) override;
 
   // A snapshot as tensors in host memory, by names without a prefix, and back. read_snapshot throws

@@ -27,7 +27,7 @@ std::vector<SyntheticLayer> four_layers() {
 
 std::vector<IterationRecord> run_to_end(Evolution& evolution) {
   std::vector<IterationRecord> records;
-  while (!evolution.finished()) records.push_back(evolution.step());
+  while (!evolution.finished()) records.push_back(evolution.step().front());
   return records;
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a rejected iteration leaves the chosen solution's weights as they wer
   bool seen = false;
   while (!evolution.finished()) {
     const EvolutionState before = evolution.state();
-    const IterationRecord record = evolution.step();
+    const IterationRecord record = evolution.step().front();
     if (record.accepted || record.iteration == 0 || record.stagnation) continue;
     seen = true;
     const auto is_parent = [&](const Solution& s) { return s.id == record.solution; };
@@ -210,7 +210,7 @@ TEST_CASE("sparsity rises in the first phase, then stays, and masks are fixed in
   double before_tune = 0.0;
   while (!evolution.finished()) {
     const int recomputed = trainee.recomputations;
-    const IterationRecord record = evolution.step();
+    const IterationRecord record = evolution.step().front();
     CAPTURE(record.iteration);
     CHECK(record.phase == (record.iteration < 36   ? Phase::rise
                            : record.iteration < 48 ? Phase::settle
@@ -274,7 +274,7 @@ TEST_CASE("stagnation cuts the pool to representatives and refills it") {
     before.clear();
     for (const Solution& solution : evolution.state().pool) before.insert(solution.id);
     CHECK(!evolution.state().without_progress == (i == 0));
-    CHECK(evolution.step().stagnation == (i == 3));
+    CHECK(evolution.step().front().stagnation == (i == 3));
   }
   const std::vector<Solution>& pool = evolution.state().pool;
   REQUIRE(pool.size() == 6);
@@ -317,7 +317,7 @@ TEST_CASE("a run that goes on from the numbers of any iteration repeats the rest
   std::vector<IterationRecord> records;
   while (!evolution.finished()) {
     states.push_back(flatten(evolution.state()));
-    records.push_back(evolution.step());
+    records.push_back(evolution.step().front());
   }
   CHECK(count(records, Action::mutation) + count(records, Action::crossover) > 0);
   CHECK(std::any_of(records.begin(), records.end(), [](const auto& r) { return r.stagnation; }));
@@ -349,7 +349,7 @@ TEST_CASE("an interrupted iteration is repeated as if nothing had happened") {
     const std::int64_t before = evolution.state().iteration;
     CHECK(error_of([&] { evolution.step(); }) == ErrorCode::interrupted);
     CHECK(evolution.state().iteration == before);
-    records.push_back(evolution.step());
+    records.push_back(evolution.step().front());
   }
   CHECK(same(records, expected));
 }

@@ -90,7 +90,7 @@ TEST_CASE("an iteration trains the plan of least loss and says what it compared"
   Evolution evolution(config, trainee);
   int changed = 0;
   while (!evolution.finished()) {
-    const IterationRecord record = evolution.step();
+    const IterationRecord record = evolution.step().front();
     if (record.phase == Phase::tune && !record.forced) {
       CHECK(record.offspring.empty());
       continue;
@@ -110,7 +110,7 @@ TEST_CASE("an iteration trains the plan of least loss and says what it compared"
 TEST_CASE("one plan is not compared with itself") {
   SyntheticTrainee trainee = three_layers();
   Evolution evolution(few_iterations(), trainee);
-  CHECK(evolution.step().offspring.empty());
+  CHECK(evolution.step().front().offspring.empty());
   CHECK(trainee.judged.empty());
 }
 

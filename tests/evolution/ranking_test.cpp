@@ -72,16 +72,16 @@ TEST_CASE("the reference is the best level among comparable solutions and the pa
       solution(2, 0.9, 0.91),   // sparser: comparable
   };
   const Ranking on_pace = {1.0, 0.25, 0.01};
-  CHECK(find_reference(pool, 2, 0.5, 0.2, on_pace).holder == 1);
-  CHECK(find_reference(pool, 2, 0.5, 0.2, on_pace).accuracy == 0.93);
-  CHECK(find_reference(pool, 2, 0.5, 0.05, on_pace).holder == 2);
-  CHECK(find_reference(pool, 0, 0.5, 0.2, on_pace).holder == 0);  // a parent counts anyway
+  CHECK(find_reference(pool, pool[2], 0.5, 0.2, on_pace).holder == 1);
+  CHECK(find_reference(pool, pool[2], 0.5, 0.2, on_pace).accuracy == 0.93);
+  CHECK(find_reference(pool, pool[2], 0.5, 0.05, on_pace).holder == 2);
+  CHECK(find_reference(pool, pool[0], 0.5, 0.2, on_pace).holder == 0);  // a parent counts anyway
 }
 
 TEST_CASE("a reference that lags behind the pace counts for less against a sparser solution") {
   const std::vector<Solution> pool = {solution(0, 0.5, 0.9)};
   const auto reference = [&](double density, double wanted) {
-    return find_reference(pool, 0, density, 0.2, {wanted, 0.25, 0.01}).accuracy;
+    return find_reference(pool, pool[0], density, 0.2, {wanted, 0.25, 0.01}).accuracy;
   };
   CHECK(reference(0.4, 0.5) == doctest::Approx(0.9));
   CHECK(reference(0.4, 0.4) == doctest::Approx(0.9 - 0.25 * std::log(1.25)));

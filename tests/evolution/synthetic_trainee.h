@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -118,6 +119,14 @@ class SyntheticTrainee : public Trainee {
     state_ = dynamic_cast<const State&>(snapshot);
     noise_ = 0.0;
     ++restorations;
+  }
+
+  std::uint64_t fingerprint(const Snapshot& snapshot) const override {
+    std::uint64_t bits = 0;
+    for (const double sparsity : dynamic_cast<const State&>(snapshot).sparsities) {
+      bits = mix_bits(bits ^ std::bit_cast<std::uint64_t>(sparsity));
+    }
+    return bits;
   }
 
   void rewind_weights(const Snapshot& snapshot) override {

@@ -78,7 +78,7 @@ TEST_CASE("a loss that is no number leaves the network as it was") {
   run->step();
   const std::int64_t newest = run->state().pool.back().id;
   trainee.diverges = true;
-  const IterationRecord record = run->step();
+  const IterationRecord record = run->step().front();
   CHECK_FALSE(record.accepted);
   CHECK(record.action == Action::rewound);
   CHECK(run->state().pool.back().id == newest);
@@ -92,7 +92,7 @@ TEST_CASE("an interruption leaves the state of before the iteration") {
   CHECK(error_of([&] { run->step(); }) == ErrorCode::interrupted);
   CHECK(run->state().iteration == 1);
   trainee.before_training = {};
-  CHECK(run->step().iteration == 1);
+  CHECK(run->step().front().iteration == 1);
 }
 
 }  // namespace winnow

@@ -31,7 +31,7 @@ inline std::vector<IterationRecord> run_in_pieces(const MethodConfig& method,
   EvolutionState state;
   for (std::int64_t i = 0; i < config.iter_nr; ++i) {
     const auto run = make_method(method, config, trainee, state);
-    records.push_back(run->step());
+    records.push_back(run->step().front());
     state = unflatten(flatten(run->state()));
     result = run->result();
   }
@@ -43,7 +43,7 @@ inline std::vector<IterationRecord> run_whole(const MethodConfig& method,
                                               SyntheticTrainee& trainee, EvolutionResult& result) {
   std::vector<IterationRecord> records;
   const auto run = make_method(method, config, trainee);
-  while (!run->finished()) records.push_back(run->step());
+  while (!run->finished()) records.push_back(run->step().front());
   result = run->result();
   return records;
 }

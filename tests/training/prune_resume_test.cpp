@@ -67,6 +67,7 @@ const Variant kVariants[] = {
        config.evolution.known_allocations = true;
        config.stage.batch_norm_images = 64;
      }},
+    {"generation", [](RunConfig& config) { config.evolution.generation = 3; }},
     {"magnitude", [](RunConfig& config) { config.method.method = Method::magnitude; }},
     {"lottery",
      [](RunConfig& config) {

@@ -223,6 +223,17 @@ TEST_CASE("a snapshot goes through host tensors into another trainee unchanged")
   CHECK(error_of([&] { other.read_snapshot(tensors, "file"); }) == ErrorCode::bad_file);
 }
 
+TEST_CASE("a fingerprint is that of the masks, not of the weights") {
+  TorchTrainee trainee(small_model(), striped_data(), options());
+  trainee.begin(pruning_stage());
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.0);
+  const std::uint64_t before = trainee.fingerprint(*trainee.snapshot());
+  trainee.train_batches(0, 3);
+  CHECK(trainee.fingerprint(*trainee.snapshot()) == before);
+  trainee.recompute_masks(std::vector<double>{0.6, 0.5, 0.5}, 0.0);
+  CHECK(trainee.fingerprint(*trainee.snapshot()) != before);
+}
+
 TEST_CASE("a stop after a batch throws and leaves the network as after that batch") {
   TraineeOptions stopping = options();
   std::int64_t last = -1;

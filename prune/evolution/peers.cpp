@@ -1,0 +1,10 @@
+#include "prune/evolution/peers.h"
+
+namespace winnow {
+
+Peers& alone() {
+  static Alone one;
+  return one;
+}
+
+}  // namespace winnow
