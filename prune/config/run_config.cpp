@@ -55,6 +55,26 @@ void check_network(const RunConfig& config) {
   }
 }
 
+// Groups of paper 001 are not vectors of neighbouring channels, nor equal in rows.
+void check_groups(const RunConfig& config) {
+  if (config.method.method != Method::fssl) return;
+  const std::string granularity = granularity_name(config.stage.vector);
+  if (granularity != "element" && granularity != "channel") {
+    refuse_key(config, "prune.granularity", "'prune.method: fssl' prunes filters, channels and ",
+               "kernel shapes: 'prune.granularity' is ", granularity,
+               ", expected element or channel");
+  }
+  if (config.stage.row_balance) {
+    refuse_key(config, "prune.row_balance",
+               "'prune.method: fssl' prunes groups of weights and knows no 'prune.row_balance'");
+  }
+  if (granularity == "channel" && config.method.between_channels != 1) {
+    refuse_key(
+        config, "prune.between_channels", "'prune.granularity: channel' has no stage within ",
+        "channels: 'prune.between_channels' is ", config.method.between_channels, ", expected 1");
+  }
+}
+
 void check_start(const RunConfig& config) {
   const PruneStage& stage = config.stage;
   if (stage.start == Start::dense && config.train.epochs == 0) {
@@ -97,6 +117,14 @@ void resolve_weights(RunConfig& config, const std::string& file) {
   if (!config.places.contains("prune.start")) config.stage.start = Start::weights;
 }
 
+// Whole channels have the first stage of fssl only.
+void resolve_stages(RunConfig& config) {
+  const bool is_open = !config.places.contains("prune.between_channels");
+  if (is_open && granularity_name(config.stage.vector) == "channel") {
+    config.method.between_channels = 1;
+  }
+}
+
 // What no single key can say.
 void check(const RunConfig& config) {
   const auto refuse_at = [&](const char* key, const auto&... parts) {
@@ -111,6 +139,7 @@ void check(const RunConfig& config) {
   }
   check_network(config);
   check_start(config);
+  check_groups(config);
   if (config.train.is_nesterov && config.train.momentum == 0) {
     refuse_at("train.nesterov", "'train.nesterov' needs 'train.momentum' above 0");
   }
@@ -137,6 +166,7 @@ RunConfig read_run_config(const std::string& file, std::span<const std::string> 
   config.evolution.seed = static_cast<std::uint64_t>(config.seed);
   config.places = places_in(document);
   resolve_weights(config, file);
+  resolve_stages(config);
   check(config);
   return config;
 }

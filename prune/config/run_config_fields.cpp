@@ -23,7 +23,8 @@ constexpr Named<Masks> kMasks[] = {
 constexpr Named<Budget> kBudgets[] = {{"parameters", Budget::parameters}, {"macs", Budget::macs}};
 constexpr Named<Method> kMethods[] = {{"evolutionary", Method::evolutionary},
                                       {"magnitude", Method::magnitude},
-                                      {"lottery", Method::lottery}};
+                                      {"lottery", Method::lottery},
+                                      {"fssl", Method::fssl}};
 constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"uniform", Allocation::uniform},
                                               {"erk", Allocation::erk},
@@ -139,6 +140,8 @@ void visit_method(MethodConfig& method, Fields& fields) {
   enumerator(fields, "allocation", method.allocation, kAllocations);
   fields.integer("rounds", method.rounds, {.lowest = 2, .highest = 1000});
   fields.integer("rewind_to", method.rewind_to, kCount);
+  fields.real("group_strength", method.group_strength, kNotNegative);
+  fields.real("between_channels", method.between_channels, kFraction);
 }
 
 void visit_prune(RunConfig& config, Fields& fields) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "prune/evolution/magnitude_curve.h"
+#include "prune/evolution/weight_groups.h"
 
 namespace winnow {
 
@@ -92,6 +93,15 @@ class Trainee {
   //   alpha       in [0, 1]
   virtual std::vector<Migration> recompute_masks(std::span<const double> sparsities,
                                                  double alpha) = 0;
+
+  // Of every layer under the current masks. Waits for the device.
+  virtual std::vector<GroupNorms> group_norms() = 0;
+
+  // Training from now on has this penalty, until it is set again: no snapshot has it.
+  virtual void set_penalty(const GroupPenalty& penalty) = 0;
+
+  // Masks that keep what these groups, [layers], and the masks of now keep.
+  virtual std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) = 0;
 
   // The whole state, and the way back to it ("rewinding").
   virtual std::shared_ptr<const Snapshot> snapshot() = 0;

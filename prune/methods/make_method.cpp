@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "prune/evolution/evolution.h"
+#include "prune/methods/fssl.h"
 #include "prune/methods/lottery.h"
 #include "prune/methods/magnitude.h"
 #include "runtime/base/error.h"
@@ -42,6 +43,8 @@ std::unique_ptr<PruningMethod> make_method(const MethodConfig& method,
       return std::make_unique<Magnitude>(method, config, trainee, std::move(state));
     case Method::lottery:
       return std::make_unique<Lottery>(method, config, trainee, std::move(state));
+    case Method::fssl:
+      return std::make_unique<Fssl>(method, config, trainee, std::move(state));
   }
   fail(ErrorCode::internal, "make_method: unknown method");
 }

@@ -12,6 +12,8 @@ std::string_view to_string(Method method) {
       return "magnitude";
     case Method::lottery:
       return "lottery";
+    case Method::fssl:
+      return "fssl";
   }
   return "";
 }

@@ -13,6 +13,7 @@ enum class Method {
   evolutionary,  // Algorithm 1 of paper 003
   magnitude,     // gradual magnitude pruning (magnitude.h)
   lottery,       // iterative magnitude pruning with rewound weights (lottery.h)
+  fssl,          // fine-tuned structured sparsity learning, paper 001 (fssl.h)
 };
 
 struct MethodConfig {
@@ -20,6 +21,8 @@ struct MethodConfig {
   Allocation allocation = Allocation::global;  // magnitude, lottery
   std::int64_t rounds = 5;                     // lottery: trainings, the first one dense
   std::int64_t rewind_to = 1;                  // lottery: iterations of the first round
+  double group_strength = 1e-4;                // fssl: of the group lasso
+  double between_channels = 0.5;               // fssl: share of the penalised iterations
 };
 
 std::string_view to_string(Method method);

@@ -92,7 +92,18 @@ void SingleNetwork::prune_to(double density, IterationRecord& record) {
   const std::vector<MagnitudeCurve> curves =
       reads_weights ? trainee_.magnitude_curves() : std::vector<MagnitudeCurve>{};
   record.sparsities = allocate(method_.allocation, density, budget_, curves);
-  const std::vector<Migration> moved = trainee_.recompute_masks(record.sparsities, 0.0);
+  note(trainee_.recompute_masks(record.sparsities, 0.0), record);
+}
+
+void SingleNetwork::keep_groups(std::span<const KeptGroups> kept, IterationRecord& record) {
+  note(trainee_.keep_groups(kept), record);
+  for (std::size_t i = 0; i < budget_.size(); ++i) {
+    record.sparsities[i] =
+        1.0 - static_cast<double>(kept_weights_[i]) / static_cast<double>(budget_.layer(i).weights);
+  }
+}
+
+void SingleNetwork::note(std::span<const Migration> moved, IterationRecord& record) {
   kept_weights_ = kept_by(moved);
   record.migration = total(moved);
   record.migration_rate = migration_rate(moved);

@@ -1,6 +1,9 @@
 // Methods that train one network and prune it as they go.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "prune/evolution/evolution_config.h"
 #include "prune/evolution/layer_budget.h"
 #include "prune/evolution/trainee.h"
@@ -33,12 +36,19 @@ class SingleNetwork : public PruningMethod {
   // New masks by magnitude, of the density that the method's allocation gives each layer.
   void prune_to(double density, IterationRecord& record);
 
+  // New masks of these groups, [layers].
+  void keep_groups(std::span<const KeptGroups> kept, IterationRecord& record);
+
+  // Weights under the masks of the step under way, [layers].
+  const std::vector<std::int64_t>& kept_weights() const { return kept_weights_; }
+
   const MethodConfig& method() const { return method_; }
   const EvolutionConfig& config() const { return config_; }
   const LayerBudget& budget() const { return budget_; }
   Trainee& trainee() const { return trainee_; }
 
  private:
+  void note(std::span<const Migration> moved, IterationRecord& record);
   void begin(EvolutionState& state) const;
   Solution make_child(const EvolutionState& state, const IterationRecord& record) const;
   void replace(EvolutionState& state, Solution child) const;
@@ -49,7 +59,7 @@ class SingleNetwork : public PruningMethod {
   Trainee& trainee_;
   LayerBudget budget_;
   EvolutionState state_;
-  std::vector<std::int64_t> kept_weights_;  // [layers] under the masks of the step under way
+  std::vector<std::int64_t> kept_weights_;
 };
 
 }  // namespace winnow

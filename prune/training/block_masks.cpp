@@ -2,10 +2,15 @@
 
 #include <torch/torch.h>
 
+#include <map>
+#include <string>
+
+#include "prune/training/group_lasso.h"
 #include "prune/training/mask_selection.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
+#include "runtime/model/channel_classes.h"
 #include "runtime/model/weight_parts.h"
 
 namespace winnow {
@@ -21,6 +26,7 @@ BlockMasks::BlockMasks(const Model& model, Learner& learner, std::int64_t vector
     gradient_sums_.push_back(layer.gradient_sum);
   }
   momentum_masks_ = masks_;
+  find_groups(model.graph);
   load(model);
 }
 
@@ -32,6 +38,21 @@ void BlockMasks::find_layers(Learner& learner) {
     if (!has_prunable_weight(node) || parameter.name != weight_name(node)) continue;
     masked_layers_.push_back(
         MaskedLayer::whole(node.name, vector_, parameter.value, learner.sgd().momenta()[i]));
+  }
+}
+
+// A layer whose outputs, or inputs, are fixed has no groups of that kind.
+void BlockMasks::find_groups(const Graph& graph) {
+  std::map<std::string, MaskedLayer*> by_name;
+  for (MaskedLayer& layer : masked_layers_) by_name[layer.node] = &layer;
+  for (const ChannelClass& one : channel_classes(graph)) {
+    if (one.is_fixed) continue;
+    for (const ChannelUse& use : one.producers) {
+      by_name.at(graph.nodes[use.node].name)->can_lose_filters = true;
+    }
+    for (const ChannelUse& use : one.readers) {
+      by_name.at(graph.nodes[use.node].name)->can_lose_channels = true;
+    }
   }
 }
 
@@ -81,6 +102,53 @@ std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {
     curves.push_back(magnitude_curve(layer.weight, layer.vector));
   }
   return curves;
+}
+
+std::vector<GroupNorms> BlockMasks::group_norms() const {
+  std::vector<GroupNorms> norms;
+  for (const MaskedLayer& layer : masked_layers_) {
+    GroupNorms& of_layer = norms.emplace_back();
+    if (layer.can_lose_filters) of_layer.filters = to_doubles(filter_norms(layer.weight));
+    of_layer.shapes = to_doubles(shape_norms(layer.weight));
+  }
+  return norms;
+}
+
+std::vector<Migration> BlockMasks::keep_groups(std::span<const KeptGroups> kept) {
+  Tensors counts;
+  for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
+    MaskedLayer& layer = masked_layers_[i];
+    const torch::Tensor before = layer.block_mask;
+    const auto bits = [&](const std::vector<std::uint8_t>& groups) {
+      const std::vector<std::int64_t> wide(groups.begin(), groups.end());
+      return torch::tensor(wide, torch::kLong).to(before.options());
+    };
+    torch::Tensor mask = before.flatten(1) * bits(kept[i].shapes).unsqueeze(0);
+    if (!kept[i].filters.empty()) mask = mask * bits(kept[i].filters).unsqueeze(1);
+    layer.set_mask(mask.view(before.sizes()));
+    layer.count_groups();
+    counts.push_back(layer.migration_from(before));
+  }
+  return to_migrations(counts);
+}
+
+void BlockMasks::shrink_groups(const GroupPenalty& penalty, double rate) const {
+  if (penalty.stage == GroupStage::none) return;
+  for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
+    const MaskedLayer& layer = masked_layers_[i];
+    const double strength = rate * penalty.strengths[i];
+    if (strength <= 0) continue;
+    if (penalty.stage == GroupStage::within_channels) {
+      shrink(layer.weight, GroupKind::shapes, strength, layer.shape_size);
+      continue;
+    }
+    if (layer.can_lose_filters) {
+      shrink(layer.weight, GroupKind::filters, strength, layer.filter_size);
+    }
+    if (layer.can_lose_channels) {
+      shrink(layer.weight, GroupKind::channels, strength, layer.channel_size);
+    }
+  }
 }
 
 PruningMasks::NamedTensors BlockMasks::state() const {

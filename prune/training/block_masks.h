@@ -18,6 +18,9 @@ class BlockMasks : public PruningMasks {
   void store(Model& model) const override;
   std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) override;
   std::vector<MagnitudeCurve> magnitude_curves() const override;
+  std::vector<GroupNorms> group_norms() const override;
+  std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) override;
+  void shrink_groups(const GroupPenalty& penalty, double rate) const override;
   NamedTensors state() const override;
   void refresh() override;
   Tensors choice() const override;
@@ -25,6 +28,7 @@ class BlockMasks : public PruningMasks {
 
  private:
   void find_layers(Learner& learner);
+  void find_groups(const Graph& graph);
 
   std::int64_t vector_;
   bool row_balance_;

@@ -3,7 +3,9 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "prune/training/group_lasso.h"
 #include "prune/training/mask_selection.h"
 #include "prune/training/trainability.h"
 #include "runtime/model/weight_parts.h"
@@ -33,6 +35,12 @@ ChannelMasks::ChannelMasks(const Model& model, Learner& learner)
   for (const ChannelNode& node : units_.nodes) {
     add(node, learner.network().graph().nodes[node.node], learner);
   }
+  std::vector<std::int64_t> unit_of_channel;
+  for (std::size_t u = 0; u < layers_.size(); ++u) {
+    unit_of_channel.insert(unit_of_channel.end(), static_cast<std::size_t>(layers_[u].blocks),
+                           static_cast<std::int64_t>(u));
+  }
+  unit_of_channel_ = torch::tensor(unit_of_channel, torch::kLong).to(device);
   std::vector<torch::Tensor> ones;
   layers_of_channel_ = torch::ones({units_.channels}, kept_.options().dtype(torch::kDouble));
   for (const Masked& masked : all_) {
@@ -149,18 +157,80 @@ torch::Tensor ChannelMasks::importance(double alpha) const {
 std::vector<Migration> ChannelMasks::recompute(std::span<const double> sparsities, double alpha) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor ranking = importance(alpha);
-  std::vector<torch::Tensor> parts, counts;
+  std::vector<torch::Tensor> parts;
   for (std::size_t u = 0; u < layers_.size(); ++u) {
-    const std::int64_t first = units_.first[u], blocks = layers_[u].blocks;
-    const torch::Tensor mask = top_blocks(ranking.narrow(0, first, blocks), sparsities[u]);
-    const torch::Tensor is = mask.to(torch::kBool);
-    const torch::Tensor was = kept_.narrow(0, first, blocks).to(torch::kBool);
+    parts.push_back(
+        top_blocks(ranking.narrow(0, units_.first[u], layers_[u].blocks), sparsities[u]));
+  }
+  return choose_channels(torch::cat(parts));
+}
+
+std::vector<Migration> ChannelMasks::choose_channels(const torch::Tensor& kept) {
+  std::vector<torch::Tensor> counts;
+  for (std::size_t u = 0; u < layers_.size(); ++u) {
+    const auto of_unit = [&](const torch::Tensor& all) {
+      return all.narrow(0, units_.first[u], layers_[u].blocks).to(torch::kBool);
+    };
+    const torch::Tensor is = of_unit(kept), was = of_unit(kept_);
     counts.push_back(torch::stack(
         {(is & ~was).sum(), (was & ~is).sum(), is.sum(), is.sum() * layers_[u].weights_per_block}));
-    parts.push_back(mask);
   }
-  choose({torch::cat(parts)});
+  choose({kept});
   return to_migrations(counts);
+}
+
+// Of all filters of a channel together, [channels] in float.
+torch::Tensor ChannelMasks::norms() const {
+  torch::Tensor squares = torch::zeros({units_.channels + 1}, kept_.options().dtype(torch::kFloat));
+  for (const Masked& masked : all_) {
+    if (masked.is_filter)
+      squares.index_add_(0, masked.outputs, filter_norms(masked.value).square());
+  }
+  return squares.narrow(0, 0, units_.channels).sqrt();
+}
+
+std::vector<GroupNorms> ChannelMasks::group_norms() const {
+  const torch::NoGradGuard no_grad;
+  const std::vector<double> all = to_doubles(norms());
+  std::vector<GroupNorms> by_unit;
+  for (std::size_t u = 0; u < layers_.size(); ++u) {
+    const auto first = all.begin() + units_.first[u];
+    by_unit.push_back({.filters = {first, first + layers_[u].blocks}});
+  }
+  return by_unit;
+}
+
+std::vector<Migration> ChannelMasks::keep_groups(std::span<const KeptGroups> kept) {
+  const torch::NoGradGuard no_grad;
+  std::vector<std::int64_t> bits;
+  for (const KeptGroups& unit : kept)
+    bits.insert(bits.end(), unit.filters.begin(), unit.filters.end());
+  return choose_channels(torch::tensor(bits, torch::kLong).to(kept_.options()) * kept_);
+}
+
+void ChannelMasks::shrink_groups(const GroupPenalty& penalty, double rate) const {
+  if (penalty.stage != GroupStage::between_channels) return;
+  const torch::NoGradGuard no_grad;
+  std::vector<double> by_unit;
+  for (std::size_t u = 0; u < layers_.size(); ++u) {
+    const auto filters = static_cast<double>(layers_[u].weights_per_block);
+    by_unit.push_back(rate * penalty.strengths[u] * std::sqrt(filters));
+  }
+  const torch::Tensor norm = norms();
+  const torch::Tensor threshold =
+      torch::tensor(by_unit, torch::kDouble).to(norm.options()).index_select(0, unit_of_channel_);
+  const torch::Tensor largest =
+      torch::zeros({static_cast<std::int64_t>(layers_.size())}, norm.options())
+          .scatter_reduce(0, unit_of_channel_, norm, "amax")
+          .index_select(0, unit_of_channel_);
+  const torch::Tensor factor =
+      torch::cat({shrinkage(norm, threshold, largest), torch::ones({1}, norm.options())});
+  for (const Masked& masked : all_) {
+    if (!masked.is_filter) continue;
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(masked.value.dim()), 1);
+    shape[0] = -1;
+    torch::Tensor(masked.value).mul_(factor.index_select(0, masked.outputs).view(shape));
+  }
 }
 
 std::vector<MagnitudeCurve> ChannelMasks::magnitude_curves() const {

@@ -26,6 +26,9 @@ class ChannelMasks : public PruningMasks {
   void store(Model& model) const override;
   std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) override;
   std::vector<MagnitudeCurve> magnitude_curves() const override;
+  std::vector<GroupNorms> group_norms() const override;
+  std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) override;
+  void shrink_groups(const GroupPenalty& penalty, double rate) const override;
   NamedTensors state() const override;
   void refresh() override;
   Tensors choice() const override { return {kept_.clone()}; }
@@ -47,10 +50,13 @@ class ChannelMasks : public PruningMasks {
   torch::Tensor mask_of(const Masked& masked) const;
   torch::Tensor by_channel(const std::vector<torch::Tensor>& rows) const;
   torch::Tensor importance(double alpha) const;
+  torch::Tensor norms() const;
+  std::vector<Migration> choose_channels(const torch::Tensor& kept);
 
   ChannelUnits units_;
   std::vector<Masked> all_;
   torch::Tensor kept_;               // u8 [channels]
+  torch::Tensor unit_of_channel_;    // [channels]
   torch::Tensor layers_of_channel_;  // double [channels]: how many layers compute it
 };
 

@@ -94,6 +94,13 @@ bool uses_bf16(TrainingPrecision precision, const torch::Device& device) {
   return precision == TrainingPrecision::bf16;
 }
 
+double learning_rate(const Stage& stage, std::int64_t index) {
+  const double time =
+      (static_cast<double>(index) + 0.5) / static_cast<double>(stage.batches_per_unit);
+  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
+  return rate_at(stage.rate, std::fmod(time, length), length);
+}
+
 LossSum::LossSum(const torch::Device& device, double start)
     : sum_(torch::full({}, start, torch::TensorOptions().dtype(torch::kDouble).device(device))) {}
 
@@ -145,10 +152,7 @@ torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const
   }
   loss.backward();
   if (hooks.before_update) hooks.before_update();
-  const double time =
-      (static_cast<double>(index) + 0.5) / static_cast<double>(stage.batches_per_unit);
-  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
-  sgd_.step(rate_at(stage.rate, std::fmod(time, length), length));
+  sgd_.step(learning_rate(stage, index));
   return loss.detach();
 }
 

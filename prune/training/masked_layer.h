@@ -16,6 +16,10 @@ struct MaskedLayer {
   torch::Tensor block_mask;    // u8, row-major, as in Model
   torch::Tensor mask;          // of single weights, 0 or 1, with the weight's type and strides
   torch::Tensor gradient_sum;  // sum of the gradients since statistics started
+  // Whether single outputs and inputs of the layer can go (channel_classes.h).
+  bool can_lose_filters = false, can_lose_channels = false;
+  // How many weights of a filter, a channel and a kernel shape the mask keeps, at most.
+  double filter_size = 0.0, channel_size = 0.0, shape_size = 0.0;
 
   // Everything kept, no statistics.
   static MaskedLayer whole(std::string node, std::int64_t vector, const torch::Tensor& weight,
@@ -23,6 +27,9 @@ struct MaskedLayer {
 
   // Replaces the mask (u8, same shape) and applies it to the weight and the momentum.
   void set_mask(const torch::Tensor& new_block_mask);
+
+  // Counts filter_size and so on anew. Waits for the device.
+  void count_groups();
 
   // Counts of Migration from the mask before to the one now, on the device: [4] int64 in the order
   // of its members.

@@ -36,6 +36,13 @@ class PruningMasks {
   virtual std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) = 0;
   virtual std::vector<MagnitudeCurve> magnitude_curves() const = 0;
 
+  // Trainee::group_norms and keep_groups.
+  virtual std::vector<GroupNorms> group_norms() const = 0;
+  virtual std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) = 0;
+
+  // The proximal step of GroupPenalty at this learning rate.
+  virtual void shrink_groups(const GroupPenalty& penalty, double rate) const = 0;
+
   // What a snapshot needs beside weights, statistics and momenta. When these tensors were changed
   // in place, refresh() makes all else agree with them.
   virtual NamedTensors state() const = 0;

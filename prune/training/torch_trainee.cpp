@@ -98,7 +98,10 @@ class TorchTrainee::Impl {
     }
     std::int64_t batch = first;
     hooks.after_update = [this, &batch] {
-      if (stage_.is_pruning) masks_->apply();
+      if (stage_.is_pruning) {
+        masks_->apply();
+        masks_->shrink_groups(penalty_, learning_rate(stage_, batch));
+      }
       if (options_.on_batch) options_.on_batch(batch);
       ++batch;
       if (options_.should_stop && options_.should_stop()) {
@@ -109,11 +112,20 @@ class TorchTrainee::Impl {
   }
 
   std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) {
-    if (sparsities.size() != layers().size()) {
-      fail(ErrorCode::usage, "recompute_masks: ", sparsities.size(), " sparsities for ",
-           layers().size(), " layers");
-    }
+    require_layers("recompute_masks", sparsities.size());
     return masks_->recompute(sparsities, alpha);
+  }
+
+  std::vector<GroupNorms> group_norms() const { return masks_->group_norms(); }
+
+  void set_penalty(const GroupPenalty& penalty) {
+    require_layers("set_penalty", penalty.strengths.size());
+    penalty_ = penalty;
+  }
+
+  std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) {
+    require_layers("keep_groups", kept.size());
+    return masks_->keep_groups(kept);
   }
 
   // Weights and running statistics, momenta, gradient sums and masks, with names for files.
@@ -199,6 +211,11 @@ class TorchTrainee::Impl {
   const std::vector<PrunableLayer>& layers() const { return masks_->layers(); }
 
  private:
+  void require_layers(const char* function, std::size_t count) const {
+    if (count == layers().size()) return;
+    fail(ErrorCode::usage, function, ": for ", count, " layers, expected ", layers().size());
+  }
+
   // Statistics of training lag behind masks that have just changed.
   void prepare_statistics() {
     if (stage_.is_pruning && options_.batch_norm_images > 0) {
@@ -211,6 +228,7 @@ class TorchTrainee::Impl {
   mutable Learner learner_;
   Stage stage_;
   std::unique_ptr<PruningMasks> masks_;
+  GroupPenalty penalty_;
 };
 
 TorchTrainee::TorchTrainee(const Model& model, const DataSet& data, const TraineeOptions& options)
@@ -269,6 +287,18 @@ std::vector<MagnitudeCurve> TorchTrainee::magnitude_curves() {
 std::vector<Migration> TorchTrainee::recompute_masks(std::span<const double> sparsities,
                                                      double alpha) {
   return impl_->recompute_masks(sparsities, alpha);
+}
+
+std::vector<GroupNorms> TorchTrainee::group_norms() {
+  return impl_->group_norms();
+}
+
+void TorchTrainee::set_penalty(const GroupPenalty& penalty) {
+  impl_->set_penalty(penalty);
+}
+
+std::vector<Migration> TorchTrainee::keep_groups(std::span<const KeptGroups> kept) {
+  return impl_->keep_groups(kept);
 }
 
 std::shared_ptr<const Snapshot> TorchTrainee::snapshot() {

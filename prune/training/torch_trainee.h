@@ -77,6 +77,9 @@ class TorchTrainee : public Trainee {
   double measure_loss(std::int64_t images) override;
   std::vector<MagnitudeCurve> magnitude_curves() override;
   std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) override;
+  std::vector<GroupNorms> group_norms() override;
+  void set_penalty(const GroupPenalty& penalty) override;
+  std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) override;
   std::shared_ptr<const Snapshot> snapshot() override;
   void restore(const Snapshot& snapshot) override;
   std::uint64_t fingerprint(const Snapshot& snapshot) const override;

@@ -154,6 +154,23 @@ TEST_CASE("whole channels are a granularity, which balances no rows") {
         std::string::npos);
 }
 
+TEST_CASE("fssl's groups are of single weights or whole channels, which have one stage") {
+  const std::string fssl = std::string(kMinimal) + "prune: {method: fssl";
+  CHECK(parse_config(fssl + ", group_strength: 0.001}\n").method.group_strength == 0.001);
+  CHECK(parse_config(fssl + "}\n").method.between_channels == 0.5);
+  CHECK(parse_config(fssl + ", granularity: channel}\n").method.between_channels == 1);
+  CHECK(refusal(fssl + ", granularity: vector8}\n").find("expected element or channel") !=
+        std::string::npos);
+  CHECK(refusal(fssl + ", row_balance: true}\n").find("prune.row_balance") != std::string::npos);
+  CHECK(refusal(fssl + ", granularity: channel, between_channels: 0.5}\n")
+            .find("'prune.between_channels' is 0.5, expected 1") != std::string::npos);
+  CHECK(refusal(fssl + ", between_channel: 0.5}\n").find("did you mean 'between_channels'") !=
+        std::string::npos);
+  CHECK(refusal(fssl + ", group_strength: -1}\n").find("prune.group_strength") !=
+        std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.method=fsl"}).find("did you mean 'fssl'") != std::string::npos);
+}
+
 TEST_CASE("a pattern of layers is kept as it is written, and a bad one has its place") {
   const RunConfig config =
       parse_config(std::string(kMinimal) +

@@ -33,6 +33,7 @@ class SyntheticTrainee : public Trainee {
     double skill = 0.0;  // in [0, 1]
     double shock = 0.0;
     std::vector<double> sparsities;
+    std::vector<double> shrunk;  // what penalties took from the norms of each layer's groups
   };
 
   explicit SyntheticTrainee(std::vector<SyntheticLayer> layers, double skill = 0.0)
@@ -47,6 +48,7 @@ class SyntheticTrainee : public Trainee {
     }
     state_.skill = skill;
     state_.sparsities.assign(synthetic_.size(), 0.0);
+    state_.shrunk.assign(synthetic_.size(), 0.0);
   }
 
   const std::vector<PrunableLayer>& layers() const override { return layers_; }
@@ -58,6 +60,9 @@ class SyntheticTrainee : public Trainee {
     const double left = std::exp(-static_cast<double>(count) / 200.0);
     state_.skill = 1.0 - (1.0 - state_.skill) * left;
     state_.shock *= left;
+    for (std::size_t i = 0; penalty.stage != GroupStage::none && i < synthetic_.size(); ++i) {
+      state_.shrunk[i] += penalty.strengths[i] * static_cast<double>(count);
+    }
     noise_ = noise * (2.0 * Random(17, static_cast<std::uint64_t>(first)).uniform() - 1.0);
     return diverges ? std::nan("") : 1.0 - measure_accuracy();
   }
@@ -114,6 +119,36 @@ class SyntheticTrainee : public Trainee {
     return migrations;
   }
 
+  // Kernel shapes of one filter: each block is one, with the norms of magnitude_curves() less what
+  // the penalty took.
+  std::vector<GroupNorms> group_norms() override {
+    std::vector<GroupNorms> norms;
+    for (std::size_t i = 0; i < synthetic_.size(); ++i) {
+      const std::int64_t kept = kept_blocks(synthetic_[i].blocks, state_.sparsities[i]);
+      GroupNorms& layer = norms.emplace_back();
+      for (std::int64_t j = 0; j < synthetic_[i].blocks; ++j) {
+        const double norm = static_cast<double>(i + 1) / static_cast<double>(j + 1);
+        layer.shapes.push_back(j < kept ? std::max(0.0, norm - state_.shrunk[i]) : 0.0);
+      }
+    }
+    return norms;
+  }
+
+  void set_penalty(const GroupPenalty& wanted) override {
+    penalty = wanted;
+    penalties.push_back(wanted);
+  }
+
+  std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) override {
+    std::vector<double> sparsities;
+    for (std::size_t i = 0; i < synthetic_.size(); ++i) {
+      const auto stays = std::count(kept[i].shapes.begin(), kept[i].shapes.end(), 1);
+      sparsities.push_back(1.0 -
+                           static_cast<double>(stays) / static_cast<double>(synthetic_[i].blocks));
+    }
+    return recompute_masks(sparsities, 0.0);
+  }
+
   std::shared_ptr<const Snapshot> snapshot() override { return std::make_shared<State>(state_); }
   void restore(const Snapshot& snapshot) override {
     state_ = dynamic_cast<const State&>(snapshot);
@@ -140,6 +175,8 @@ class SyntheticTrainee : public Trainee {
   std::function<void(std::int64_t first)> before_training;  // may throw
   std::vector<std::int64_t> firsts;                         // of all calls
   std::vector<std::int64_t> judged;                         // images of all calls of measure_loss
+  GroupPenalty penalty;                                     // the one of now
+  std::vector<GroupPenalty> penalties;                      // of all calls of set_penalty
   double noise = 0.0;                                       // of an accuracy after training
   bool diverges = false;
   int calls = 0;

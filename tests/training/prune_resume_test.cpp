@@ -73,6 +73,13 @@ const Variant kVariants[] = {
      [](RunConfig& config) {
        config.method = {.method = Method::lottery, .allocation = Allocation::lamp, .rounds = 4};
      }},
+    {"fssl",
+     [](RunConfig& config) { config.method = {.method = Method::fssl, .group_strength = 0.01}; }},
+    {"fssl of whole channels",
+     [](RunConfig& config) {
+       config.method = {.method = Method::fssl, .group_strength = 0.01, .between_channels = 1};
+       config.stage.vector = 0;
+     }},
 };
 
 TEST_CASE("a run of any method that is killed or stopped and resumed writes the same metrics") {

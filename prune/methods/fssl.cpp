@@ -1,0 +1,56 @@
+#include "prune/methods/fssl.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "prune/methods/group_cut.h"
+
+namespace winnow {
+
+Fssl::Fssl(const MethodConfig& method, const EvolutionConfig& config, Trainee& trainee,
+           EvolutionState state)
+    : SingleNetwork(method, config, trainee, std::move(state)) {
+  const auto rounded = [](double value) { return static_cast<std::int64_t>(std::llround(value)); };
+  const double end = config.prune_until * static_cast<double>(config.iter_nr);
+  within_end_ = std::min(rounded(end), config.iter_nr - 1);
+  between_end_ = rounded(method.between_channels * static_cast<double>(within_end_));
+}
+
+GroupStage Fssl::stage_of(std::int64_t iteration) const {
+  if (iteration < between_end_) return GroupStage::between_channels;
+  return iteration < within_end_ ? GroupStage::within_channels : GroupStage::none;
+}
+
+void Fssl::prepare(const EvolutionState& state, IterationRecord& record) {
+  const GroupStage stage = stage_of(state.iteration);
+  record.phase = stage == GroupStage::none ? Phase::tune : Phase::rise;
+  if (state.iteration <= within_end_) drop_groups(stage == GroupStage::none, record);
+  trainee().set_penalty(penalty(stage));
+}
+
+void Fssl::drop_groups(bool cuts, IterationRecord& record) {
+  const std::vector<GroupNorms> norms = trainee().group_norms();
+  std::vector<KeptGroups> kept = living_groups(norms);
+  if (cuts) {
+    const bool cuts_shapes = between_end_ < within_end_;
+    kept = cut_groups(norms, std::move(kept), cuts_shapes, budget().goal_density(), kept_weights(),
+                      budget());
+  }
+  keep_groups(kept, record);
+}
+
+GroupPenalty Fssl::penalty(GroupStage stage) const {
+  GroupPenalty penalty{.stage = stage};
+  const bool is_done = budget().density(kept_weights()) <= budget().goal_density();
+  if (is_done) penalty.stage = GroupStage::none;
+  for (std::size_t i = 0; i < budget().size(); ++i) {
+    const double kept =
+        static_cast<double>(kept_weights()[i]) / static_cast<double>(budget().layer(i).weights);
+    const LayerRange& range = budget().range(i);
+    const bool is_full = range.excluded || 1.0 - kept >= range.max;
+    penalty.strengths.push_back(is_full ? 0.0 : method().group_strength);
+  }
+  return penalty;
+}
+
+}  // namespace winnow

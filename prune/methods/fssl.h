@@ -1,0 +1,34 @@
+// Fine-tuned structured sparsity learning: Wang et al., "Performance of training sparse deep neural
+// networks on GPUs", 2019 (paper 001), whose groups are those of Wen et al. (weight_groups.h).
+#pragma once
+
+#include "prune/methods/single_network.h"
+
+namespace winnow {
+
+// One fused loss: the task's error and a group lasso (GroupPenalty), over two stages of the
+// iterations up to T = prune_until * iter_nr, at least the last one excepted. The first share
+// between_channels of them penalises filters and channels, the others kernel shapes; with masks of
+// whole channels there is the first stage only. Before each iteration groups that have become 0
+// leave the masks for good. A layer at its largest sparsity, and a network at the goal, is
+// penalised no longer. Before iteration T groups are cut by their norms down to the goal, and the
+// rest of the run only trains what is kept.
+class Fssl : public SingleNetwork {
+ public:
+  // As make_method().
+  Fssl(const MethodConfig& method, const EvolutionConfig& config, Trainee& trainee,
+       EvolutionState state);
+
+ private:
+  void prepare(const EvolutionState& state, IterationRecord& record) override;
+  bool goes_back_to(const Solution&) const override { return false; }
+
+  GroupStage stage_of(std::int64_t iteration) const;
+  GroupPenalty penalty(GroupStage stage) const;
+  void drop_groups(bool cuts, IterationRecord& record);
+
+  std::int64_t between_end_ = 0;  // iterations
+  std::int64_t within_end_ = 0;
+};
+
+}  // namespace winnow
