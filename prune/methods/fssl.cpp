@@ -24,18 +24,21 @@ GroupStage Fssl::stage_of(std::int64_t iteration) const {
 void Fssl::prepare(const EvolutionState& state, IterationRecord& record) {
   const GroupStage stage = stage_of(state.iteration);
   record.phase = stage == GroupStage::none ? Phase::tune : Phase::rise;
-  if (state.iteration <= within_end_) drop_groups(stage == GroupStage::none, record);
+  if (state.iteration <= within_end_) drop_groups(state, record);
   trainee().set_penalty(penalty(stage));
 }
 
-void Fssl::drop_groups(bool cuts, IterationRecord& record) {
+void Fssl::drop_groups(const EvolutionState& state, IterationRecord& record) {
   const std::vector<GroupNorms> norms = trainee().group_norms();
   std::vector<KeptGroups> kept = living_groups(norms);
-  if (cuts) {
-    const bool cuts_shapes = between_end_ < within_end_;
-    kept = cut_groups(norms, std::move(kept), cuts_shapes, budget().goal_density(), kept_weights(),
-                      budget());
+  const double goal = budget().goal_density();
+  double wanted = state.iteration < within_end_ ? state.initial_density : goal;
+  if (state.iteration > 0 && wanted > goal) {
+    wanted *= std::pow(goal / wanted,
+                       static_cast<double>(state.iteration) / static_cast<double>(within_end_));
   }
+  const bool cuts_shapes = stage_of(state.iteration - 1) == GroupStage::within_channels;
+  kept = cut_groups(norms, std::move(kept), cuts_shapes, wanted, kept_weights(), budget());
   keep_groups(kept, record);
 }
 

@@ -7,12 +7,13 @@
 namespace winnow {
 
 // One fused loss: the task's error and a group lasso (GroupPenalty), over two stages of the
-// iterations up to T = prune_until * iter_nr, at least the last one excepted. The first share
+// iterations up to T = prune_until * iter_nr, the last iteration excepted. The first share
 // between_channels of them penalises filters and channels, the others kernel shapes; with masks of
-// whole channels there is the first stage only. Before each iteration groups that have become 0
-// leave the masks for good. A layer at its largest sparsity, and a network at the goal, is
-// penalised no longer. Before iteration T groups are cut by their norms down to the goal, and the
-// rest of the run only trains what is kept.
+// whole channels there is the first stage only. Before iteration t + 1 groups that have become 0
+// leave the masks for good, and if the network is denser than
+//   d_t = d_0 (d_T / d_0)^(t / T)     with d_T the goal
+// so do the weakest of the kind that was penalised (group_cut.h). A layer at its largest sparsity,
+// and a network at the goal, is penalised no longer. The rest of the run only trains what is kept.
 class Fssl : public SingleNetwork {
  public:
   // As make_method().
@@ -25,7 +26,7 @@ class Fssl : public SingleNetwork {
 
   GroupStage stage_of(std::int64_t iteration) const;
   GroupPenalty penalty(GroupStage stage) const;
-  void drop_groups(bool cuts, IterationRecord& record);
+  void drop_groups(const EvolutionState& state, IterationRecord& record);
 
   std::int64_t between_end_ = 0;  // iterations
   std::int64_t within_end_ = 0;

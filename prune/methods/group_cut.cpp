@@ -55,8 +55,10 @@ Cut make_cut(const GroupNorms& norms, KeptGroups& kept, bool cuts_shapes,
   if (living == 0) return cut;
   const auto now = static_cast<double>(weights_kept(layer, kept));
   cut.weights_per_group = now / static_cast<double>(living);
+  double sum = 0.0;
+  for (const std::size_t i : cut.order) sum += all[i];
   for (const std::size_t i : cut.order) {
-    cut.scores.push_back(all[i] / std::sqrt(cut.weights_per_group));
+    cut.scores.push_back(sum > 0.0 ? all[i] / sum * static_cast<double>(living) : 0.0);
   }
   const auto weights = static_cast<double>(layer.weights);
   const auto groups_of = [&](double share) { return share * weights / cut.weights_per_group; };

@@ -29,12 +29,11 @@ TEST_CASE("groups of norm 0 die, but a layer keeps one of each kind") {
   CHECK(weights_kept(kLayers[1], kept[1]) == 4);
 }
 
-TEST_CASE("the weakest groups go first, by their norm over the root of their weights") {
+TEST_CASE("the weakest groups go first, by their norm over the mean of their layer's") {
   EvolutionConfig config;
   const LayerBudget budget(config, kLayers);
-  // Scores: 3, 2, 1 (two weights each) and 2.5, 0.5 (four weights each).
-  const std::vector<GroupNorms> norms = {
-      {{1, 1}, {3 * std::sqrt(2.0), 1 * std::sqrt(2.0), 2 * std::sqrt(2.0)}}, {{}, {5.0, 1.0}}};
+  // Scores: 1.5, 0.5, 1 (two weights each) and 5/3, 1/3 (four weights each).
+  const std::vector<GroupNorms> norms = {{{1, 1}, {30, 10, 20}}, {{}, {0.5, 0.1}}};
   const std::vector<std::int64_t> now = {6, 8};
   const auto cut = [&](double density) {
     return cut_groups(norms, living_groups(norms), true, density, now, budget);
