@@ -142,25 +142,34 @@ torch::Tensor ChannelMasks::by_channel(const std::vector<torch::Tensor>& rows) c
   return sum.narrow(0, 0, units_.channels) / layers_of_channel_;
 }
 
+// Of channels that are kept; 0 for others.
 torch::Tensor ChannelMasks::importance(double alpha) const {
-  std::vector<torch::Tensor> now, before;
+  std::vector<torch::Tensor> rows;
   for (const Masked& masked : all_) {
     if (!masked.is_filter) continue;
     const torch::Tensor blocks = block_importance(masked.value, masked.gradient_sum, 1, alpha);
-    now.push_back(mean_of_rows(blocks, masked.mask));
-    before.push_back(
-        mean_of_rows(block_importance(masked.dropped, {}, 1, 0.0), torch::ones_like(masked.mask)));
+    rows.push_back(mean_of_rows(blocks, masked.mask));
   }
-  return torch::where(kept_.to(torch::kBool), by_channel(now), -1 / (1 + by_channel(before)));
+  return by_channel(rows);
+}
+
+// Behind all that are kept those that are dropped, by what they were.
+torch::Tensor ChannelMasks::ranking(double alpha) const {
+  std::vector<torch::Tensor> rows;
+  for (const Masked& masked : all_) {
+    if (!masked.is_filter) continue;
+    const torch::Tensor blocks = block_importance(masked.dropped, {}, 1, 0.0);
+    rows.push_back(mean_of_rows(blocks, torch::ones_like(masked.mask)));
+  }
+  return torch::where(kept_.to(torch::kBool), importance(alpha), -1 / (1 + by_channel(rows)));
 }
 
 std::vector<Migration> ChannelMasks::recompute(std::span<const double> sparsities, double alpha) {
   const torch::NoGradGuard no_grad;
-  const torch::Tensor ranking = importance(alpha);
+  const torch::Tensor order = ranking(alpha);
   std::vector<torch::Tensor> parts;
   for (std::size_t u = 0; u < layers_.size(); ++u) {
-    parts.push_back(
-        top_blocks(ranking.narrow(0, units_.first[u], layers_[u].blocks), sparsities[u]));
+    parts.push_back(top_blocks(order.narrow(0, units_.first[u], layers_[u].blocks), sparsities[u]));
   }
   return choose_channels(torch::cat(parts));
 }
@@ -235,11 +244,7 @@ void ChannelMasks::shrink_groups(const GroupPenalty& penalty, double rate) const
 
 std::vector<MagnitudeCurve> ChannelMasks::magnitude_curves() const {
   const torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> rows;
-  for (const Masked& masked : all_) {
-    if (masked.is_filter) rows.push_back(mean_of_rows(masked.value.abs(), masked.mask));
-  }
-  const torch::Tensor magnitudes = by_channel(rows).unsqueeze(1);
+  const torch::Tensor magnitudes = importance(0.0).unsqueeze(1);
   std::vector<MagnitudeCurve> curves;
   for (std::size_t u = 0; u < layers_.size(); ++u) {
     curves.push_back(magnitude_curve(magnitudes.narrow(0, units_.first[u], layers_[u].blocks), 1));

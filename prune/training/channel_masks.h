@@ -16,7 +16,8 @@ namespace winnow {
 //
 // Importance of a channel: the mean over the layers that compute it of eq 2's, a block being the
 // filter with the inputs that are kept. Channels that are dropped rank behind all others, among
-// themselves by what they were.
+// themselves by what they were. Magnitude curves are of this importance with alpha 0: filters of
+// different layers compare by their layers' means, not by their fan-in.
 class ChannelMasks : public PruningMasks {
  public:
   // As make_masks().
@@ -50,6 +51,7 @@ class ChannelMasks : public PruningMasks {
   torch::Tensor mask_of(const Masked& masked) const;
   torch::Tensor by_channel(const std::vector<torch::Tensor>& rows) const;
   torch::Tensor importance(double alpha) const;
+  torch::Tensor ranking(double alpha) const;
   torch::Tensor norms() const;
   std::vector<Migration> choose_channels(const torch::Tensor& kept);
 

@@ -208,6 +208,23 @@ TEST_CASE("channels come back in the order of what they were, and go by their fi
   }
 }
 
+TEST_CASE("curves of channels compare layers by their means") {
+  Model model = initial_model(branched(), 3);
+  TorchTrainee trainee(model, striped_data(), options());
+  const auto before = trainee.magnitude_curves();
+  for (float& w : model.tensors.at("a.weight").values<float>()) w *= 10;
+  trainee.load(model);
+  const auto after = trainee.magnitude_curves();
+  REQUIRE(before.size() == 4);
+  CHECK(before[1].ranks.size() == 10);
+  double sum = 0;
+  for (std::size_t i = 0; i < 10; ++i) {
+    CHECK(after[1].magnitudes[i] == doctest::Approx(before[1].magnitudes[i]).epsilon(1e-5));
+    sum += before[1].magnitudes[i];
+  }
+  CHECK(sum == doctest::Approx(10.0).epsilon(1e-5));
+}
+
 TEST_CASE("a snapshot of channel masks goes through host tensors into another trainee") {
   Pruned pruned;
   const auto tensors = pruned.trainee.write_snapshot(*pruned.trainee.snapshot());
