@@ -141,6 +141,7 @@ void visit_method(MethodConfig& method, Fields& fields) {
   fields.integer("rounds", method.rounds, {.lowest = 2, .highest = 1000});
   fields.integer("rewind_to", method.rewind_to, kCount);
   fields.real("group_strength", method.group_strength, kNotNegative);
+  fields.real("time_strength", method.time_strength, kNotNegative);
   fields.real("between_channels", method.between_channels, kFraction);
 }
 

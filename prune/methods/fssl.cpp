@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "prune/methods/group_cut.h"
+#include "prune/methods/predicted_saving.h"
 
 namespace winnow {
 
@@ -46,12 +47,14 @@ GroupPenalty Fssl::penalty(GroupStage stage) const {
   GroupPenalty penalty{.stage = stage};
   const bool is_done = budget().density(kept_weights()) <= budget().goal_density();
   if (is_done) penalty.stage = GroupStage::none;
+  const std::vector<double> savings = predicted_savings(budget(), kept_weights());
   for (std::size_t i = 0; i < budget().size(); ++i) {
     const double kept =
         static_cast<double>(kept_weights()[i]) / static_cast<double>(budget().layer(i).weights);
     const LayerRange& range = budget().range(i);
     const bool is_full = range.excluded || 1.0 - kept >= range.max;
-    penalty.strengths.push_back(is_full ? 0.0 : method().group_strength);
+    penalty.strengths.push_back(
+        is_full ? 0.0 : method().group_strength + method().time_strength * savings[i]);
   }
   return penalty;
 }

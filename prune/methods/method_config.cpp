@@ -23,6 +23,10 @@ std::int64_t schedules(const MethodConfig& config) {
 }
 
 void check_config(const MethodConfig& config, const EvolutionConfig& evolution) {
+  if (config.time_strength > 0 && evolution.budget == Budget::parameters) {
+    fail(ErrorCode::usage, "time_strength: found ", config.time_strength,
+         ", expected 0 with budget parameters, which predicts no time");
+  }
   if (config.method != Method::lottery) return;
   if (config.rounds < 2 || evolution.iter_nr % config.rounds != 0) {
     fail(ErrorCode::usage, "rounds: found ", config.rounds,

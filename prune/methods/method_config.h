@@ -22,6 +22,7 @@ struct MethodConfig {
   std::int64_t rounds = 5;                     // lottery: trainings, the first one dense
   std::int64_t rewind_to = 1;                  // lottery: iterations of the first round
   double group_strength = 1e-4;                // fssl: of the group lasso
+  double time_strength = 0.0;                  // fssl: of the predicted processing time
   double between_channels = 0.5;               // fssl: share of the penalised iterations
 };
 

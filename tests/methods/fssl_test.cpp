@@ -66,6 +66,19 @@ TEST_CASE("groups die under a strong penalty, which ends at the goal and at a la
   CHECK(result.target_met);
 }
 
+TEST_CASE("the predicted time shares out its strength by what weights save") {
+  SyntheticTrainee trainee({{.blocks = 500, .macs_per_weight = 4.0}, {.blocks = 500}});
+  EvolutionConfig config = method_evolution(8);
+  config.budget = Budget::macs;
+  MethodConfig method = fssl(1e-6);
+  method.time_strength = 1e-6;
+  EvolutionResult result;
+  run_whole(method, config, trainee, result);
+  const std::vector<double>& first = trainee.penalties.front().strengths;
+  CHECK(first[0] == doctest::Approx(1e-6 * (1 + 4 / 2.5)).epsilon(0.01));
+  CHECK(first[1] == doctest::Approx(1e-6 * (1 + 1 / 2.5)).epsilon(0.01));
+}
+
 TEST_CASE("without a strength fssl cuts by norms alone") {
   SyntheticTrainee trainee = method_trainee();
   EvolutionResult result;

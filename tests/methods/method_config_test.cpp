@@ -20,6 +20,10 @@ TEST_CASE("rounds divide the iterations, and what is gone back to lies in the fi
   CHECK(refusal({.method = Method::lottery, .rounds = 4, .rewind_to = 4}) ==
         "rewind_to: found 4, expected 0 to 3, the iterations of a round");
   CHECK(refusal({.method = Method::magnitude, .rounds = 5}).empty());
+  CHECK(refusal({.method = Method::fssl, .time_strength = 0.5}) ==
+        "time_strength: found 0.5, expected 0 with budget parameters, which predicts no time");
+  evolution.budget = Budget::macs;
+  CHECK(refusal({.method = Method::fssl, .time_strength = 0.5}).empty());
 }
 
 TEST_CASE("methods refuse what does not fit") {
