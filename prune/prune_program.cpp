@@ -51,6 +51,20 @@ std::string layers_text(const Graph& graph) {
   return text.str();
 }
 
+// The layers whose channels go together, the first one's name being that of all.
+std::string coupled_text(const std::vector<PrunableLayer>& layers) {
+  std::string text;
+  for (const PrunableLayer& layer : layers) {
+    if (layer.members.size() < 2) continue;
+    text += "channels in common: " + one_line(layer.members.front());
+    for (std::size_t i = 1; i < layer.members.size(); ++i) {
+      text += ", " + one_line(layer.members[i]);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_run(const RunConfig& config, const PruneOptions& options) {
@@ -63,7 +77,7 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
        << data.train.count << " training, " << data.validation.count << " validation, "
        << data.test.count << " test images, " << data.train.classes.size()
        << " classes\nnetwork: " << one_line(run.graph().name) << "\n"
-       << layers_text(run.graph())
+       << layers_text(run.graph()) << coupled_text(run.layers())
        << (config.model.weights.empty() ? "" : "weights: " + one_line(config.model.weights) + "\n")
        << "dense baseline: " << config.train.epochs << " epochs of batches of "
        << config.train.batch_size << "\nevolution: " << config.evolution.iter_nr

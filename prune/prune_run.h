@@ -27,6 +27,7 @@ class PruneRun {
 
   const DataSet& data() const { return data_; }
   const Graph& graph() const { return initial_.graph; }
+  const std::vector<PrunableLayer>& layers() const { return trainee_.layers(); }
   std::string device() const { return trainee_.device(); }
 
  private:

@@ -8,6 +8,18 @@
 namespace winnow {
 namespace {
 
+TEST_CASE("a dry run tells which layers have their channels in common") {
+  const Bench bench([](RunConfig& config) {
+    config.stage.vector = kWholeChannels;
+    std::vector<Node>& nodes = config.model.graph->nodes;
+    nodes.insert(nodes.begin() + 4, {"same", Conv{.in_channels = 8, .out_channels = 8}, {"relu"}});
+    nodes.insert(nodes.begin() + 5, {"sum", Add{}, {"same", "relu"}});
+    nodes[6].inputs = {"sum"};
+  });
+  const std::string text = describe_run(bench.config("run"), {.is_quiet = true});
+  CHECK(text.find("\nchannels in common: conv, same\n") != std::string::npos);
+}
+
 TEST_CASE(
     "whole runs of every method drop channels, resume bit by bit, and start from their masks") {
   for (const Method method : {Method::evolutionary, Method::magnitude, Method::lottery}) {
