@@ -165,6 +165,23 @@ TEST_CASE("channels that meet in an add go from all layers, with norms and depth
   CHECK(conv_of("c").in_channels == 10);
 }
 
+TEST_CASE("coupled channels go from quantized weights too") {
+  for (const WeightForm form : {WeightForm::fixed16, WeightForm::fixed8, WeightForm::codebook4}) {
+    Model model = random_network(coupled_graph(), 54);
+    for (const std::size_t channel : {0, 5}) {
+      for (const char* layer : {"stem", "b", "deep", "norm"}) clear_channel(model, layer, channel);
+      clear_channel(model, "norm", 8 + channel);
+    }
+    mask_zeros(model, 1);
+    const ExportedModel exported = exported_equal(quantize_weights(model, {form, form}).model);
+    const Graph& graph = exported.model.graph;
+    for (const char* layer : {"stem", "b", "deep"}) {
+      CAPTURE(layer);
+      CHECK(std::get<Conv>(graph.nodes[node_index(graph, layer)].op).out_channels == 6);
+    }
+  }
+}
+
 TEST_CASE("a coupled channel that a norm makes a constant stays") {
   Model model = random_network(coupled_graph(), 52);
   for (const char* layer : {"stem", "b", "deep"}) clear_channel(model, layer, 3);
