@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
+#include "prune/joined_run.h"
 #include "prune/layer_sensitivity.h"
 #include "prune/prune_program.h"
 #include "prune/training/torch_errors.h"
@@ -154,9 +155,37 @@ int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
   return 0;
 }
 
+// One of several processes; the summary is rank 0's.
+std::optional<PruneSummary> run_as_rank(const RankPlace& place, const RunConfig& config,
+                                        PruneOptions options) {
+  RankStore store(place, RankStore::timeout());
+  StorePeers peers(store);
+  options.peers = &peers;
+  options.local_rank = place.local_rank;
+  try {
+    if (place.rank == 0) return run_prune(config, options);
+    join_run(config, options);
+    return std::nullopt;
+  } catch (const Error& error) {
+    store.leave(error.code(), error.what());
+    throw;
+  } catch (const std::exception& error) {
+    store.leave(ErrorCode::internal, one_line(error.what()));
+    throw;
+  }
+}
+
+std::optional<PruneSummary> run_at(const RankPlace& place, const RunConfig& config,
+                                   const PruneOptions& options) {
+  if (place.size == 1) return run_prune(config, options);
+  return run_as_rank(place, config, options);
+}
+
 int run(const Arguments& arguments) {
   check_values(arguments);
   const RunConfig config = resolve(arguments);
+  const RankPlace place = rank_place();
+  if (place.rank > 0 && (arguments.is_sensitivity || arguments.is_dry_run)) return 0;
   if (arguments.is_sensitivity) return run_sensitivity(arguments, config);
   const std::string json = arguments.json.value_or("");
   check_json_place(json, config_file(arguments), config);
@@ -168,12 +197,13 @@ int run(const Arguments& arguments) {
     return 0;
   }
   const InterruptGuard guard;
-  const PruneSummary summary =
-      run_prune(config, {.use = use, .is_quiet = arguments.is_quiet, .should_stop = [] {
-                           return InterruptGuard::requested();
-                         }});
-  print_summary(config, summary, json == "-" ? stderr : stdout);
-  write_json_output(json, summary.json);
+  const PruneOptions options{.use = use, .is_quiet = arguments.is_quiet, .should_stop = [] {
+                               return InterruptGuard::requested();
+                             }};
+  const std::optional<PruneSummary> summary = run_at(place, config, options);
+  if (!summary) return 0;
+  print_summary(config, *summary, json == "-" ? stderr : stdout);
+  write_json_output(json, summary->json);
   return 0;
 }
 

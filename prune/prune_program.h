@@ -12,11 +12,17 @@
 
 namespace winnow {
 
+class StorePeers;
+
 struct PruneOptions {
   FolderUse use = FolderUse::fresh;
   bool is_quiet = false;
   // Asked after every batch; true saves a checkpoint and ends the run with Error{interrupted}.
   std::function<bool()> should_stop = {};
+  // The ranks of the run, if there are several: run_prune is for rank 0, join_run (joined_run.h)
+  // for the others; and this one's number on its machine.
+  StorePeers* peers = nullptr;
+  std::int64_t local_rank = 0;
 };
 
 // Accuracies are fractions of the test images.

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstdio>
 
+#include "prune/evolution/shared_state.h"
+#include "prune/joined_run.h"
 #include "prune/record_json.h"
 #include "prune/run_summary.h"
+#include "prune/run_training.h"
 #include "prune/start_model.h"
 #include "prune/training/accuracy.h"
 #include "prune/training/initialization.h"
@@ -26,16 +29,6 @@ std::string percent(double fraction) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f %%", 100.0 * fraction);
   return text;
-}
-
-// Names the first line in which two texts differ.
-std::string first_difference(const std::string& before, const std::string& now) {
-  std::istringstream a(before), b(now);
-  std::string line_a, line_b;
-  while (std::getline(a, line_a) && std::getline(b, line_b)) {
-    if (line_a != line_b) return "'" + line_a + "' there, '" + line_b + "' now";
-  }
-  return "their lengths";
 }
 
 RunFolder& checked(const RunConfig& config, RunFolder& folder) {
@@ -66,7 +59,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       initial_(given_
                    ? *given_
                    : initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
-      trainee_(initial_, data_, trainee_options()) {
+      trainee_(initial_, data_, counting_options()) {
   state_.config = comparable_config(config_);
   read_checkpoint_if_any();
   folder_.require_metrics(state_.metrics_bytes);
@@ -87,19 +80,12 @@ void PruneRun::require_finite_state(const std::string& when) const {
        ".learning_rate or set train.clip_norm");
 }
 
-TraineeOptions PruneRun::trainee_options() {
-  return {.device = config_.device,
-          .threads = config_.threads,
-          .seed = config_.evolution.seed,
-          .train = config_.train,
-          .augment = config_.augment,
-          .vector = config_.stage.vector,
-          .row_balance = config_.stage.row_balance,
-          .batch_norm_images = config_.stage.batch_norm_images,
-          .should_stop = options_.should_stop,
-          .on_batch = [this](std::int64_t batch) {
-            if (state_.phase == RunPhase::dense) state_.batch = batch + 1;
-          }};
+TraineeOptions PruneRun::counting_options() {
+  TraineeOptions result = trainee_options(config_, options_);
+  result.on_batch = [this](std::int64_t batch) {
+    if (state_.phase == RunPhase::dense) state_.batch = batch + 1;
+  };
+  return result;
 }
 
 Stage PruneRun::dense_stage() const {
@@ -108,15 +94,6 @@ Stage PruneRun::dense_stage() const {
           .batches_per_unit = trainee_.batches_per_epoch(),
           .first_epoch = 0,
           .is_pruning = false};
-}
-
-Stage PruneRun::pruning_stage() const {
-  return {.rate = config_.stage.rate,
-          .units = config_.evolution.iter_nr,
-          .batches_per_unit = config_.evolution.batch_nr,
-          .schedules = schedules(config_.method),
-          .first_epoch = config_.train.epochs,
-          .is_pruning = true};
 }
 
 void PruneRun::read_checkpoint_if_any() {
@@ -155,15 +132,17 @@ void PruneRun::save_checkpoint_if_due() {
 }
 
 PruneSummary PruneRun::run() {
+  require_same_run(config_, peers());
   begin();
   try {
     if (state_.phase == RunPhase::dense) train_dense();
     prune();
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::interrupted) throw;
+    const bool is_left = options_.peers != nullptr && options_.peers->is_broken();
+    if (error.code() != ErrorCode::interrupted && !is_left) throw;
     save_checkpoint();
-    fail(ErrorCode::interrupted, "interrupted; checkpoint saved: ", folder_.checkpoint(),
-         " (go on with --resume)");
+    fail(error.code(), is_left ? error.what() : "interrupted",
+         "; checkpoint saved: ", folder_.checkpoint(), " (go on with --resume)");
   }
   return finish(method_->result());
 }
@@ -245,16 +224,23 @@ void PruneRun::load_start() {
   }
 }
 
+Peers& PruneRun::peers() {
+  if (options_.peers == nullptr) return alone();
+  return *options_.peers;
+}
+
 void PruneRun::begin_pruning() {
-  trainee_.begin(pruning_stage());
-  method_ = make_method(config_.method, config_.evolution, trainee_, state_.evolution);
+  if (options_.peers != nullptr) options_.peers->carry(trainee_);
+  share_start({.evolution = state_.evolution, .current = state_.current}, peers());
+  trainee_.begin(pruning_stage(config_));
+  method_ = make_method(config_.method, config_.evolution, trainee_, state_.evolution, peers());
 }
 
 // The evolution rewinds what diverged and tries something else; the other methods have nothing else
 // to try, and the last checkpoint stays as it is.
 void PruneRun::require_converging(const IterationRecord& record) const {
   if (config_.method.method == Method::evolutionary || std::isfinite(record.loss)) return;
-  const Stage stage = pruning_stage();
+  const Stage stage = pruning_stage(config_);
   const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
   const double rate =
       rate_at(stage.rate, std::fmod(static_cast<double>(record.iteration) + 0.5, length), length);

@@ -9,6 +9,7 @@
 #include "prune/checkpoint.h"
 #include "prune/methods/make_method.h"
 #include "prune/prune_program.h"
+#include "prune/training/store_peers.h"
 #include "prune/training/torch_trainee.h"
 
 namespace winnow {
@@ -33,9 +34,9 @@ class PruneRun {
  private:
   using Clock = std::chrono::steady_clock;
 
-  TraineeOptions trainee_options();
+  TraineeOptions counting_options();  // batches of the dense phase are counted
   Stage dense_stage() const;
-  Stage pruning_stage() const;
+  Peers& peers();
   void read_checkpoint_if_any();
 
   void begin();

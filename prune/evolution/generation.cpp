@@ -1,67 +1,14 @@
 #include "prune/evolution/generation.h"
 
-#include <cstring>
 #include <span>
 
+#include "prune/evolution/message.h"
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
-namespace {
-
-class Packer {
- public:
-  template <typename T>
-  void put(const T& value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  template <typename T>
-  void put_all(const std::vector<T>& values) {
-    put(values.size());
-    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  }
-
-  std::string bytes;
-};
-
-class Unpacker {
- public:
-  explicit Unpacker(const std::string& bytes) : bytes_(bytes) {}
-
-  template <typename T>
-  void get(T& value) {
-    take(&value, sizeof value);
-  }
-  template <typename T>
-  void get_all(std::vector<T>& values) {
-    std::size_t count = 0;
-    get(count);
-    if (count > (bytes_.size() - next_) / sizeof(T)) misfit();
-    values.resize(count);
-    take(values.data(), count * sizeof(T));
-  }
-  void expect_end() const {
-    if (next_ != bytes_.size()) misfit();
-  }
-
- private:
-  [[noreturn]] void misfit() const {
-    fail(ErrorCode::internal, "trial of another rank: ", bytes_.size(), " bytes do not fit");
-  }
-  void take(void* to, std::size_t size) {
-    if (size > bytes_.size() - next_) misfit();
-    if (size > 0) std::memcpy(to, bytes_.data() + next_, size);
-    next_ += size;
-  }
-
-  const std::string& bytes_;
-  std::size_t next_ = 0;
-};
-
-}  // namespace
-
 std::string to_bytes(const Trial& trial) {
-  Packer out;
+  MessageWriter out;
   out.put(trial.offspring.size());
   for (const Offspring& plan : trial.offspring) {
     out.put(plan.origin);
@@ -78,7 +25,7 @@ std::string to_bytes(const Trial& trial) {
 }
 
 Trial trial_from(const std::string& bytes) {
-  Unpacker in(bytes);
+  MessageReader in(bytes, "trial of another rank");
   Trial trial;
   std::size_t plans = 0;
   in.get(plans);
@@ -127,7 +74,7 @@ std::vector<Trial> try_out_together(const std::vector<Proposal>& proposals,
 void require_agreement(const EvolutionState& state, const Trainee& trainee, Peers& peers) {
   if (peers.size() == 1) return;
   const FlatState flat = flatten(state);
-  Packer facts;
+  MessageWriter facts;
   facts.put_all(flat.integers);
   facts.put_all(flat.numbers);
   for (const auto& snapshot : flat.snapshots) facts.put(trainee.fingerprint(*snapshot));

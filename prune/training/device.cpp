@@ -66,11 +66,14 @@ std::string gpu_name(int index) {
 
 }  // namespace
 
-torch::Device resolve_device(const std::string& name) {
+torch::Device resolve_device(const std::string& name, std::int64_t local_rank) {
   const Device device = device_from(name);
-  if (device.kind == Device::Kind::cuda) return gpu_device(device.index);
-  const bool has_gpu = device.kind == Device::Kind::automatic && open_cuda().empty();
-  return has_gpu ? torch::Device(torch::kCUDA, 0) : torch::kCPU;
+  const bool is_open = name.find(':') == std::string::npos;
+  if (device.kind == Device::Kind::cpu) return torch::kCPU;
+  if (device.kind == Device::Kind::automatic && !open_cuda().empty()) return torch::kCPU;
+  const torch::Device first = gpu_device(device.index);
+  if (!is_open || local_rank == 0) return first;
+  return gpu_device(static_cast<int>(local_rank) % static_cast<int>(torch::cuda::device_count()));
 }
 
 std::string describe_device(const torch::Device& device) {

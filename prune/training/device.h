@@ -3,6 +3,7 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
 #include <string>
 
 namespace winnow {
@@ -12,8 +13,10 @@ namespace winnow {
 // LibTorch is linked without its CUDA half. This function opens that half when a GPU is asked for,
 // or when "auto" finds a driver, so a machine without a GPU never loads it. LibTorch remembers the
 // lack of a GPU: a process that wants one must call this before any other use of LibTorch.
-// Throws Error{usage} for other names, Error{device} if a GPU is asked for and missing.
-torch::Device resolve_device(const std::string& name);
+// Where the name leaves the GPU open, rank `local_rank` of this machine gets its own, in turns if
+// there are fewer. Throws Error{usage} for other names, Error{device} if a GPU is asked for and
+// missing.
+torch::Device resolve_device(const std::string& name, std::int64_t local_rank = 0);
 
 // "cpu (2 threads)" or "cuda:0 (NVIDIA H200)".
 std::string describe_device(const torch::Device& device);

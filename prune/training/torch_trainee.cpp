@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
 
+#include <cstring>
 #include <thread>
 
 #include "prune/training/device.h"
@@ -23,7 +24,7 @@ struct TorchSnapshot : Snapshot {
 };
 
 torch::Device prepare(const TraineeOptions& options) {
-  const torch::Device device = resolve_device(options.device);
+  const torch::Device device = resolve_device(options.device, options.local_rank);
   const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   const std::int64_t threads =
       options.threads > 0 ? options.threads : std::max<std::int64_t>(cores, 1);
@@ -206,6 +207,33 @@ class TorchTrainee::Impl {
     return copy;
   }
 
+  std::string snapshot_bytes(const Snapshot& snapshot) const {
+    std::string bytes;
+    for (const torch::Tensor& tensor : dynamic_cast<const TorchSnapshot&>(snapshot).tensors) {
+      const torch::Tensor host = tensor.cpu().contiguous();
+      bytes.append(static_cast<const char*>(host.const_data_ptr()), host.nbytes());
+    }
+    return bytes;
+  }
+
+  std::shared_ptr<const Snapshot> snapshot_from(const std::string& bytes) const {
+    auto copy = std::make_shared<TorchSnapshot>();
+    std::size_t next = 0;
+    for (const auto& [name, current] : state()) {
+      const torch::Tensor host =
+          torch::empty(current.sizes(), torch::TensorOptions().dtype(current.scalar_type()));
+      if (host.nbytes() > bytes.size() - next) break;
+      std::memcpy(host.mutable_data_ptr(), bytes.data() + next, host.nbytes());
+      next += host.nbytes();
+      copy->tensors.push_back(torch::empty_like(current).copy_(host));
+    }
+    if (copy->tensors.size() != state().size() || next != bytes.size()) {
+      fail(ErrorCode::internal, "snapshot of another rank: ", bytes.size(),
+           " bytes do not fit the network");
+    }
+    return copy;
+  }
+
   Learner& learner() { return learner_; }
   const torch::Device& device() const { return device_; }
   const std::vector<PrunableLayer>& layers() const { return masks_->layers(); }
@@ -328,6 +356,14 @@ std::map<std::string, Tensor> TorchTrainee::write_snapshot(const Snapshot& snaps
 std::shared_ptr<const Snapshot> TorchTrainee::read_snapshot(
     const std::map<std::string, Tensor>& tensors, const std::string& place) const {
   return impl_->read_snapshot(tensors, place);
+}
+
+std::string TorchTrainee::snapshot_bytes(const Snapshot& snapshot) const {
+  return impl_->snapshot_bytes(snapshot);
+}
+
+std::shared_ptr<const Snapshot> TorchTrainee::snapshot_from(const std::string& bytes) const {
+  return impl_->snapshot_from(bytes);
 }
 
 }  // namespace winnow

@@ -20,7 +20,8 @@ namespace winnow {
 
 struct TraineeOptions {
   std::string device = "auto";
-  std::int64_t threads = 0;  // of LibTorch on the CPU; 0: one per core
+  std::int64_t local_rank = 0;  // among the processes of this machine that train together
+  std::int64_t threads = 0;     // of LibTorch on the CPU; 0: one per core
   std::uint64_t seed = 1;
   TrainConfig train;
   AugmentConfig augment;
@@ -90,6 +91,11 @@ class TorchTrainee : public Trainee {
   std::map<std::string, Tensor> write_snapshot(const Snapshot& snapshot) const;
   std::shared_ptr<const Snapshot> read_snapshot(const std::map<std::string, Tensor>& tensors,
                                                 const std::string& place) const;
+
+  // The same as bytes, for a trainee of the same network in another process. snapshot_from throws
+  // Error{internal} if they do not fit.
+  std::string snapshot_bytes(const Snapshot& snapshot) const;
+  std::shared_ptr<const Snapshot> snapshot_from(const std::string& bytes) const;
 
  private:
   class Impl;

@@ -1,0 +1,54 @@
+// Where the ranks of a run meet: a store of keys and bytes that rank 0 (or the launcher) keeps,
+// and the means to know who is alive. Free of LibTorch's headers.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "runtime/base/error.h"
+#include "runtime/base/rank_place.h"
+
+namespace winnow {
+
+// LibTorch's c10d::TCPStore. One thread at a time calls it; a thread of its own says every second
+// that this rank is alive.
+class RankStore {
+ public:
+  // Seconds without a sign of life after which a rank counts as dead: WINNOW_RANK_TIMEOUT, else 60.
+  // Throws Error{usage} if that is no number from 2 to 86400.
+  static std::chrono::seconds timeout(const Environment& environment = process_environment);
+
+  // Waits for the store for five minutes. Throws Error{device} with the address if it does not
+  // answer, and Error{usage} if the port is taken.
+  RankStore(const RankPlace& place, std::chrono::seconds timeout);
+  RankStore(const RankStore&) = delete;
+  RankStore& operator=(const RankStore&) = delete;
+  // Says farewell; rank 0 waits for the others' for ten seconds, since the store ends with it.
+  ~RankStore();
+
+  const RankPlace& place() const;
+
+  // Throw Error{device} if the store does not answer.
+  void put(const std::string& key, const std::string& bytes);
+  void drop(const std::string& key);
+  void count(const std::string& key);  // adds 1
+
+  // Waits for the key, or until a count is at least `least`. Throws Error{device} with the rank and
+  // its machine if a rank has died, has failed (with its message) or has not come, and
+  // Error{interrupted} if one was interrupted.
+  std::string take(const std::string& key);
+  void wait_for_count(const std::string& key, std::int64_t least);
+
+  // Tells the others, once, why this rank ends; they end too when they next wait.
+  void leave(ErrorCode code, const std::string& why);
+
+  // Whether another rank, or the store, is gone.
+  bool is_broken() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace winnow

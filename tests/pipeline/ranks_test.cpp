@@ -1,0 +1,132 @@
+// prune as several processes, started as torchrun starts them.
+#include <arpa/inet.h>
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <sstream>
+
+#include "runtime/base/file.h"
+#include "tests/pipeline/workshop.h"
+
+namespace winnow {
+namespace {
+
+constexpr char kGeneration[] = "prune.generation=3 prune.iter_nr=12";
+
+// One that nothing listens at now.
+int free_port() {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  REQUIRE(bind(listener, any, size) == 0);
+  REQUIRE(getsockname(listener, any, &size) == 0);
+  close(listener);
+  return ntohs(address.sin_port);
+}
+
+class Ranks {
+ public:
+  explicit Ranks(const Workshop& shop, int size) : shop_(shop), size_(size), port_(free_port()) {}
+
+  // What follows the last rank's command in `then` may use its process, $pid.
+  void run(const std::string& options, const std::string& then = "wait") const {
+    std::ostringstream script;
+    script << "export WORLD_SIZE=" << size_ << " MASTER_ADDR=127.0.0.1 MASTER_PORT=" << port_
+           << " WINNOW_RANK_TIMEOUT=2; rm -f " << said("*") << "; ";
+    for (int rank = 0; rank < size_; ++rank) {
+      script << "( export RANK=" << rank << " LOCAL_RANK=" << rank << "; exec "
+             << shop_.prune_command("--quiet " + options) << " > " << said(std::to_string(rank))
+             << " 2>&1 ) & pid=$!; pids=\"$pids $pid\"; ";
+    }
+    script << then << "; for p in $pids; do wait $p; echo \"status $?\"; done";
+    statuses_ = shell(script.str()).output;
+  }
+
+  std::string output_of(int rank) const { return read_text_file(said(std::to_string(rank))); }
+  const std::string& statuses() const { return statuses_; }
+
+ private:
+  std::string said(const std::string& rank) const { return shop_.data() + "/said." + rank; }
+
+  const Workshop& shop_;
+  int size_, port_;
+  mutable std::string statuses_;
+};
+
+// Lines of metrics.jsonl without the times at their ends.
+std::string metrics_of(const Workshop& shop, const std::string& run) {
+  std::istringstream text(read_text_file(shop.data() + "/" + run + "/metrics.jsonl"));
+  std::string lines;
+  for (std::string line; std::getline(text, line);) {
+    lines += line.substr(0, line.find(",\"seconds\":")) + "\n";
+  }
+  return lines;
+}
+
+std::string output_option(const Workshop& shop, const std::string& run) {
+  return "--output " + shop.data() + "/" + run + " ";
+}
+
+}  // namespace
+
+TEST_CASE("the ranks of a run write what one process writes, by rank 0 alone") {
+  const Workshop shop;
+  REQUIRE(shop.prune("--quiet " + output_option(shop, "one") + kGeneration).status == 0);
+  for (const int size : {2, 3}) {
+    CAPTURE(size);
+    const Ranks ranks(shop, size);
+    const std::string run = "run" + std::to_string(size);
+    ranks.run(output_option(shop, run) + kGeneration);
+    CHECK(ranks.statuses().find("status 1") == std::string::npos);
+    CHECK(ranks.output_of(0).find("pruned accuracy") != std::string::npos);
+    CHECK(ranks.output_of(1) == "");
+    CHECK(metrics_of(shop, run) == metrics_of(shop, "one"));
+    CHECK(read_text_file(shop.data() + "/" + run + "/pruned.safetensors") ==
+          read_text_file(shop.data() + "/one/pruned.safetensors"));
+  }
+}
+
+TEST_CASE("a rank that is killed is named, and the run goes on with another number of ranks") {
+  const Workshop shop;
+  const std::string longer = std::string(kGeneration) + "0";  // 120 iterations
+  REQUIRE(shop.prune("--quiet " + output_option(shop, "whole") + longer).status == 0);
+  const Ranks ranks(shop, 3);
+  const std::string metrics = shop.data() + "/run/metrics.jsonl";
+  ranks.run(longer, "until [ $(cat " + metrics +
+                        " 2>/dev/null | wc -l) -ge 6 ]; do sleep 0.02; done; kill -9 $pid");
+  INFO(ranks.statuses());
+  CHECK(ranks.statuses().find("status 137") != std::string::npos);
+  for (const int rank : {0, 1}) {
+    const std::string said = ranks.output_of(rank);
+    INFO(said);
+    CHECK(said.find("rank 2 on ") != std::string::npos);
+    CHECK(said.find("has been silent for 2 s") != std::string::npos);
+    CHECK((said.find("checkpoint saved") != std::string::npos) == (rank == 0));
+  }
+  REQUIRE(shop.prune("--quiet --resume " + longer).status == 0);
+  CHECK(metrics_of(shop, "run") == metrics_of(shop, "whole"));
+}
+
+TEST_CASE("ranks that cannot share a run are refused before it begins") {
+  const Workshop shop;
+  const Ranks ranks(shop, 2);
+  const auto refused = [&](const std::string& options, const std::string& reason) {
+    ranks.run(options);
+    CAPTURE(ranks.statuses());
+    CHECK(ranks.statuses() == "status 2\nstatus 2\n");
+    for (const int rank : {0, 1}) {
+      INFO(ranks.output_of(rank));
+      CHECK(ranks.output_of(rank).find(reason) != std::string::npos);
+    }
+  };
+  refused("", "prune.generation: found 1, expected at least 2, one iteration for each process");
+  refused("prune.method=magnitude", "prune.method: found magnitude, which trains one network");
+  refused("prune.generation=2 prune.alpha=0.$RANK",
+          "rank 1 was started with another configuration than rank 0: '  alpha: 0' there, "
+          "'  alpha: 0.1' now");
+}
+
+}  // namespace winnow
