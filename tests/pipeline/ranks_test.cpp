@@ -12,6 +12,7 @@ namespace winnow {
 namespace {
 
 constexpr char kGeneration[] = "prune.generation=3 prune.iter_nr=12";
+constexpr int kTimeout = 6;  // seconds; a busy machine may keep a rank waiting for some of them
 
 // One that nothing listens at now.
 int free_port() {
@@ -35,7 +36,7 @@ class Ranks {
   void run(const std::string& options, const std::string& then = "wait") const {
     std::ostringstream script;
     script << "export WORLD_SIZE=" << size_ << " MASTER_ADDR=127.0.0.1 MASTER_PORT=" << port_
-           << " WINNOW_RANK_TIMEOUT=2; rm -f " << said("*") << "; ";
+           << " WINNOW_RANK_TIMEOUT=" << kTimeout << "; rm -f " << said("*") << "; ";
     for (int rank = 0; rank < size_; ++rank) {
       script << "( export RANK=" << rank << " LOCAL_RANK=" << rank << "; exec "
              << shop_.prune_command("--quiet " + options) << " > " << said(std::to_string(rank))
@@ -103,9 +104,10 @@ TEST_CASE("a rank that is killed is named, and the run goes on with another numb
     const std::string said = ranks.output_of(rank);
     INFO(said);
     CHECK(said.find("rank 2 on ") != std::string::npos);
-    CHECK(said.find("has been silent for 2 s") != std::string::npos);
-    CHECK((said.find("checkpoint saved") != std::string::npos) == (rank == 0));
+    CHECK(said.find("has been silent for " + std::to_string(kTimeout) + " s") != std::string::npos);
   }
+  // Rank 1 may say so too, in the words that rank 0 left for it.
+  CHECK(ranks.output_of(0).find("checkpoint saved") != std::string::npos);
   REQUIRE(shop.prune("--quiet --resume " + longer).status == 0);
   CHECK(metrics_of(shop, "run") == metrics_of(shop, "whole"));
 }
