@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/gpu/gathered/centroid_table.h"
 #include "runtime/gpu/gathered/resident_tile.h"
 #include "runtime/gpu/gathered/ring_arguments.h"
 
@@ -17,7 +18,8 @@ struct ResidentArguments {
   const std::byte* records = nullptr;
   const int4* heads = nullptr;
   const std::int32_t* place = nullptr;
-  const float* bias = nullptr;  // [groups * 16]
+  const float* bias = nullptr;   // [groups * 16]
+  const float* scale = nullptr;  // [groups * 16] of sums, before the bias; null without codes
   const __half* in = nullptr;
   const __half* addend = nullptr;  // added before ReLU; as the output before pooling, or null
   __half* out = nullptr;
@@ -25,7 +27,8 @@ struct ResidentArguments {
   int capacity = 0;  // records of a stream in memory
   float least = 0;   // of an output: 0 with relu, else -infinity
   RingPool pool = RingPool::none;
-  bool uses_bulk = true;  // bulk copies instead of one thread's 16 bytes at a time
+  CentroidTable centroids;  // that codes stand for
+  bool uses_bulk = true;    // bulk copies instead of one thread's 16 bytes at a time
 };
 
 }  // namespace winnow

@@ -9,26 +9,33 @@
 
 namespace winnow {
 
+enum class ResidentKind { strip, map, point };
+
+constexpr ResidentKind kind_of(const ResidentConvForm& form) {
+  if (form.is_point()) return ResidentKind::point;
+  return form.is_map ? ResidentKind::map : ResidentKind::strip;
+}
+
 // The kernel of form kIndex if it is of this kind.
-template <bool kIsMap, std::size_t kIndex>
+template <ResidentKind kKind, std::size_t kIndex>
 ResidentConvKernel resident_kernel_of_kind() {
-  if constexpr (kResidentForms[kIndex].is_map == kIsMap) return resident_conv_kernel<kIndex>;
+  if constexpr (kind_of(kResidentForms[kIndex]) == kKind) return resident_conv_kernel<kIndex>;
   return nullptr;
 }
 
-template <bool kIsMap, std::size_t... kIndices>
+template <ResidentKind kKind, std::size_t... kIndices>
 ResidentConvKernel find_resident_kernel(const ResidentConvForm& form,
                                         std::index_sequence<kIndices...>) {
   ResidentConvKernel found = nullptr;
-  ((kResidentForms[kIndices] == form ? found = resident_kernel_of_kind<kIsMap, kIndices>()
+  ((kResidentForms[kIndices] == form ? found = resident_kernel_of_kind<kKind, kIndices>()
                                      : nullptr),
    ...);
   return found;
 }
 
-template <bool kIsMap>
+template <ResidentKind kKind>
 ResidentConvKernel find_resident_kernel(const ResidentConvForm& form) {
-  return find_resident_kernel<kIsMap>(form, std::make_index_sequence<std::size(kResidentForms)>());
+  return find_resident_kernel<kKind>(form, std::make_index_sequence<std::size(kResidentForms)>());
 }
 
 }  // namespace winnow

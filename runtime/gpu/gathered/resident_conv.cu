@@ -37,8 +37,9 @@ void check(const ResidentLayer& layer, const ActivationView& in, const Activatio
 }
 
 ResidentConvKernel kernel_for(const ResidentTile& tile) {
-  const ResidentConvKernel kernel =
-      tile.form.is_map ? resident_map_kernel(tile.form) : resident_strip_kernel(tile.form);
+  const ResidentConvKernel kernel = tile.form.is_point() ? resident_point_kernel(tile.form)
+                                    : tile.form.is_map   ? resident_map_kernel(tile.form)
+                                                         : resident_strip_kernel(tile.form);
   if (kernel == nullptr) fail(ErrorCode::internal, "no kernel for ", to_string(tile));
   return kernel;
 }
@@ -64,6 +65,8 @@ ResidentLayer upload_resident_layer(const ResidentConvWeights& weights, std::spa
   layer.heads = upload(weights.heads);
   layer.place = upload(weights.place);
   layer.bias = upload(row_biases(weights.channel, bias));
+  if (!weights.scale.empty()) layer.scale = upload(weights.scale);
+  layer.centroids = weights.centroids;
   return layer;
 }
 
@@ -84,6 +87,8 @@ void resident_conv(const ResidentLayer& layer, const ActivationView& in,
   a.heads = reinterpret_cast<const int4*>(layer.heads.get());
   a.place = layer.place.get();
   a.bias = layer.bias.get();
+  a.scale = layer.scale.get();
+  a.centroids = layer.centroids;
   a.in = static_cast<const __half*>(in.data);
   a.addend = addend == nullptr ? nullptr : static_cast<const __half*>(addend->data);
   a.out = static_cast<__half*>(out.data);

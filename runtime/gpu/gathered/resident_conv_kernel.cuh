@@ -4,8 +4,11 @@
 // with the batches whose stages have arrived. ldmatrix gathers 16 rows, one for each column of a
 // batch, at two pixels, mma multiplies them with the 16 x 16 weights of the batch. A batch is done
 // in two halves, so that the rows of one are loaded under the products of the other. Registers hold
-// the weights of kDepth batches, loaded ahead, the first ones before the launch before has ended.
+// the weights of kDepth batches, or their codes, loaded ahead, the first ones before the launch
+// before has ended.
 #pragma once
+
+#include <type_traits>
 
 #include "runtime/device/overlap.cuh"
 #include "runtime/gpu/gathered/fragments.cuh"
@@ -30,8 +33,9 @@ class ResidentConsumer {
     const int group = exists ? task.warp.group : 0;
     const int stream = resident_stream(a_.g, group, task.share);
     weights_at_ = a_.records + std::int64_t{stream} * (a_.capacity * kRecord);
-    codes_at_ = weights_at_ + kFragmentBytes + (form().is_map ? task.lane * 4 : task.lane % 16 * 2);
-    weights_at_ += task.lane * 16;
+    codes_at_ = weights_at_ + resident_weight_bytes(form()) +
+                (kHasRowsByLane ? task.lane * 4 : task.lane % 16 * 2);
+    weights_at_ += task.lane * static_cast<int>(sizeof(Weights));
     asm volatile("" : "+l"(weights_at_), "+l"(codes_at_));  // else every batch has pointers
     for (int j = 0; j < kDepth; ++j) fetch(j, j);
     head_ = __ldg(a_.heads + stream);
@@ -40,6 +44,7 @@ class ResidentConsumer {
       const int row = group * kGroupChannels + task.lane / 4 + 8 * half;
       channels_.bias[half] = __ldg(a_.bias + row);
       channels_.place[half] = exists ? __ldg(a_.place + row) : -1;
+      if constexpr (kForm.has_codes) channels_.scale[half] = __ldg(a_.scale + row);
     }
   }
 
@@ -69,7 +74,9 @@ class ResidentConsumer {
   static constexpr ResidentConvForm kForm = kResidentForms[kIndex];
   static constexpr int kPairs = kForm.pairs(), kDepth = kForm.depth;
   static constexpr int kWidth = kForm.pair_width();
-  static constexpr int kRecord = static_cast<int>(resident_record_bytes(kForm.is_map));
+  static constexpr int kRecord = resident_record_bytes(kForm);
+  static constexpr bool kHasRowsByLane = has_rows_by_lane(kForm);
+  using Weights = std::conditional_t<kForm.has_codes, std::uint32_t, uint4>;  // a lane's
 
   // Where a batch reads: the address of the first pair of each set, and columns of pixels that it
   // leaves out.
@@ -79,15 +86,26 @@ class ResidentConsumer {
   };
 
   __device__ void fetch(int j, int batch) {
-    weights_[j] = __ldg(reinterpret_cast<const uint4*>(weights_at_ + batch * kRecord));
+    weights_[j] = __ldg(reinterpret_cast<const Weights*>(weights_at_ + batch * kRecord));
     const std::byte* code = codes_at_ + batch * kRecord;
-    codes_[j] = kForm.is_map ? __ldg(reinterpret_cast<const std::uint32_t*>(code))
-                             : __ldg(reinterpret_cast<const std::uint16_t*>(code));
+    codes_[j] = kHasRowsByLane ? __ldg(reinterpret_cast<const std::uint32_t*>(code))
+                               : __ldg(reinterpret_cast<const std::uint16_t*>(code));
+  }
+
+  // What a product takes.
+  __device__ uint4 fragment_of(const Weights& weights) const {
+    if constexpr (kForm.has_codes) {
+      std::uint32_t word[4];
+      look_up(a_.centroids, weights, word);
+      return make_uint4(word[0], word[1], word[2], word[3]);
+    } else {
+      return weights;
+    }
   }
 
   __device__ Batch decode(std::uint32_t code) const {
     Batch batch;
-    if constexpr (kForm.is_map) {
+    if constexpr (kHasRowsByLane) {
       batch.address[0] = shared_ + row_of_set(code, 0) * kRowBytes;
       batch.address[1] = shared_ + row_of_set(code, 1) * kRowBytes;
 #pragma unroll
@@ -101,10 +119,13 @@ class ResidentConsumer {
   }
 
   // The pairs of a half are chosen so that both are of use where a side of the map is left out: by
-  // their columns of pixels, x.
+  // their columns of pixels, x. Those of points take turns.
   __device__ static constexpr int half_of(int x) {
     if (!kForm.is_map) return x >= kWidth / 2 ? 1 : 0;
     return kWidth == 4 ? (x == 0 || x == 3 ? 1 : 0) : x;
+  }
+  __device__ static constexpr bool is_of_half(int half, int p) {
+    return half == (kForm.is_point() ? p % 2 : half_of(p % kWidth));
   }
   __device__ static constexpr bool may_skip(int x) {
     return may_skip_column(form(), x);
@@ -114,11 +135,13 @@ class ResidentConsumer {
   __device__ void load(const Batch& batch) {
 #pragma unroll
     for (int x = 0; x < kWidth; ++x) {
-      if (half_of(x) != kHalf || (may_skip(x) && batch.skips[x % 4])) continue;
+      if (!is_of_half(kHalf, x) && !kForm.is_point()) continue;
+      if (may_skip(x) && batch.skips[x % 4]) continue;
 #pragma unroll
       for (int p = x; p < kPairs; p += kWidth) {
+        if (!is_of_half(kHalf, p)) continue;
         const std::uint32_t step = pair_row(form(), a_.g, p) * kRowBytes;
-        load_matrices(rows_[p], batch.address[kForm.is_map ? p / kWidth : 0] + step);
+        load_matrices(rows_[p], batch.address[kHasRowsByLane ? p / kWidth : 0] + step);
       }
     }
   }
@@ -126,9 +149,11 @@ class ResidentConsumer {
   __device__ void multiply_half(const Batch& batch, const uint4& weights) {
 #pragma unroll
     for (int x = 0; x < kWidth; ++x) {
-      if (half_of(x) != kHalf || (may_skip(x) && batch.skips[x % 4])) continue;
+      if (!is_of_half(kHalf, x) && !kForm.is_point()) continue;
+      if (may_skip(x) && batch.skips[x % 4]) continue;
 #pragma unroll
       for (int p = x; p < kPairs; p += kWidth) {
+        if (!is_of_half(kHalf, p)) continue;
         multiply(sum_[p][0], weights, rows_[p].word[0], rows_[p].word[1]);
         multiply(sum_[p][1], weights, rows_[p].word[2], rows_[p].word[3]);
       }
@@ -181,10 +206,11 @@ class ResidentConsumer {
   __device__ void multiply_batch(int b, int j, Batch& now) {
     load<1>(now);
     const Batch next = decode(codes_[(j + 1) % kDepth]);
-    multiply_half<0>(now, weights_[j]);
+    const uint4 weights = fragment_of(weights_[j]);
+    multiply_half<0>(now, weights);
     if (b + 1 >= until_) need(b + 1);
     load<0>(next);
-    multiply_half<1>(now, weights_[j]);
+    multiply_half<1>(now, weights);
     fetch(j, b + kDepth);
     now = next;
   }
@@ -196,7 +222,7 @@ class ResidentConsumer {
   int4 head_;
   ResidentChannels channels_;
   std::uint32_t base_ = 0;
-  uint4 weights_[kDepth];
+  Weights weights_[kDepth];
   std::uint32_t codes_[kDepth];
   Fragment rows_[kPairs];
   float sum_[kPairs][2][4];

@@ -119,7 +119,7 @@ WINNOW_HOST_DEVICE constexpr int zero_pixel(const ResidentGeometry& g, bool has_
   return has_input && i >= g.padding_x ? i + g.copied_pixels : i;
 }
 
-// Strips: the row of a column with code 0 for the first pair of pixels.
+// Strips and points: the row of a column with code 0 for the first pair of pixels.
 WINNOW_HOST_DEVICE constexpr int strip_row(const ResidentConvForm& form, const ResidentGeometry& g,
                                            int part, int pass, int second) {
   return second * g.pair_step + part * form.width * g.column_step +
@@ -129,6 +129,7 @@ WINNOW_HOST_DEVICE constexpr int strip_row(const ResidentConvForm& form, const R
 // From the first pair of a set to pair p of all.
 WINNOW_HOST_DEVICE constexpr int pair_row(const ResidentConvForm& form, const ResidentGeometry& g,
                                           int p) {
+  if (form.is_point()) return 2 * p * g.pair_step;
   const int step = form.stride == 0 ? g.column_step : form.stride * kStageChannels;
   return p % form.pair_width() * step;
 }
@@ -140,18 +141,21 @@ struct ResidentPixel {
 // `second`: which one of a pair.
 WINNOW_HOST_DEVICE constexpr ResidentPixel pixel_of_pair(const ResidentConvForm& form, int p,
                                                          int second) {
+  if (form.is_point()) return {2 * p + second, 0, 0};
   const int x = p % form.pair_width();
   if (form.height == 1) return {0, 0, x + second * form.pair_width()};
   const int lines = form.height / 2, set = p / form.pair_width();
   return {set / lines, second * lines + set % lines, x};
 }
 
-// Pixels come in squares of 2 x 2, so that they can be pooled; pixel `i` of square `q`.
+// Pixels come in squares of 2 x 2, so that they can be pooled; pixel `i` of square `q`. Points come
+// four by four too, or two where a warp has no more.
 struct PixelOfPair {
   int pair, second;
 };
 WINNOW_HOST_DEVICE constexpr PixelOfPair pixel_of_square(const ResidentConvForm& form, int q,
                                                          int i) {
+  if (form.is_point()) return {2 * q + i / 2, i % 2};
   if (form.height == 4) return {i / 2 * form.width + q % 2 * 2 + i % 2, q / 2};
   return {2 * q + i % 2, i / 2};
 }
@@ -210,7 +214,7 @@ WINNOW_HOST_DEVICE constexpr int row_of_set(std::uint32_t code, int set) {
   return static_cast<int>(code >> (16 * set) & 0x3fff);
 }
 WINNOW_HOST_DEVICE constexpr bool may_skip_column(const ResidentConvForm& form, int x) {
-  return form.is_map && (form.stride == 0 || x == 0 || x == form.pair_width() - 1);
+  return has_rows_by_lane(form) && (form.stride == 0 || x == 0 || x == form.pair_width() - 1);
 }
 WINNOW_HOST_DEVICE constexpr bool skips_column(std::uint32_t code, int x) {
   return (code >> (x < 2 ? 14 + x : 28 + x) & 1) != 0;

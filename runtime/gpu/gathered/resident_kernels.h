@@ -7,8 +7,10 @@ namespace winnow {
 
 using ResidentConvKernel = void (*)(ResidentArguments);
 
-// The kernel for this form, which is_map or not; null if there is none.
+// The kernel for this form of strips, of maps that are no points, or of points; null if there is
+// none.
 ResidentConvKernel resident_strip_kernel(const ResidentConvForm& form);
 ResidentConvKernel resident_map_kernel(const ResidentConvForm& form);
+ResidentConvKernel resident_point_kernel(const ResidentConvForm& form);
 
 }  // namespace winnow

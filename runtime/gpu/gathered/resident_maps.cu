@@ -3,7 +3,7 @@
 namespace winnow {
 
 ResidentConvKernel resident_map_kernel(const ResidentConvForm& form) {
-  return find_resident_kernel<true>(form);
+  return find_resident_kernel<ResidentKind::map>(form);
 }
 
 }  // namespace winnow

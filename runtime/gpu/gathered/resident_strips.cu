@@ -3,7 +3,7 @@
 namespace winnow {
 
 ResidentConvKernel resident_strip_kernel(const ResidentConvForm& form) {
-  return find_resident_kernel<false>(form);
+  return find_resident_kernel<ResidentKind::strip>(form);
 }
 
 }  // namespace winnow

@@ -42,7 +42,9 @@ Lines strip_lines(const ResidentTile& tile, const Conv& conv, const Extents& in,
 Lines map_lines(const ResidentTile& tile, const Conv& conv, const Extents& in) {
   Lines lines;
   const std::int64_t read = ((tile.form.width - 1) * conv.stride[1]) * kStageChannels;
-  lines.zero_rows = std::max(read + kBankClasses, conv.padding[1] * kStageChannels);
+  if (!tile.form.is_point()) {
+    lines.zero_rows = std::max(read + kBankClasses, conv.padding[1] * kStageChannels);
+  }
   lines.pitch = lines.copied = in.w;
   lines.first = lines.all = in.h;
   return lines;
@@ -103,6 +105,7 @@ bool fits_form(const ResidentTile& tile, const Conv& conv, const Extents& in, co
   const ResidentConvForm& form = tile.form;
   if (form.stride != 0 && !fits_stride(form, conv, in, out)) return false;
   if (form.stride == 0 && has_form_for_stride(form, conv, in, out)) return false;
+  if (form.is_point() && !is_point(conv, in)) return false;
   if (form.is_map) return out.h <= form.height && out.w <= form.width && in.h > 0 && in.w > 0;
   return form.height == 1 || out.h > 1;
 }
@@ -120,6 +123,11 @@ bool fits_warps(const ResidentTile& tile, const Extents& in, const Extents& out,
   if (tile.cluster > 8 || (tile.cluster > 1 && !limits.has_clusters)) return false;
   const std::int64_t blocks = divided_up(in.c, kStageChannels);
   return (tile.cluster - 1) * blocks_of_rank(tile, in) < blocks;  // none is without channels
+}
+
+int pair_step(const ResidentConvForm& form, const ResidentGeometry& g) {
+  if (form.is_point()) return g.rank_blocks * g.block_rows();
+  return form.height == 1 ? form.width / 2 * g.column_step : g.stride_y * g.line_rows();
 }
 
 void set_divisors(ResidentGeometry& g) {
@@ -171,11 +179,15 @@ ResidentGeometry resident_geometry(const ResidentTile& tile, const Conv& conv, c
   g.stage_blocks = number(divided_up(g.rank_blocks, kResidentStages));
   g.stages = number(divided_up(g.rank_blocks, g.stage_blocks));
   g.column_step = g.stride_x * kStageChannels;
-  g.pair_step =
-      tile.form.height == 1 ? tile.form.width / 2 * g.column_step : g.stride_y * g.line_rows();
+  g.pair_step = pair_step(tile.form, g);
   g.shared_rows = number(std::max(input_rows(tile, lines, in), reduction_rows(tile, out)));
   set_divisors(g);
   return g;
+}
+
+bool is_point(const Conv& conv, const Extents& in) {
+  return conv.kernel == Pair{1, 1} && conv.stride == Pair{1, 1} && conv.padding == Pair{0, 0} &&
+         in.h == 1 && in.w == 1;
 }
 
 int thread_blocks(const ResidentGeometry& g) {
@@ -203,6 +215,7 @@ std::vector<ResidentTile> valid_resident_tiles(const ResidentWork& work,
   std::vector<ResidentTile> tiles;
   const std::int64_t all_groups = divided_up(conv.out_channels, kGroupChannels);
   for (const ResidentConvForm& form : kResidentForms) {
+    if (form.has_codes != work.has_codes) continue;
     for (const int cluster : {1, 2, 4, 8}) {
       for (const int split : {1, 2, 4, 8, 16}) {
         for (int passes = 1; passes <= kResidentPasses; ++passes) {
@@ -243,16 +256,17 @@ struct BlockClocks {
 };
 
 // Rates and latencies are fitted to some 2400 tiles of layers of 2 to 16 pixels at batch 8 and 128,
-// measured on an H200.
+// measured on an H200; what codes cost is counted: 22 instructions, one in two clocks.
 BlockClocks block_clocks(const ResidentWork& work, const ResidentTile& tile,
                          const ResidentGeometry& g) {
   constexpr double kProduct = 23, kBatchLatency = 160, kInputBytes = 80, kWeightBytes = 90;
-  constexpr double kSumBytes = 40;
+  constexpr double kSumBytes = 40, kLookUp = 44;
   const double group_batches =
       static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster) * g.passes;
-  const double batches = group_batches / g.split, products = tile.form.pairs() * kProduct;
-  const double weights = group_batches * g.groups * g.parts *
-                         static_cast<double>(resident_record_bytes(tile.form.is_map));
+  const double batches = group_batches / g.split,
+               products = tile.form.pairs() * kProduct + (tile.form.has_codes ? kLookUp : 0);
+  const double weights =
+      group_batches * g.groups * g.parts * static_cast<double>(resident_record_bytes(tile.form));
   const auto bytes = [](std::int64_t rows) { return static_cast<double>(rows) * kRowBytes; };
   const Lines lines = lines_of(tile, work.conv, work.in, work.out);
   return {batches * (kBatchLatency + products), batches * products,
@@ -305,12 +319,13 @@ std::vector<ResidentTile> resident_tiles(const ResidentWork& work, const Residen
 std::string to_string(const ResidentTile& tile) {
   const ResidentConvForm& form = tile.form;
   std::ostringstream text;
-  text << "resident " << (form.is_map ? "map=" : "strip=") << form.height << "x" << form.width;
+  const char* kind = form.is_point() ? "point=" : form.is_map ? "map=" : "strip=";
+  text << "resident " << kind << form.height << "x" << form.width;
   if (form.images > 1) text << "x" << form.images;
   text << " warps=" << form.warps;
   if (form.stride != 1) text << " stride=" << form.stride;
   text << " groups=" << tile.groups << " split=" << tile.split << " cluster=" << tile.cluster
-       << " passes=" << tile.passes;
+       << " passes=" << tile.passes << (form.has_codes ? " codes" : "");
   return text.str();
 }
 

@@ -23,6 +23,7 @@ struct ResidentConvForm {
   // Whether a warp computes whole output maps of at most height x width pixels. Then shared memory
   // has whole input maps without padding, and columns that lie outside of the map are skipped.
   // Otherwise a warp has a part of a strip of the map, and shared memory has zeros as padding.
+  // A map of one pixel is a point: what a linear layer reads and writes.
   bool is_map = false;
   int height = 2;  // output pixels of a warp
   int width = 8;
@@ -32,15 +33,29 @@ struct ResidentConvForm {
   // Horizontal; 0: any. Maps of a form with a stride leave out their first and last columns of
   // pixels alone.
   int stride = 1;
+  bool has_codes = false;  // for weights: of a codebook (weight_codes.h)
 
+  WINNOW_HOST_DEVICE constexpr bool is_point() const { return is_map && height == 1; }
   WINNOW_HOST_DEVICE constexpr int pixels() const { return height * width * images; }
   // Two pixels whose input rows one instruction reads.
   WINNOW_HOST_DEVICE constexpr int pairs() const { return pixels() / 2; }
-  // Pairs beside each other, a set, and how many sets there are.
-  WINNOW_HOST_DEVICE constexpr int pair_width() const { return height == 1 ? width / 2 : width; }
+  // Pairs beside each other, a set, and how many sets there are. A pair of points has two images.
+  WINNOW_HOST_DEVICE constexpr int pair_width() const {
+    return height == 1 && !is_map ? width / 2 : width;
+  }
   WINNOW_HOST_DEVICE constexpr int sets() const { return pairs() / pair_width(); }
   friend constexpr bool operator==(const ResidentConvForm&, const ResidentConvForm&) = default;
 };
+
+constexpr ResidentConvForm point_form(int images, int depth, bool has_codes = false) {
+  return {.is_map = true,
+          .height = 1,
+          .width = 1,
+          .images = images,
+          .warps = 16,
+          .depth = depth,
+          .has_codes = has_codes};
+}
 
 // All forms that there are kernels for.
 inline constexpr ResidentConvForm kResidentForms[] = {
@@ -56,13 +71,27 @@ inline constexpr ResidentConvForm kResidentForms[] = {
     {.is_map = true, .height = 2, .width = 2, .images = 2, .warps = 16, .depth = 4},
     {.is_map = true, .height = 2, .width = 2, .warps = 16, .depth = 6},
     {.is_map = true, .height = 2, .width = 2, .warps = 16, .depth = 6, .stride = 0},
+    point_form(2, 8),
+    point_form(4, 8),
+    point_form(8, 6),
+    point_form(2, 16, true),
+    point_form(4, 16, true),
+    point_form(8, 12, true),
 };
 
+// How a record says where its columns lie. By lane, of maps that are no points: a map_code() (32
+// bits). Else by column: the row of its first pixel in shared memory (16 bits).
+WINNOW_HOST_DEVICE constexpr bool has_rows_by_lane(const ResidentConvForm& form) {
+  return form.is_map && !form.is_point();
+}
+
 // A record is a batch of 16 columns: the weights as the fragments of one matrix product (512 bytes:
-// 16 for each lane), then codes. Of strips: for each column the row of its first pixel in shared
-// memory (16 bits). Of maps: for each lane a map_code() (32 bits).
-constexpr std::int64_t resident_record_bytes(bool is_map) {
-  return kFragmentBytes + (is_map ? 128 : 32);
+// 16 for each lane) or as a lane's eight codes of them (4 bytes), then where the columns lie.
+WINNOW_HOST_DEVICE constexpr int resident_weight_bytes(const ResidentConvForm& form) {
+  return form.has_codes ? kCodeBytes : kFragmentBytes;
+}
+WINNOW_HOST_DEVICE constexpr int resident_record_bytes(const ResidentConvForm& form) {
+  return resident_weight_bytes(form) + (has_rows_by_lane(form) ? 128 : 32);
 }
 
 struct ResidentTile {
@@ -112,7 +141,7 @@ struct ResidentGeometry {
   int stage_blocks = 0;   // that arrive together
   int stages = 0;
   int column_step = 0;  // rows between input pixels of neighbouring outputs
-  int pair_step = 0;    // between the two pixels of a pair; strips only
+  int pair_step = 0;    // between the two pixels of a pair; strips and points only
   int shared_rows = 0;  // of all shared memory but barriers
 
   // What the kernel divides by. Split and cluster are 1 << bits.
@@ -148,7 +177,11 @@ struct ResidentWork {
   Extents in, out;                // of the convolution, before pooling
   std::int64_t kept_columns = 0;  // of a group, on average
   bool pools = false;             // 2 x 2 with stride 2, in the same launch
+  bool has_codes = false;         // tiles for codes instead of half floats
 };
+
+// Whether it is a linear layer: 1 x 1 on maps of one pixel.
+bool is_point(const Conv& conv, const Extents& in);
 
 // Whether a warp has all pixels of what it would pool.
 bool can_pool(const ResidentTile& tile, const Extents& out);
@@ -167,7 +200,7 @@ double resident_clocks(const ResidentWork& work, const ResidentTile& tile,
 std::vector<ResidentTile> resident_tiles(const ResidentWork& work, const ResidentLimits& limits,
                                          std::size_t most);
 
-// "resident strip=2x8 warps=8 groups=8 split=1 cluster=1 passes=1"
+// "resident strip=2x8 warps=8 groups=8 split=1 cluster=1 passes=1"; with " codes" where it has such
 std::string to_string(const ResidentTile& tile);
 
 }  // namespace winnow

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/base/error.h"
 #include "runtime/gpu/gathered/column_batches.h"
 #include "runtime/gpu/gathered/resident_index.h"
 #include "runtime/gpu/gathered/weight_fragments.h"
@@ -24,13 +25,15 @@ class Packer {
  public:
   Packer(const GatheredGroups& groups, const Conv& conv, const ResidentTile& tile,
          const ResidentGeometry& geometry, const std::vector<std::int32_t>& input_place,
-         const std::vector<std::int32_t>& output_place)
+         const std::vector<std::int32_t>& output_place, const WeightCodebook& codebook)
       : groups_(groups),
         conv_(conv),
         tile_(tile),
         g_(geometry),
         place_(input_place),
-        output_(output_place) {}
+        output_(output_place),
+        codebook_(codebook),
+        codes_(tile.form.has_codes ? WeightCodes(codebook.centroid) : WeightCodes()) {}
 
   ResidentConvWeights pack() {
     ResidentConvWeights packed;
@@ -39,6 +42,7 @@ class Packer {
     for (const std::int32_t channel : packed.channel) {
       packed.place.push_back(channel < 0 ? -1 : output_[static_cast<std::size_t>(channel)]);
     }
+    if (tile_.form.has_codes) set_codebook(packed);
     std::vector<std::vector<SkippingBatch>> streams;
     for (std::int64_t group = 0; group < packed.groups; ++group) {
       for (int rank = 0; rank < g_.cluster; ++rank) {
@@ -57,6 +61,15 @@ class Packer {
   }
 
  private:
+  void set_codebook(ResidentConvWeights& packed) const {
+    const auto scales = static_cast<std::int64_t>(codebook_.scale.size());
+    if (scales != conv_.out_channels) {
+      fail(ErrorCode::usage, "pack_for_resident: a codebook with ", scales, " factors for ",
+           conv_.out_channels, " channels");
+    }
+    packed.scale = row_biases(packed.channel, codebook_.scale);
+    packed.centroids = centroid_table(codebook_.centroid);
+  }
   Tap tap_of_block(std::int64_t block) const {
     return tap_of(groups_.weight.column[static_cast<std::size_t>(block)], conv_);
   }
@@ -76,29 +89,29 @@ class Packer {
   // Columns of output pixels that a tap need not be multiplied for.
   std::uint32_t skips_of(const Tap& tap) const {
     std::uint32_t skips = 0;
-    for (int x = 0; tile_.form.is_map && x < tile_.form.width; ++x) {
+    for (int x = 0; has_rows_by_lane(tile_.form) && x < tile_.form.width; ++x) {
       if (x >= g_.width || !is_in_map(0, input_x(x, tap))) skips |= 1u << x;
     }
     return skips;
   }
   // Whether a map has any pixel that the tap reads within the input.
   bool is_read(const Tap& tap) const {
-    if (!tile_.form.is_map) return true;
+    if (!has_rows_by_lane(tile_.form)) return true;
     bool has_line = false;
     for (int y = 0; y < g_.height; ++y) has_line |= is_in_map(input_y(y, tap), 0);
     return has_line && skips_of(tap) != (1u << tile_.form.width) - 1;
   }
 
-  // Of strips the row in shared memory, of maps any row of the same banks.
+  // The row in shared memory; of maps that are no points any row of the same banks.
   std::uint16_t row_of(std::int32_t place, std::int64_t r, std::int64_t s) const {
-    if (tile_.form.is_map) return static_cast<std::uint16_t>(place % kBankClasses);
+    if (has_rows_by_lane(tile_.form)) return static_cast<std::uint16_t>(place % kBankClasses);
     const std::int64_t local = place / kStageChannels % g_.rank_blocks;
     const std::int64_t pixel = r * conv_.dilation[0] * g_.pitch + s * conv_.dilation[1];
     return static_cast<std::uint16_t>(local * g_.block_rows() + pixel * kStageChannels +
                                       place % kStageChannels);
   }
 
-  // Rows that may be read with weights of 0: of maps those of zeros.
+  // Rows that may be read with weights of 0: of maps that are no points those of zeros.
   std::vector<std::uint16_t> fillers_of(int rank, int stage) const {
     std::vector<std::uint16_t> rows;
     for (int local = stage * g_.stage_blocks;
@@ -109,7 +122,7 @@ class Packer {
         rows.push_back(row_of(p, 0, 0));
       }
     }
-    if (tile_.form.is_map) {
+    if (has_rows_by_lane(tile_.form)) {
       rows.clear();
       for (std::uint16_t row = 0; row < kBankClasses; ++row) rows.push_back(row);
     }
@@ -147,7 +160,7 @@ class Packer {
 
   void write(const std::vector<std::vector<SkippingBatch>>& streams,
              ResidentConvWeights& packed) const {
-    const std::int64_t bytes = resident_record_bytes(tile_.form.is_map);
+    const std::int64_t bytes = resident_record_bytes(tile_.form);
     std::size_t most = 1;
     for (const auto& stream : streams) most = std::max(most, stream.size());
     packed.capacity = static_cast<std::int64_t>(most);
@@ -157,9 +170,10 @@ class Packer {
     for (std::size_t i = 0; i < streams.size(); ++i) {
       std::byte* record = packed.records.data() + i * most * static_cast<std::size_t>(bytes);
       for (const SkippingBatch& b : streams[i]) {
-        write_fragment(groups_, b.batch, record);
-        tile_.form.is_map ? write_map_codes(b, record + kFragmentBytes)
-                          : write_strip_codes(b, record + kFragmentBytes);
+        tile_.form.has_codes ? write_codes(groups_, b.batch, codes_, record)
+                             : write_fragment(groups_, b.batch, record);
+        std::byte* rows = record + resident_weight_bytes(tile_.form);
+        has_rows_by_lane(tile_.form) ? write_map_codes(b, rows) : write_strip_codes(b, rows);
         record += bytes;
         all.push_back(b.batch);
       }
@@ -220,6 +234,8 @@ class Packer {
   ResidentGeometry g_;
   const std::vector<std::int32_t>& place_;
   const std::vector<std::int32_t>& output_;
+  const WeightCodebook& codebook_;
+  WeightCodes codes_;
 };
 
 }  // namespace
@@ -227,8 +243,9 @@ class Packer {
 ResidentConvWeights pack_for_resident(const GatheredGroups& groups, const Conv& conv,
                                       const ResidentTile& tile, const ResidentGeometry& geometry,
                                       const std::vector<std::int32_t>& input_place,
-                                      const std::vector<std::int32_t>& output_place) {
-  return Packer(groups, conv, tile, geometry, input_place, output_place).pack();
+                                      const std::vector<std::int32_t>& output_place,
+                                      const WeightCodebook& codebook) {
+  return Packer(groups, conv, tile, geometry, input_place, output_place, codebook).pack();
 }
 
 }  // namespace winnow

@@ -79,19 +79,29 @@ struct Batch {
 };
 
 // By the table of fragments of mma.m16n8k16 (PTX ISA): a0 a1 | a2 a3 | a4 a5 | a6 a7 of a lane.
-Batch read_batch(const std::byte* record, bool is_map) {
+Batch read_batch(const std::byte* record, const ResidentConvForm& form,
+                 const CentroidTable& centroids) {
   Batch batch{};
   for (int lane = 0; lane < 32; ++lane) {
     Half a[8];
-    std::memcpy(a, record + lane * 16, sizeof(a));
+    if (form.has_codes) {
+      std::uint32_t codes, words[4];
+      std::memcpy(&codes, record + lane * 4, sizeof(codes));
+      look_up(centroids, codes, words);
+      std::memcpy(a, words, sizeof(a));
+    } else {
+      std::memcpy(a, record + lane * 16, sizeof(a));
+    }
     for (int i = 0; i < 8; ++i) {
       const int row = lane / 4 + (i / 2 % 2 == 1 ? 8 : 0);
       const int column = lane % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0);
       batch.weight[row][column] = to_float(a[i]);
     }
   }
-  if (is_map) std::memcpy(batch.map, record + kFragmentBytes, sizeof(batch.map));
-  if (!is_map) std::memcpy(batch.strip, record + kFragmentBytes, sizeof(batch.strip));
+  const std::byte* rows = record + resident_weight_bytes(form);
+  const bool is_by_lane = has_rows_by_lane(form);
+  if (is_by_lane) std::memcpy(batch.map, rows, sizeof(batch.map));
+  if (!is_by_lane) std::memcpy(batch.strip, rows, sizeof(batch.strip));
   return batch;
 }
 
@@ -186,12 +196,13 @@ class Emulation {
     if (warp.group >= g_.all_groups) return sums;
     const int stream = resident_stream(g_, warp.group, resident_share(g_, at.rank, warp.split));
     const std::int32_t* head = &weights_.heads[static_cast<std::size_t>(stream) * 4];
-    const std::int64_t bytes = resident_record_bytes(form_.is_map);
+    const std::int64_t bytes = resident_record_bytes(form_);
     for (int b = 0; b < head[3]; ++b) {
       int stage = 0;
       while (stage < g_.stages - 1 && b >= head[stage]) ++stage;
-      const Batch batch = read_batch(
-          weights_.records.data() + (stream * weights_.capacity + b) * bytes, form_.is_map);
+      const Batch batch =
+          read_batch(weights_.records.data() + (stream * weights_.capacity + b) * bytes, form_,
+                     weights_.centroids);
       multiply(at, warp, pass, stage, batch, shared, sums);
     }
     return sums;
@@ -208,10 +219,10 @@ class Emulation {
           const std::uint32_t code = batch.map[second * kBatchColumns + k];
           const int x = p % form_.pair_width();
           if (may_skip_column(form_, x) && skips_column(code, x)) continue;
-          const int row =
-              pair_row(form_, g_, p) +
-              (form_.is_map ? row_of_set(code, p / form_.pair_width())
-                            : batch.strip[k] + strip_row(form_, g_, warp.part, pass, second));
+          const int row = pair_row(form_, g_, p) +
+                          (has_rows_by_lane(form_)
+                               ? row_of_set(code, p / form_.pair_width())
+                               : batch.strip[k] + strip_row(form_, g_, warp.part, pass, second));
           const Row& values = shared.read(row);
           if (is_stored) check_arrived(shared.barrier_of(row), stage, pass);
           add(values, batch, k, sums[static_cast<std::size_t>(2 * p + second)]);
@@ -240,7 +251,7 @@ class Emulation {
     const ResidentWarp task = resident_warp(g_, at, warp);
     if (task.group >= g_.all_groups) return;
     for (int share = 0; share < g_.shares(); ++share) {
-      for (int q = 0; q < form_.pixels() / 4; ++q) {
+      for (int q = 0; 4 * q < form_.pixels(); ++q) {
         for (std::size_t m = 0; m < kGroupChannels; ++m) {
           const std::int32_t place = weights_.place[row_of(task, m)];
           if (place >= 0) store(at, task, pass, share, q, m, place, shares, addend, output);
@@ -258,7 +269,7 @@ class Emulation {
     pooled.fill(is_max ? -std::numeric_limits<float>::infinity() : 0.0f);
     bool owns = false;
     for (int i = 0; i < 4; ++i) {
-      if (owner_of_pixel(g_, pools_, q, i) != share) continue;
+      if (4 * q + i >= form_.pixels() || owner_of_pixel(g_, pools_, q, i) != share) continue;
       owns = true;
       const PixelOfPair which = pixel_of_square(form_, q, i);
       const ResidentPixel pixel = pixel_of_pair(form_, which.pair, which.second);
@@ -267,10 +278,12 @@ class Emulation {
       const std::int64_t row = output_row(g_, origin, place, g_.height, g_.width) +
                                output_step(g_, pixel, g_.height, g_.width);
       for (std::size_t n = 0; n < kGatheredImages; ++n) {
-        float value = bias_[static_cast<std::size_t>(weights_.channel[row_of(task, m)])];
+        float value = 0;
         for (const Sums& sums : shares) {
           value += sums[static_cast<std::size_t>(2 * which.pair + which.second)][m][n];
         }
+        if (form_.has_codes) value *= weights_.scale[row_of(task, m)];
+        value += bias_[static_cast<std::size_t>(weights_.channel[row_of(task, m)])];
         if (!addend.empty() && is_in_map) value += addend[static_cast<std::size_t>(row)][n];
         if (layer_.has_relu && value < 0) value = 0;
         if (!pools_ && is_in_map) write(output, row, n, value);

@@ -1,0 +1,153 @@
+// Linear layers in the resident kernel, emulated: with half floats and with codes.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/base/random.h"
+#include "runtime/gpu/gathered/channel_places.h"
+#include "runtime/gpu/gathered/ring_launch.h"
+#include "tests/gpu/gathered/point_layer.h"
+#include "tests/gpu/gathered/resident_emulation.h"
+
+namespace winnow {
+namespace {
+
+double largest_error(const std::vector<float>& found, const std::vector<float>& expected) {
+  REQUIRE(found.size() == expected.size());
+  double error = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(found[i]) - expected[i]);
+    if (!(difference <= error)) error = difference;
+  }
+  return error;
+}
+
+class Emulated {
+ public:
+  Emulated(const PointCase& c, RandomValues& random)
+      : layer(c, random), places_(plain_places(c.in)), out_places_(plain_places(c.out)) {
+    Random order(random.below(1000));
+    shuffle(places_, order);
+    shuffle(out_places_, order);
+  }
+
+  std::vector<float> run(const ResidentTile& tile, bool has_addend) const {
+    const std::vector<float> nothing;
+    return emulate_resident({layer.conv, tile, true}, layer.packed(tile, places_, out_places_),
+                            layer.bias, layer.input, places_, out_places_,
+                            has_addend ? layer.added.values : nothing, layer.out());
+  }
+
+  void check(const ResidentTile& tile, RandomValues& random) const {
+    CAPTURE(to_string(tile));
+    const bool has_addend = random.below(2) == 0;
+    // Half floats round what codes multiply in the end.
+    const double most = tile.form.has_codes ? 1e-4 : 5e-3;
+    CHECK(largest_error(run(tile, has_addend), layer.wanted(has_addend, true).values) < most);
+  }
+
+  PointLayer layer;
+
+ private:
+  std::vector<std::int32_t> places_, out_places_;
+};
+
+}  // namespace
+
+TEST_CASE("codes of linear layers give the reference's output") {
+  RandomValues random(71);
+  for (const PointCase& c : point_cases()) {
+    CAPTURE(c.batch);
+    CAPTURE(c.in);
+    CAPTURE(c.out);
+    CAPTURE(c.vector);
+    CAPTURE(c.centroids);
+    const Emulated emulated(c, random);
+    const auto tiles = emulated.layer.some_tiles({}, 12, random);
+    REQUIRE(!tiles.empty());
+    for (const ResidentTile& tile : tiles) {
+      emulated.check(tile, random);
+      if (emulated.layer.conv.groups == 1) emulated.check(without_codes(tile), random);
+    }
+  }
+}
+
+TEST_CASE("codes of linear layers give the reference's output for random shapes") {
+  RandomValues random(72);
+  const auto between = [&](std::size_t low, std::size_t high) {
+    return static_cast<std::int64_t>(low + random.below(high - low + 1));
+  };
+  const int vectors[] = {1, 8, 16, 32};
+  const double densities[] = {0.02, 0.3, 1.0};
+  for (int i = 0; i < 60; ++i) {
+    const PointCase c{.batch = between(1, 130),
+                      .in = between(1, 300),
+                      .out = between(1, 70),
+                      .vector = vectors[random.below(4)],
+                      .density = densities[random.below(3)],
+                      .centroids = static_cast<std::size_t>(between(2, 16)),
+                      .has_scale = random.below(2) == 0};
+    CAPTURE(i);
+    const Emulated emulated(c, random);
+    for (const ResidentTile& tile : emulated.layer.some_tiles({}, 2, random)) {
+      emulated.check(tile, random);
+    }
+  }
+}
+
+TEST_CASE("codes give the very sums of the half floats that they stand for") {
+  RandomValues random(73);
+  const Emulated emulated({.batch = 20, .in = 200, .out = 48, .has_scale = false}, random);
+  for (const ResidentTile& tile : emulated.layer.some_tiles({}, 20, random)) {
+    CAPTURE(to_string(tile));
+    CHECK(emulated.run(tile, true) == emulated.run(without_codes(tile), true));
+  }
+}
+
+TEST_CASE("only linear layers have tiles for points") {
+  const Extents one{40, 64, 1, 1}, two{40, 64, 2, 2};
+  const Conv point{.in_channels = 64, .out_channels = 64};
+  Conv padded = point;
+  padded.padding = {1, 1};
+  CHECK(is_point(point, one));
+  CHECK(!is_point(point, two));
+  CHECK(!is_point(padded, one));
+  const auto tiles = [](const Conv& conv, const Extents& size, bool has_codes) {
+    return valid_resident_tiles(
+        {.conv = conv, .in = size, .out = conv_output(conv, size), .has_codes = has_codes}, {});
+  };
+  CHECK(tiles(point, two, true).empty());
+  CHECK(tiles(padded, one, true).empty());
+  REQUIRE(!tiles(point, one, true).empty());
+  for (const ResidentTile& tile : tiles(point, one, true)) {
+    CHECK(tile.form.is_point());
+    CHECK(to_string(tile).ends_with(" codes"));
+  }
+  for (const ResidentTile& tile : tiles(point, two, false)) CHECK(!tile.form.is_point());
+  for (const ResidentTile& tile : tiles(point, one, false)) CHECK(!tile.form.has_codes);
+}
+
+// 4096 x 25088 at 90 %: 160 bytes for 16 x 16 weights, and 544 as half floats.
+TEST_CASE("codes are a quarter of the bytes of half floats") {
+  for (const ResidentConvForm& form : kResidentForms) {
+    if (!form.is_point()) continue;
+    CHECK(resident_record_bytes(form) == (form.has_codes ? 160 : 544));
+  }
+}
+
+TEST_CASE("the largest linear layer of VGG16 has tiles for codes at every batch") {
+  const Conv conv{.in_channels = 25088, .out_channels = 4096};
+  for (const std::int64_t batch : {1, 8, 32, 128}) {
+    const Extents in{batch, 25088, 1, 1}, out{batch, 4096, 1, 1};
+    CAPTURE(batch);
+    for (const bool has_codes : {false, true}) {
+      const auto tiles = resident_tiles(
+          {.conv = conv, .in = in, .out = out, .kept_columns = 2509, .has_codes = has_codes}, {},
+          4);
+      REQUIRE(!tiles.empty());
+      CHECK(tiles[0].form.is_point());
+    }
+  }
+}
+
+}  // namespace winnow
