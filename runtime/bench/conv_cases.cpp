@@ -153,16 +153,28 @@ std::vector<BenchCase> rivals() {
   return cases;
 }
 
+// Of VGG16 on 224 x 224 and on CIFAR, AlexNet and ResNet50.
+std::vector<BenchCase> linear() {
+  const Size sizes[] = {{25088, 1, 4096}, {4096, 1, 4096}, {4096, 1, 1000},
+                        {9216, 1, 4096},  {2048, 1, 1000}, {512, 1, 512}};
+  std::vector<BenchCase> cases;
+  for (const auto& [in, side, out] : sizes) {
+    ConvLayer linear = layer("linear", in, side, out, 1);
+    linear.name = "linear " + std::to_string(in) + "->" + std::to_string(out);
+    linear.has_codebook = true;
+    cases.push_back({linear, masks(16, {80, 90, 95})});
+  }
+  return cases;
+}
+
 struct NamedSet {
   std::string name;
   std::vector<BenchCase> (*make)();
 };
 const std::vector<NamedSet>& sets() {
-  static const std::vector<NamedSet> all = {{"layers", all_layers},
-                                            {"targets", targets},
-                                            {"paper", paper},
-                                            {"resnet50", resnet50},
-                                            {"rivals", rivals}};
+  static const std::vector<NamedSet> all = {{"layers", all_layers}, {"targets", targets},
+                                            {"paper", paper},       {"resnet50", resnet50},
+                                            {"rivals", rivals},     {"linear", linear}};
   return all;
 }
 
@@ -172,7 +184,8 @@ std::vector<BenchCase> conv_cases(const std::string& set) {
   for (const NamedSet& known : sets()) {
     if (known.name == set) return known.make();
   }
-  fail(ErrorCode::usage, "set '", set, "': expected layers, targets, paper, resnet50 or rivals");
+  fail(ErrorCode::usage, "set '", set,
+       "': expected layers, targets, paper, resnet50, rivals or linear");
 }
 
 const std::vector<std::string>& conv_case_sets() {
@@ -197,9 +210,10 @@ DeployedModel conv_model(const ConvLayer& layer, const ConvMask& mask) {
   auto& nodes = model.graph.nodes;
   if (layer.has_epilogue) nodes.push_back({"relu", Relu{}, {"conv"}});
   if (layer.is_pooled) nodes.push_back({"pool", Pool{}, {nodes.back().name}});
+  CsrWeight weight = random_weight({conv.out_channels, weight_columns(conv), mask.vector},
+                                   mask.sparsity_percent / 100, mask.kind, 1);
   model.weights["conv.weight"] =
-      random_weight({conv.out_channels, weight_columns(conv), mask.vector},
-                    mask.sparsity_percent / 100, mask.kind, 1);
+      layer.has_codebook ? with_codebook(std::move(weight)) : std::move(weight);
   const float bias_value = layer.has_epilogue ? 0.125f : 0.0f;
   const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), bias_value);
   model.weights["conv.bias"] = DenseWeight{{conv.out_channels}, encode_f32(bias)};

@@ -43,7 +43,7 @@ TEST_CASE("every set has layers of different names, and masks that are all diffe
     CHECK(names.size() >= 6);
   }
   CHECK(message_of([] { conv_cases("all"); }) ==
-        "set 'all': expected layers, targets, paper, resnet50 or rivals");
+        "set 'all': expected layers, targets, paper, resnet50, rivals or linear");
 }
 
 TEST_CASE("targets are the layers that have a time to beat") {
@@ -95,6 +95,19 @@ TEST_CASE("a case's model has the layer's shape, mask and pooling") {
   const auto zeros = std::ranges::count(dense, 0.0f);
   CHECK(zeros > 0.87 * static_cast<double>(dense.size()));
   CHECK(zeros < 0.93 * static_cast<double>(dense.size()));
+}
+
+TEST_CASE("linear layers have one pixel and weights of a codebook") {
+  const std::vector<BenchCase> cases = conv_cases("linear");
+  CHECK(sparsities(named(cases, "linear 25088->4096"), 16) == std::vector<double>{80, 90, 95});
+  const BenchCase& bench = named(cases, "linear 512->512");
+  CHECK(bench.layer.height == 1);
+  CHECK(bench.layer.width == 1);
+  const DeployedModel model = conv_model(bench.layer, {RandomMask::independent, 16, 90});
+  const Values& values = std::get<CsrWeight>(model.weights.at("conv.weight")).values;
+  CHECK(values.encoding == Encoding::codebook4);
+  CHECK(values.codebook.size() == 16);
+  CHECK(values.channel_scale.size() == 512);
 }
 
 TEST_CASE("a mask of sparsity 0 keeps every weight") {

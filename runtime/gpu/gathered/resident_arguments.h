@@ -20,6 +20,7 @@ struct ResidentArguments {
   const std::int32_t* place = nullptr;
   const float* bias = nullptr;   // [groups * 16]
   const float* scale = nullptr;  // [groups * 16] of sums, before the bias; null without codes
+  const CentroidTable* centroids = nullptr;  // that codes stand for
   const __half* in = nullptr;
   const __half* addend = nullptr;  // added before ReLU; as the output before pooling, or null
   __half* out = nullptr;
@@ -27,8 +28,7 @@ struct ResidentArguments {
   int capacity = 0;  // records of a stream in memory
   float least = 0;   // of an output: 0 with relu, else -infinity
   RingPool pool = RingPool::none;
-  CentroidTable centroids;  // that codes stand for
-  bool uses_bulk = true;    // bulk copies instead of one thread's 16 bytes at a time
+  bool uses_bulk = true;  // bulk copies instead of one thread's 16 bytes at a time
 };
 
 }  // namespace winnow

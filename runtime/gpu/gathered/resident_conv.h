@@ -30,7 +30,7 @@ struct ResidentLayer {
   DeviceBuffer<std::byte> records;
   DeviceBuffer<std::int32_t> heads, place;
   DeviceBuffer<float> bias, scale;  // [groups * 16]
-  CentroidTable centroids;
+  DeviceBuffer<CentroidTable> centroids;
 };
 
 // `weights` are packed for `tile`, `in` and `out`; `bias` has one value for each output channel.

@@ -25,7 +25,11 @@ class ResidentConsumer {
  public:
   __device__ ResidentConsumer(const ResidentArguments& a, std::uint32_t shared,
                               std::uint32_t barriers)
-      : a_(a), shared_(shared), barriers_(barriers) {}
+      : a_(a), shared_(shared), barriers_(barriers) {
+    if constexpr (kForm.is_point()) {
+      pair_bytes_ = worked_out_once(pair_row(form(), a.g, 1) * kRowBytes);
+    }
+  }
 
   // Begins to load weights, which no launch before has written.
   __device__ void begin(const ResidentTask& task) {
@@ -38,6 +42,7 @@ class ResidentConsumer {
     weights_at_ += task.lane * static_cast<int>(sizeof(Weights));
     asm volatile("" : "+l"(weights_at_), "+l"(codes_at_));  // else every batch has pointers
     for (int j = 0; j < kDepth; ++j) fetch(j, j);
+    if constexpr (kForm.has_codes) load_centroids();
     head_ = __ldg(a_.heads + stream);
     if (!exists) head_.w = 0;
     for (int half = 0; half < 2; ++half) {
@@ -92,15 +97,22 @@ class ResidentConsumer {
                                : __ldg(reinterpret_cast<const std::uint16_t*>(code));
   }
 
+  // Into registers, from memory: an argument would be loaded anew for every batch, which takes the
+  // pipe of shared memory.
+  __device__ void load_centroids() {
+    const auto* from = reinterpret_cast<const uint4*>(a_.centroids);
+    const uint4 low = __ldg(from), high = __ldg(from + 1);
+    centroids_ = {{low.x, low.y, low.z, low.w}, {high.x, high.y, high.z, high.w}};
+  }
+
   // What a product takes.
-  __device__ uint4 fragment_of(const Weights& weights) const {
-    if constexpr (kForm.has_codes) {
-      std::uint32_t word[4];
-      look_up(a_.centroids, weights, word);
-      return make_uint4(word[0], word[1], word[2], word[3]);
-    } else {
-      return weights;
-    }
+  __device__ const uint4& fragment_of(const uint4& weights) const {
+    return weights;
+  }
+  __device__ uint4 fragment_of(std::uint32_t codes) const {
+    std::uint32_t word[4];
+    look_up(centroids_, codes, word);
+    return make_uint4(word[0], word[1], word[2], word[3]);
   }
 
   __device__ Batch decode(std::uint32_t code) const {
@@ -121,11 +133,9 @@ class ResidentConsumer {
   // The pairs of a half are chosen so that both are of use where a side of the map is left out: by
   // their columns of pixels, x. Those of points take turns.
   __device__ static constexpr int half_of(int x) {
+    if (kForm.is_point()) return x % 2;
     if (!kForm.is_map) return x >= kWidth / 2 ? 1 : 0;
     return kWidth == 4 ? (x == 0 || x == 3 ? 1 : 0) : x;
-  }
-  __device__ static constexpr bool is_of_half(int half, int p) {
-    return half == (kForm.is_point() ? p % 2 : half_of(p % kWidth));
   }
   __device__ static constexpr bool may_skip(int x) {
     return may_skip_column(form(), x);
@@ -135,12 +145,11 @@ class ResidentConsumer {
   __device__ void load(const Batch& batch) {
 #pragma unroll
     for (int x = 0; x < kWidth; ++x) {
-      if (!is_of_half(kHalf, x) && !kForm.is_point()) continue;
-      if (may_skip(x) && batch.skips[x % 4]) continue;
+      if (half_of(x) != kHalf || (may_skip(x) && batch.skips[x % 4])) continue;
 #pragma unroll
       for (int p = x; p < kPairs; p += kWidth) {
-        if (!is_of_half(kHalf, p)) continue;
-        const std::uint32_t step = pair_row(form(), a_.g, p) * kRowBytes;
+        const std::uint32_t step =
+            kForm.is_point() ? p * pair_bytes_ : pair_row(form(), a_.g, p) * kRowBytes;
         load_matrices(rows_[p], batch.address[kHasRowsByLane ? p / kWidth : 0] + step);
       }
     }
@@ -149,11 +158,9 @@ class ResidentConsumer {
   __device__ void multiply_half(const Batch& batch, const uint4& weights) {
 #pragma unroll
     for (int x = 0; x < kWidth; ++x) {
-      if (!is_of_half(kHalf, x) && !kForm.is_point()) continue;
-      if (may_skip(x) && batch.skips[x % 4]) continue;
+      if (half_of(x) != kHalf || (may_skip(x) && batch.skips[x % 4])) continue;
 #pragma unroll
       for (int p = x; p < kPairs; p += kWidth) {
-        if (!is_of_half(kHalf, p)) continue;
         multiply(sum_[p][0], weights, rows_[p].word[0], rows_[p].word[1]);
         multiply(sum_[p][1], weights, rows_[p].word[2], rows_[p].word[3]);
       }
@@ -206,7 +213,7 @@ class ResidentConsumer {
   __device__ void multiply_batch(int b, int j, Batch& now) {
     load<1>(now);
     const Batch next = decode(codes_[(j + 1) % kDepth]);
-    const uint4 weights = fragment_of(weights_[j]);
+    const uint4& weights = fragment_of(weights_[j]);
     multiply_half<0>(now, weights);
     if (b + 1 >= until_) need(b + 1);
     load<0>(next);
@@ -221,6 +228,8 @@ class ResidentConsumer {
   int stage_ = -1, until_ = -1;
   int4 head_;
   ResidentChannels channels_;
+  CentroidTable centroids_;       // of codes
+  std::uint32_t pair_bytes_ = 0;  // from a pair of points to the next one
   std::uint32_t base_ = 0;
   Weights weights_[kDepth];
   std::uint32_t codes_[kDepth];

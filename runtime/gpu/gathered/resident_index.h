@@ -138,26 +138,31 @@ WINNOW_HOST_DEVICE constexpr int pair_row(const ResidentConvForm& form, const Re
 struct ResidentPixel {
   int image, y, x;
 };
-// `second`: which one of a pair.
+// Of strips and maps that are no points; `second`: which one of a pair.
 WINNOW_HOST_DEVICE constexpr ResidentPixel pixel_of_pair(const ResidentConvForm& form, int p,
                                                          int second) {
-  if (form.is_point()) return {2 * p + second, 0, 0};
   const int x = p % form.pair_width();
   if (form.height == 1) return {0, 0, x + second * form.pair_width()};
   const int lines = form.height / 2, set = p / form.pair_width();
   return {set / lines, second * lines + set % lines, x};
 }
 
-// Pixels come in squares of 2 x 2, so that they can be pooled; pixel `i` of square `q`. Points come
-// four by four too, or two where a warp has no more.
+// Pixels come in squares of 2 x 2, so that they can be pooled; pixel `i` of square `q`.
 struct PixelOfPair {
   int pair, second;
 };
 WINNOW_HOST_DEVICE constexpr PixelOfPair pixel_of_square(const ResidentConvForm& form, int q,
                                                          int i) {
-  if (form.is_point()) return {2 * q + i / 2, i % 2};
   if (form.height == 4) return {i / 2 * form.width + q % 2 * 2 + i % 2, q / 2};
   return {2 * q + i % 2, i / 2};
+}
+
+// Points: image u of a warp.
+WINNOW_HOST_DEVICE constexpr ResidentPixel pixel_of_point(int u) {
+  return {u, 0, 0};
+}
+WINNOW_HOST_DEVICE constexpr PixelOfPair pair_of_point(int u) {
+  return {u / 2, u % 2};
 }
 
 // Which share finishes pixel `i` of square `q`: squares as a whole where they are pooled.

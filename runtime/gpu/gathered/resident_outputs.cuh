@@ -47,8 +47,12 @@ class ResidentOutputs {
 
  private:
   __device__ static constexpr ResidentConvForm form() { return kResidentForms[kIndex]; }
+  __device__ static constexpr PixelOfPair pair_of(int u) {
+    if constexpr (kForm.is_point()) return pair_of_point(u);
+    return pixel_of_square(form(), u / 4, u % 4);
+  }
   __device__ static float (&sum_of(Sums& sums, int u))[4] {
-    const PixelOfPair pixel = pixel_of_square(form(), u / 4, u % 4);
+    const PixelOfPair pixel = pair_of(u);
     return sums[pixel.pair][pixel.second];
   }
   // Which share finishes pixel u.
@@ -126,7 +130,8 @@ class ResidentOutputs {
   }
 
   __device__ static constexpr ResidentPixel pixel_at(int u) {
-    const PixelOfPair which = pixel_of_square(form(), u / 4, u % 4);
+    if constexpr (kForm.is_point()) return pixel_of_point(u);
+    const PixelOfPair which = pair_of(u);
     return pixel_of_pair(form(), which.pair, which.second);
   }
   // The warp's first own pixel: the others are as far from it as from the first share's.

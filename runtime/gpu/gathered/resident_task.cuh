@@ -13,6 +13,11 @@ __device__ __forceinline__ std::uint32_t computed_here(std::uint32_t value) {
   return value;
 }
 
+// The same value, of all lanes of a warp: worked out once, not wherever it is read.
+__device__ __forceinline__ std::uint32_t worked_out_once(std::uint32_t value) {
+  return __shfl_sync(~0u, value, 0);
+}
+
 struct ResidentTask {
   ResidentBlock at;
   ResidentWarp warp;

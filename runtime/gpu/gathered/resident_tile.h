@@ -41,7 +41,8 @@ struct ResidentConvForm {
   WINNOW_HOST_DEVICE constexpr int pairs() const { return pixels() / 2; }
   // Pairs beside each other, a set, and how many sets there are. A pair of points has two images.
   WINNOW_HOST_DEVICE constexpr int pair_width() const {
-    return height == 1 && !is_map ? width / 2 : width;
+    if (is_point()) return pairs();
+    return height == 1 ? width / 2 : width;
   }
   WINNOW_HOST_DEVICE constexpr int sets() const { return pairs() / pair_width(); }
   friend constexpr bool operator==(const ResidentConvForm&, const ResidentConvForm&) = default;

@@ -5,6 +5,7 @@
 
 #include "runtime/base/random.h"
 #include "runtime/gpu/gathered/channel_places.h"
+#include "runtime/gpu/gathered/resident_index.h"
 #include "runtime/gpu/gathered/ring_launch.h"
 #include "tests/gpu/gathered/point_layer.h"
 #include "tests/gpu/gathered/resident_emulation.h"
@@ -125,6 +126,13 @@ TEST_CASE("only linear layers have tiles for points") {
   }
   for (const ResidentTile& tile : tiles(point, two, false)) CHECK(!tile.form.is_point());
   for (const ResidentTile& tile : tiles(point, one, false)) CHECK(!tile.form.has_codes);
+}
+
+TEST_CASE("every image of a point's warp is one of a pair") {
+  for (int u = 0; u < 8; ++u) {
+    CHECK(2 * pair_of_point(u).pair + pair_of_point(u).second == u);
+    CHECK(pixel_of_point(u).image == u);
+  }
 }
 
 // 4096 x 25088 at 90 %: 160 bytes for 16 x 16 weights, and 544 as half floats.

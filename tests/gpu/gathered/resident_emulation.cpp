@@ -105,6 +105,13 @@ Batch read_batch(const std::byte* record, const ResidentConvForm& form,
   return batch;
 }
 
+PixelOfPair which_of(const ResidentConvForm& form, int q, int i) {
+  return form.is_point() ? pair_of_point(4 * q + i) : pixel_of_square(form, q, i);
+}
+ResidentPixel pixel_of(const ResidentConvForm& form, int pair, int second) {
+  return form.is_point() ? pixel_of_point(2 * pair + second) : pixel_of_pair(form, pair, second);
+}
+
 using Sums = std::vector<std::array<Row, kGroupChannels>>;  // [pair * 2 + second]
 
 class Emulation {
@@ -212,7 +219,7 @@ class Emulation {
                 const Batch& batch, const Shared& shared, Sums& sums) const {
     for (int p = 0; p < form_.pairs(); ++p) {
       for (int second = 0; second < 2; ++second) {
-        const ResidentPixel pixel = pixel_of_pair(form_, p, second);
+        const ResidentPixel pixel = pixel_of(form_, p, second);
         const bool is_stored = has_pixel(g_, output_pixel(form_, at, warp.part, pass, pixel),
                                          {0, 0, 0}, g_.height, g_.width);
         for (int k = 0; k < kBatchColumns; ++k) {
@@ -271,8 +278,8 @@ class Emulation {
     for (int i = 0; i < 4; ++i) {
       if (4 * q + i >= form_.pixels() || owner_of_pixel(g_, pools_, q, i) != share) continue;
       owns = true;
-      const PixelOfPair which = pixel_of_square(form_, q, i);
-      const ResidentPixel pixel = pixel_of_pair(form_, which.pair, which.second);
+      const PixelOfPair which = which_of(form_, q, i);
+      const ResidentPixel pixel = pixel_of(form_, which.pair, which.second);
       const bool is_in_map = has_pixel(g_, output_pixel(form_, at, task.part, pass, pixel),
                                        {0, 0, 0}, g_.height, g_.width);
       const std::int64_t row = output_row(g_, origin, place, g_.height, g_.width) +
@@ -292,8 +299,8 @@ class Emulation {
       }
     }
     if (!pools_ || !owns) return;
-    const PixelOfPair which = pixel_of_square(form_, q, 0);
-    const ResidentPixel pixel = pooled_pixel(pixel_of_pair(form_, which.pair, which.second));
+    const PixelOfPair which = which_of(form_, q, 0);
+    const ResidentPixel pixel = pooled_pixel(pixel_of(form_, which.pair, which.second));
     const ResidentPixel first = pooled_pixel(origin);
     const int height = g_.height / 2, width = g_.width / 2;
     if (!has_pixel(g_, first, pixel, height, width)) {

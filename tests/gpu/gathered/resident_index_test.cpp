@@ -237,6 +237,7 @@ TEST_CASE("codes of maps keep both rows and the columns to leave out") {
 // A warp of a later share finds its pixels by the distance from those of the first share.
 TEST_CASE("pixels of a later share are as far from each other as those of the first") {
   const auto pixel_at = [](const ResidentConvForm& form, int u) {
+    if (form.is_point()) return pixel_of_point(u);
     const PixelOfPair which = pixel_of_square(form, u / 4, u % 4);
     return pixel_of_pair(form, which.pair, which.second);
   };
