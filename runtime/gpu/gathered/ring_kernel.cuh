@@ -253,9 +253,11 @@ class RingConsumer {
     turn_registers(turned);
   }
 
-  // The rows of the next batch are loaded while the last products of this one run.
+  // The rows of the next batch are loaded while the last products of this one run. A tile's last
+  // batch loads its own again: the stages of the tile's first rows may be someone else's by now.
   __device__ void multiply_batch(int j, bool has_next) {
-    const std::uint32_t next_code = codes_[j], next = base_ + (next_code & kRowBits) * 16;
+    const std::uint32_t next_code = codes_[j];
+    const std::uint32_t next = has_next ? base_ + (next_code & kRowBits) * 16 : address_;
     const std::uint32_t waits = __ballot_sync(~0u, has_next && (next_code & kWaitBit) != 0);
     const std::uint32_t releases = __ballot_sync(~0u, code_ & kReleaseBit);
 #pragma unroll
