@@ -62,12 +62,18 @@ def condense_challenge_run(run):
     return run
 
 
+def form_of(line):
+    """Of gathered kernels that have them: what they are written for, "gathered resident point" or "... codes"."""
+    kernel = line.get("kernel", "")
+    return (kernel.split("=")[0], kernel.endswith(" codes")) if line.get("family") == "gathered" else None
+
+
 def condense_kernels(lines):
-    """The fastest line of each family and case of gpu_conv_bench, five digits, without what follows from others."""
+    """The fastest line of each family, form and case of gpu_conv_bench, five digits, without what follows from others."""
     best = {}
     for line in lines:
         key = tuple(line.get(k) for k in ("layer", "batch", "precision", "family", "masks", "vector",
-                                        "sparsity_percent", "sub_batch"))
+                                        "sparsity_percent", "sub_batch")) + (form_of(line),)
         known = best.get(key)
         kernels = line.get("kernels", 1) + (known["kernels"] if known else 0)
         if known is None or line.get("ms", INFINITY) < known.get("ms", INFINITY):

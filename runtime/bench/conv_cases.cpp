@@ -161,7 +161,6 @@ std::vector<BenchCase> linear() {
   for (const auto& [in, side, out] : sizes) {
     ConvLayer linear = layer("linear", in, side, out, 1);
     linear.name = "linear " + std::to_string(in) + "->" + std::to_string(out);
-    linear.has_codebook = true;
     cases.push_back({linear, masks(16, {80, 90, 95})});
   }
   return cases;
@@ -210,10 +209,9 @@ DeployedModel conv_model(const ConvLayer& layer, const ConvMask& mask) {
   auto& nodes = model.graph.nodes;
   if (layer.has_epilogue) nodes.push_back({"relu", Relu{}, {"conv"}});
   if (layer.is_pooled) nodes.push_back({"pool", Pool{}, {nodes.back().name}});
-  CsrWeight weight = random_weight({conv.out_channels, weight_columns(conv), mask.vector},
-                                   mask.sparsity_percent / 100, mask.kind, 1);
   model.weights["conv.weight"] =
-      layer.has_codebook ? with_codebook(std::move(weight)) : std::move(weight);
+      random_weight({conv.out_channels, weight_columns(conv), mask.vector},
+                    mask.sparsity_percent / 100, mask.kind, 1);
   const float bias_value = layer.has_epilogue ? 0.125f : 0.0f;
   const std::vector<float> bias(static_cast<std::size_t>(conv.out_channels), bias_value);
   model.weights["conv.bias"] = DenseWeight{{conv.out_channels}, encode_f32(bias)};

@@ -15,9 +15,8 @@ struct ConvLayer {
   std::int64_t height = 1;
   std::int64_t width = 1;
   Conv conv;
-  bool is_pooled = false;     // a max pooling of 2 x 2 follows the relu
-  bool has_epilogue = true;   // bias and relu
-  bool has_codebook = false;  // weights of 16 values, with a factor for each output channel
+  bool is_pooled = false;    // a max pooling of 2 x 2 follows the relu
+  bool has_epilogue = true;  // bias and relu
 };
 
 // How the mask of a layer is drawn.
@@ -38,7 +37,7 @@ struct BenchCase {
 //   paper    those of paper 003, tables 9 to 15, at its sparsities
 //   resnet50 every convolution of ResNet50 on 224 x 224
 //   rivals   a few layers, for other libraries
-//   linear   linear layers, as convolutions of one pixel, with weights of a codebook
+//   linear   linear layers, as convolutions of one pixel
 // Throws Error{usage} for another name.
 std::vector<BenchCase> conv_cases(const std::string& set);
 const std::vector<std::string>& conv_case_sets();

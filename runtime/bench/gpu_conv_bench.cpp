@@ -4,9 +4,9 @@
 // one launch (median over CUDA graphs of `launches` launches), spread, clock of the SMs, and error
 // against fp64 on a sample; or "refused" with the reason. Dense kernels are timed on the very
 // weights of each mask, with their zeros, and once on random dense weights (sparsity 0), which draw
-// more power; layers of a codebook (--set linear) have no such. Independent masks run with bounds
-// for every row (direct) and with rows padded to equal length (direct_ell), balanced ones need
-// neither. With f16 all run on tensor cores too (gathered).
+// more power. Independent masks run with bounds for every row (direct) and with rows padded to
+// equal length (direct_ell), balanced ones need neither. With f16 all run on tensor cores too
+// (gathered).
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -131,7 +131,7 @@ int run(const Arguments& arguments) {
     if (layer.layer.name.find(arguments.only) == std::string::npos) continue;
     const bool is_asked = layer.masks.empty() || arguments.has_masks;
     std::vector<ConvMask> masks = is_asked ? asked_masks(arguments) : layer.masks;
-    if (!layer.layer.has_codebook) masks.push_back(kDenseWeights);
+    masks.push_back(kDenseWeights);
     for (const std::string& precision : arguments.common.precisions) {
       for (const std::int64_t batch : arguments.common.batches) {
         SessionOptions session = bench_session(arguments.common, batch, precision);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 namespace winnow {
@@ -44,42 +43,7 @@ void keep_in_every_row(Mask& mask, std::int64_t cols, double sparsity, Sequence&
   }
 }
 
-constexpr int kCodebookEntries = 16;
-
-// Entries 1 to 15 are -1, -6/7, ..., 6/7 and 1 without 0, which comes first; 1/14 is in its place.
-float codebook_entry(int code) {
-  if (code == 0) return 0.0f;
-  return code == 8 ? 1.0f / 14.0f : static_cast<float>(code - 8) / 7.0f;
-}
-
-std::uint8_t nearest_code(float value) {
-  if (value == 0) return 0;
-  int best = 1;
-  for (int code = 2; code < kCodebookEntries; ++code) {
-    if (std::abs(codebook_entry(code) - value) < std::abs(codebook_entry(best) - value)) {
-      best = code;
-    }
-  }
-  return static_cast<std::uint8_t>(best);
-}
-
 }  // namespace
-
-CsrWeight with_codebook(CsrWeight weight) {
-  std::vector<std::uint8_t> codes;
-  for (const float value : decode(weight.values)) codes.push_back(nearest_code(value));
-  std::vector<Half> codebook, scale;
-  for (int code = 0; code < kCodebookEntries; ++code) {
-    codebook.push_back(to_half(codebook_entry(code)));
-  }
-  for (std::int64_t k = 0; k < weight.channels; ++k) {
-    scale.push_back(to_half(0.5f + static_cast<float>(k % 17) / 16.0f));
-  }
-  weight.values =
-      with_channel_scale(encode_codebook(Encoding::codebook4, codes, std::move(codebook)),
-                         std::move(scale), weight.vector);
-  return weight;
-}
 
 CsrWeight random_weight(const WeightSize& size, double sparsity, RandomMask kind,
                         std::uint64_t seed) {

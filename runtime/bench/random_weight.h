@@ -24,8 +24,4 @@ struct WeightSize {
 CsrWeight random_weight(const WeightSize& size, double sparsity, RandomMask kind,
                         std::uint64_t seed);
 
-// The same weight rounded to a codebook of 16 entries from -1 to 1, of which the first is 0, with a
-// factor from 0.5 to 1.5 for each channel. What is 0 stays so, and nothing else becomes 0.
-CsrWeight with_codebook(CsrWeight weight);
-
 }  // namespace winnow

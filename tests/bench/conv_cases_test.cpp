@@ -97,17 +97,12 @@ TEST_CASE("a case's model has the layer's shape, mask and pooling") {
   CHECK(zeros < 0.93 * static_cast<double>(dense.size()));
 }
 
-TEST_CASE("linear layers have one pixel and weights of a codebook") {
+TEST_CASE("linear layers have one pixel") {
   const std::vector<BenchCase> cases = conv_cases("linear");
   CHECK(sparsities(named(cases, "linear 25088->4096"), 16) == std::vector<double>{80, 90, 95});
   const BenchCase& bench = named(cases, "linear 512->512");
   CHECK(bench.layer.height == 1);
   CHECK(bench.layer.width == 1);
-  const DeployedModel model = conv_model(bench.layer, {RandomMask::independent, 16, 90});
-  const Values& values = std::get<CsrWeight>(model.weights.at("conv.weight")).values;
-  CHECK(values.encoding == Encoding::codebook4);
-  CHECK(values.codebook.size() == 16);
-  CHECK(values.channel_scale.size() == 512);
 }
 
 TEST_CASE("a mask of sparsity 0 keeps every weight") {

@@ -2,9 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <set>
-
 #include "runtime/plan/block_csr.h"
 
 namespace winnow {
@@ -33,23 +30,6 @@ TEST_CASE("an independent random mask has rows of different lengths") {
   const CsrWeight weight = random_weight({64, 200, 1}, 0.9, RandomMask::independent, 7);
   CHECK(pads_per_block(weight) > 0.1);
   CHECK(density(weight) == doctest::Approx(0.1).epsilon(0.1));
-}
-
-TEST_CASE("a random weight of a codebook has its mask, 15 other values and a factor per channel") {
-  const CsrWeight plain = random_weight({64, 200, 8}, 0.9, RandomMask::independent, 7);
-  const CsrWeight weight = with_codebook(plain);
-  CHECK(find_defect(weight).empty());
-  CHECK(weight.column == plain.column);
-  const std::vector<float> before = decode(plain.values), after = decode(weight.values);
-  std::set<float> found;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    CHECK((before[i] == 0) == (after[i] == 0));
-    const std::size_t row = i / static_cast<std::size_t>(weight.row_length * 8);
-    const float scale = to_float(weight.values.channel_scale[row * 8 + i % 8]);
-    CHECK(std::abs(after[i] / scale - before[i]) < 0.11f);
-    found.insert(to_float(to_half(after[i] / scale)));
-  }
-  CHECK(found.size() == 16);
 }
 
 TEST_CASE("a balanced random mask keeps a block of every row at any sparsity") {

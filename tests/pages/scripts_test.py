@@ -98,7 +98,7 @@ class Convolution(unittest.TestCase):
     def test_what_was_not_measured_is_said_to_be_so(self):
         with Copy() as copy:
             page = self.printed(copy)
-            self.assertEqual(page.count("\nNot measured.\n"), 15)
+            self.assertEqual(page.count("\nNot measured.\n"), 16)
             self.assertFalse((copy.root / "docs/benchmarks/convolution/speed-ups.svg").exists())
 
     def test_cells_of_targets_have_dense_on_the_same_weights_ours_and_the_ratio(self):
@@ -115,6 +115,12 @@ class Convolution(unittest.TestCase):
             self.assertEqual(len(ElementTree.fromstring(figure).findall("{http://www.w3.org/2000/svg}polyline")), 3)
             for name in ("vgg224 512x28x28-&gt;512", "vgg224 512x28x28-&gt;512, elements", "vgg224 64x224x224-&gt;64 + pool"):
                 self.assertIn(f">{name}</text>", figure)
+
+    def test_forms_of_linear_layers_have_columns_and_codes_are_not_in_the_ratio(self):
+        with Copy() as copy:
+            page = self.printed(copy, "linear.jsonl")
+            self.assertIn("| linear 512->512 | 1 | 90 % | 8.0 | 16.0 | 4.0 | 2.0 | 4.00x | 1.0 |", page)
+            self.assertIn("| linear 512->512 | 8 | 90 % | 8.0 | 16.0 |  |  | 0.50x |  |", page)
 
     def test_the_busiest_resource_binds_from_60_percent_on(self):
         with Copy() as copy:
@@ -194,6 +200,13 @@ class Condense(unittest.TestCase):
         found = [json.loads(line) for line in text.splitlines()]
         self.assertEqual(found[0], {"gpu": "H200"})
         self.assertEqual([(line["kernel"], line["kernels"]) for line in found[1:]], [("y", 3)])
+
+    def test_kernels_of_other_forms_of_the_gathered_family_are_other_cases(self):
+        lines = [{"layer": "a", "batch": 1, "family": "gathered", "kernel": f"gathered {k}", "ms": ms} for k, ms in (
+            ("resident map=2x2", 3.0), ("resident map=4x4", 2.0), ("resident point=1x1x2", 4.0), ("resident point=1x1x2 codes", 1.0))]
+        found = [json.loads(line) for line in
+                 self.condensed("conv.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).splitlines()]
+        self.assertEqual([line["ms"] for line in found], [2.0, 4.0, 1.0])
 
     def test_kernels_of_other_masks_and_families_are_other_cases(self):
         case = {"layer": "a", "batch": 1, "precision": "f16", "vector": 1, "sparsity_percent": 90.0, "speed_up_over_dense": 2.0}

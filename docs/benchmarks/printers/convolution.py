@@ -79,6 +79,30 @@ def targets(vector, name="targets"):
     return or_none(text)
 
 
+FORMS = {"ring": "ring tile", "maps": "resident map", "points": "resident point"}
+
+
+def form_of(line):
+    """The key of FORMS, with " codes" where weights are such."""
+    name = next(name for name, words in FORMS.items() if f"gathered {words}=" in line["kernel"])
+    return name + (" codes" if line["kernel"].endswith(" codes") else "")
+
+
+def linear():
+    """Linear layers: dense, each form of the gathered kernel, and codes of four bits."""
+    found = {}
+    for line in lines("linear"):
+        form = "dense" if line["family"] == "dense" else form_of(line)
+        found.setdefault((line["layer"], line["batch"], line["sparsity_percent"]), {})[form] = line
+    body = []
+    for (layer, batch, sparsity), row in found.items():
+        half = min(row[form]["ms"] for form in FORMS if form in row)
+        body.append([layer, str(batch), f"{sparsity:g} %", us(row["dense"]),
+                     *(us(row[form]) if form in row else "" for form in FORMS), times(row["dense"]["ms"] / half),
+                     us(row["points codes"]) if "points codes" in row else ""])
+    return table(["layer", "batch", "", "dense", *FORMS, "dense / fastest", "points, codes"], body) if body else ""
+
+
 def speed_ups():
     """Figure: {layer: [(sparsity, speed-up)]}."""
     series = {}
@@ -97,7 +121,7 @@ def speed_ups():
 def measured(block):
     """A value over all lines of the sets that have one."""
     def text():
-        every = [line for name in ("targets", "paper", "resnet50", "rivals") for line in lines(name) if "ms" in line]
+        every = [line for name in ("targets", "paper", "resnet50", "rivals", "linear") for line in lines(name) if "ms" in line]
         return block(every) if every else "not measured"
     return text
 
@@ -289,7 +313,7 @@ def image(path, words):
 
 BLOCKS = {"convolution.targets.vector": targets(16), "convolution.targets.element": targets(1),
           "convolution.resnet50.vector": targets(16, "resnet50"), "convolution.resnet50.element": targets(1, "resnet50"),
-          "convolution.spread": measured(spread), "convolution.clocks": measured(clocks),
+          "convolution.linear": or_none(linear), "convolution.spread": measured(spread), "convolution.clocks": measured(clocks),
           "convolution.kernels": measured(kernels), "convolution.errors": measured(errors),
           "convolution.paper.f32": paper("f32", ("direct_ell", "direct"), with_tf32=True),
           "convolution.paper.f16": paper("f16", ("direct_ell", "direct", "gathered")),

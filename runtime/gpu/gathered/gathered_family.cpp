@@ -11,7 +11,6 @@
 #include "runtime/base/checksum.h"
 #include "runtime/gpu/gathered/gathered_family.h"
 #include "runtime/gpu/gathered/gathered_layers.h"
-#include "runtime/gpu/gathered/resident_tile.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
 #include "runtime/plan/timing_table.h"
@@ -90,18 +89,6 @@ GatheredLayer layer_of(const LayerProblem& problem, const GatheredLaunch& launch
   layer.conv_input = launch.conv_input;
   layer.fewest_ring_images = problem.options.family == "gathered" ? 1 : kFewestRingImages;
   return layer;
-}
-
-// The weight as codes, where there are kernels for such; rows as those of `layer`.
-std::optional<CodedGroups> coded_of(const LayerProblem& problem, const GatheredLaunch& launch,
-                                    const GatheredLayer& layer) {
-  const CsrWeight* weight = weights_of(problem.model, launch.conv_step).sparse();
-  if (weight == nullptr || !is_point(layer.conv, layer.in)) return std::nullopt;
-  std::optional<CodedGroups> coded = coded_groups(*weight, layer.conv);
-  if (coded.has_value()) {
-    coded->groups = with_sorted_rows(std::move(coded->groups), layer.output_place);
-  }
-  return coded;
 }
 
 // Bank conflicts and the runs of memory that are written depend on the places of channels, which
@@ -193,8 +180,7 @@ class GatheredFamily : public Family {
       kernel += "with " + launch.conv_step.name + " ";
       key = " | " + step_key(problem.model, problem.program, launch.conv_step);
     }
-    GatheredLayer work = layer_of(problem, launch);
-    work.coded = coded_of(problem, launch, work);
+    const GatheredLayer work = layer_of(problem, launch);
     key += " | places " + std::to_string(places_checksum(work));
     const std::size_t few = is_fused(launch) ? kMostFusedTiles : kMostTiles;
     const std::size_t most = problem.options.all_tiles ? kAllTiles : few;

@@ -77,18 +77,16 @@ std::vector<RingTile> ring_tiles(const GatheredLayer& layer, const GpuContext& g
   return most == kAllTiles ? all_ring_tiles(work) : best_ring_tiles(work, most);
 }
 
-ResidentWork resident_work(const GatheredLayer& layer, bool has_codes) {
+ResidentWork resident_work(const GatheredLayer& layer) {
   return {.conv = layer.conv,
           .in = layer.in,
           .out = conv_output(layer.conv, layer.in),
           .kept_columns = std::lround(columns_of(layer.groups)),
-          .pools = layer.pool != RingPool::none,
-          .has_codes = has_codes};
+          .pools = layer.pool != RingPool::none};
 }
 
-std::vector<ResidentTile> tiles_of_small_maps(const GatheredLayer& layer, std::size_t most,
-                                              bool has_codes) {
-  const ResidentWork work = resident_work(layer, has_codes);
+std::vector<ResidentTile> tiles_of_small_maps(const GatheredLayer& layer, std::size_t most) {
+  const ResidentWork work = resident_work(layer);
   if (work.out.h > kMostResidentSide || work.out.w > kMostResidentSide) return {};
   return most == kAllTiles ? valid_resident_tiles(work, resident_limits())
                            : resident_tiles(work, resident_limits(), most);
@@ -106,17 +104,15 @@ NamedLayer prepare(const GatheredLayer& layer, const RingTile& tile, const GpuCo
 
 NamedLayer prepare(const GatheredLayer& layer, const ResidentTile& tile) {
   const Extents out = conv_output(layer.conv, layer.in);
-  const bool has_codes = tile.form.has_codes;
-  const ResidentConvWeights weights =
-      pack_for_resident(has_codes ? layer.coded->groups : layer.groups, layer.conv, tile,
-                        resident_geometry(tile, layer.conv, layer.in, out), layer.input_place,
-                        layer.output_place, has_codes ? layer.coded->codebook : WeightCodebook{});
+  const ResidentConvWeights weights = pack_for_resident(
+      layer.groups, layer.conv, tile, resident_geometry(tile, layer.conv, layer.in, out),
+      layer.input_place, layer.output_place);
   ResidentLayer uploaded =
       upload_resident_layer(weights, layer.bias, layer.conv, tile, layer.in, out,
                             {.has_relu = layer.has_relu, .pool = layer.pool});
   return {to_string(tile),
           std::make_shared<const ResidentPrepared>(std::move(uploaded), layer.conv_input),
-          resident_clocks(resident_work(layer, has_codes), tile, resident_limits())};
+          resident_clocks(resident_work(layer), tile, resident_limits())};
 }
 
 }  // namespace
@@ -127,17 +123,14 @@ std::vector<NamedLayer> gathered_layers(const GatheredLayer& layer, const GpuCon
   for (const RingTile& tile : ring_tiles(layer, gpu, most)) {
     layers.push_back(prepare(layer, tile, gpu));
   }
-  for (const bool has_codes : {false, true}) {
-    if (has_codes && !layer.coded.has_value()) continue;
-    for (const ResidentTile& tile : tiles_of_small_maps(layer, most, has_codes)) {
-      layers.push_back(prepare(layer, tile));
-    }
+  for (const ResidentTile& tile : tiles_of_small_maps(layer, most)) {
+    layers.push_back(prepare(layer, tile));
   }
   return layers;
 }
 
 bool has_gathered_layers(const GatheredLayer& layer, const GpuContext& gpu) {
-  return !ring_tiles(layer, gpu, 1).empty() || !tiles_of_small_maps(layer, 1, false).empty();
+  return !ring_tiles(layer, gpu, 1).empty() || !tiles_of_small_maps(layer, 1).empty();
 }
 
 }  // namespace winnow

@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "runtime/gpu/gathered/gathered_groups.h"
 #include "runtime/gpu/gathered/ring_choice.h"
-#include "runtime/gpu/gathered/weight_codes.h"
 #include "runtime/gpu/layer/family.h"
 
 namespace winnow {
@@ -22,8 +20,7 @@ struct GatheredLayer {
   bool adds = false;  // another value
   Extents in;
   GatheredGroups groups;
-  std::optional<CodedGroups> coded;  // the same weight as codes, for kernels that look them up
-  std::vector<float> bias;           // [K]
+  std::vector<float> bias;                              // [K]
   std::vector<std::int32_t> input_place, output_place;  // of channels
   std::int64_t fewest_ring_images = 1;                  // of a batch, for large maps
   std::size_t conv_input = 0;  // of the launch's inputs: the other one, if there is one, is added
@@ -33,8 +30,7 @@ inline constexpr std::size_t kAllTiles = std::numeric_limits<std::size_t>::max()
 
 // Kernels for large maps (ring) and for small ones (resident), `most` tiles of each, named by them
 // and with the clocks that they were chosen by; with kAllTiles every tile that can run the layer.
-// Empty where no tile's input fits shared memory. Where the layer is a point (resident_tile.h) and
-// has codes, kernels that look them up come last, `most` again.
+// Empty where no tile's input fits shared memory.
 std::vector<NamedLayer> gathered_layers(const GatheredLayer& layer, const GpuContext& gpu,
                                         std::size_t most);
 

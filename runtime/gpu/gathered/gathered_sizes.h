@@ -10,6 +10,5 @@ inline constexpr int kRowBytes = 16;        // a row: the eight images of one pi
 inline constexpr int kBankClasses = 8;      // rows whose numbers differ mod 8 lie in other banks
 inline constexpr int kBatchColumns = 16;    // columns of a group that one product takes
 inline constexpr int kFragmentBytes = 512;  // their weights in the order of a matrix product
-inline constexpr int kCodeBytes = 128;      // the same as codes of four bits
 
 }  // namespace winnow

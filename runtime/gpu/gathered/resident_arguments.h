@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/gpu/gathered/centroid_table.h"
 #include "runtime/gpu/gathered/resident_tile.h"
 #include "runtime/gpu/gathered/ring_arguments.h"
 
@@ -18,9 +17,7 @@ struct ResidentArguments {
   const std::byte* records = nullptr;
   const int4* heads = nullptr;
   const std::int32_t* place = nullptr;
-  const float* bias = nullptr;   // [groups * 16]
-  const float* scale = nullptr;  // [groups * 16] of sums, before the bias; null without codes
-  const CentroidTable* centroids = nullptr;  // that codes stand for
+  const float* bias = nullptr;  // [groups * 16]
   const __half* in = nullptr;
   const __half* addend = nullptr;  // added before ReLU; as the output before pooling, or null
   __half* out = nullptr;

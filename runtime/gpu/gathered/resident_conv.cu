@@ -65,10 +65,6 @@ ResidentLayer upload_resident_layer(const ResidentConvWeights& weights, std::spa
   layer.heads = upload(weights.heads);
   layer.place = upload(weights.place);
   layer.bias = upload(row_biases(weights.channel, bias));
-  if (tile.form.has_codes) {
-    layer.scale = upload(weights.scale);
-    layer.centroids = upload(std::span(&weights.centroids, 1));
-  }
   return layer;
 }
 
@@ -89,8 +85,6 @@ void resident_conv(const ResidentLayer& layer, const ActivationView& in,
   a.heads = reinterpret_cast<const int4*>(layer.heads.get());
   a.place = layer.place.get();
   a.bias = layer.bias.get();
-  a.scale = layer.scale.get();
-  a.centroids = layer.centroids.get();
   a.in = static_cast<const __half*>(in.data);
   a.addend = addend == nullptr ? nullptr : static_cast<const __half*>(addend->data);
   a.out = static_cast<__half*>(out.data);

@@ -29,8 +29,7 @@ struct ResidentLayer {
   std::int64_t capacity = 0;
   DeviceBuffer<std::byte> records;
   DeviceBuffer<std::int32_t> heads, place;
-  DeviceBuffer<float> bias, scale;  // [groups * 16]
-  DeviceBuffer<CentroidTable> centroids;
+  DeviceBuffer<float> bias;  // [groups * 16]
 };
 
 // `weights` are packed for `tile`, `in` and `out`; `bias` has one value for each output channel.
@@ -42,11 +41,10 @@ ResidentLayer upload_resident_layer(const ResidentConvWeights& weights, std::spa
 ResidentLimits resident_limits();
 
 // Enqueues out = pool(relu(conv(in) + bias + addend)), all nchw32c8n f16 without halos; sums in
-// fp32, equal bits at each launch. Where weights are codes, products are of centroids, and sums are
-// multiplied by the factors of their channels in fp32. `addend` is null or has the size of the
-// output before pooling and its order of channels; without pooling it may be the output's memory.
-// Channels lie at the places that the weights were packed for. Throws Error{usage} if sizes or
-// formats do not fit, Error{device} if a launch is refused.
+// fp32, equal bits at each launch. `addend` is null or has the size of the output before pooling
+// and its order of channels; without pooling it may be the output's memory. Channels lie at the
+// places that the weights were packed for. Throws Error{usage} if sizes or formats do not fit,
+// Error{device} if a launch is refused.
 void resident_conv(const ResidentLayer& layer, const ActivationView& in,
                    const ActivationView* addend, const ActivationView& out, GatheredLoads loads,
                    cudaStream_t stream);

@@ -4,11 +4,8 @@
 // with the batches whose stages have arrived. ldmatrix gathers 16 rows, one for each column of a
 // batch, at two pixels, mma multiplies them with the 16 x 16 weights of the batch. A batch is done
 // in two halves, so that the rows of one are loaded under the products of the other. Registers hold
-// the weights of kDepth batches, or their codes, loaded ahead, the first ones before the launch
-// before has ended.
+// the weights of kDepth batches, loaded ahead, the first ones before the launch before has ended.
 #pragma once
-
-#include <type_traits>
 
 #include "runtime/device/overlap.cuh"
 #include "runtime/gpu/gathered/fragments.cuh"
@@ -37,19 +34,17 @@ class ResidentConsumer {
     const int group = exists ? task.warp.group : 0;
     const int stream = resident_stream(a_.g, group, task.share);
     weights_at_ = a_.records + std::int64_t{stream} * (a_.capacity * kRecord);
-    codes_at_ = weights_at_ + resident_weight_bytes(form()) +
-                (kHasRowsByLane ? task.lane * 4 : task.lane % 16 * 2);
-    weights_at_ += task.lane * static_cast<int>(sizeof(Weights));
+    codes_at_ =
+        weights_at_ + kFragmentBytes + (kHasRowsByLane ? task.lane * 4 : task.lane % 16 * 2);
+    weights_at_ += task.lane * 16;
     asm volatile("" : "+l"(weights_at_), "+l"(codes_at_));  // else every batch has pointers
     for (int j = 0; j < kDepth; ++j) fetch(j, j);
-    if constexpr (kForm.has_codes) load_centroids();
     head_ = __ldg(a_.heads + stream);
     if (!exists) head_.w = 0;
     for (int half = 0; half < 2; ++half) {
       const int row = group * kGroupChannels + task.lane / 4 + 8 * half;
       channels_.bias[half] = __ldg(a_.bias + row);
       channels_.place[half] = exists ? __ldg(a_.place + row) : -1;
-      if constexpr (kForm.has_codes) channels_.scale[half] = __ldg(a_.scale + row);
     }
   }
 
@@ -81,7 +76,6 @@ class ResidentConsumer {
   static constexpr int kWidth = kForm.pair_width();
   static constexpr int kRecord = resident_record_bytes(kForm);
   static constexpr bool kHasRowsByLane = has_rows_by_lane(kForm);
-  using Weights = std::conditional_t<kForm.has_codes, std::uint32_t, uint4>;  // a lane's
 
   // Where a batch reads: the address of the first pair of each set, and columns of pixels that it
   // leaves out.
@@ -91,28 +85,10 @@ class ResidentConsumer {
   };
 
   __device__ void fetch(int j, int batch) {
-    weights_[j] = __ldg(reinterpret_cast<const Weights*>(weights_at_ + batch * kRecord));
+    weights_[j] = __ldg(reinterpret_cast<const uint4*>(weights_at_ + batch * kRecord));
     const std::byte* code = codes_at_ + batch * kRecord;
     codes_[j] = kHasRowsByLane ? __ldg(reinterpret_cast<const std::uint32_t*>(code))
                                : __ldg(reinterpret_cast<const std::uint16_t*>(code));
-  }
-
-  // Into registers, from memory: an argument would be loaded anew for every batch, which takes the
-  // pipe of shared memory.
-  __device__ void load_centroids() {
-    const auto* from = reinterpret_cast<const uint4*>(a_.centroids);
-    const uint4 low = __ldg(from), high = __ldg(from + 1);
-    centroids_ = {{low.x, low.y, low.z, low.w}, {high.x, high.y, high.z, high.w}};
-  }
-
-  // What a product takes.
-  __device__ const uint4& fragment_of(const uint4& weights) const {
-    return weights;
-  }
-  __device__ uint4 fragment_of(std::uint32_t codes) const {
-    std::uint32_t word[4];
-    look_up(centroids_, codes, word);
-    return make_uint4(word[0], word[1], word[2], word[3]);
   }
 
   __device__ Batch decode(std::uint32_t code) const {
@@ -213,11 +189,10 @@ class ResidentConsumer {
   __device__ void multiply_batch(int b, int j, Batch& now) {
     load<1>(now);
     const Batch next = decode(codes_[(j + 1) % kDepth]);
-    const uint4& weights = fragment_of(weights_[j]);
-    multiply_half<0>(now, weights);
+    multiply_half<0>(now, weights_[j]);
     if (b + 1 >= until_) need(b + 1);
     load<0>(next);
-    multiply_half<1>(now, weights);
+    multiply_half<1>(now, weights_[j]);
     fetch(j, b + kDepth);
     now = next;
   }
@@ -228,10 +203,9 @@ class ResidentConsumer {
   int stage_ = -1, until_ = -1;
   int4 head_;
   ResidentChannels channels_;
-  CentroidTable centroids_;       // of codes
   std::uint32_t pair_bytes_ = 0;  // from a pair of points to the next one
   std::uint32_t base_ = 0;
-  Weights weights_[kDepth];
+  uint4 weights_[kDepth];
   std::uint32_t codes_[kDepth];
   Fragment rows_[kPairs];
   float sum_[kPairs][2][4];

@@ -15,7 +15,6 @@ namespace winnow {
 // The two output channels of a lane; those that do not exist have a negative place.
 struct ResidentChannels {
   float bias[2];
-  float scale[2];  // of sums; where weights are codes
   int place[2];
 };
 
@@ -39,7 +38,6 @@ class ResidentOutputs {
   __device__ void finish(Sums& sums, int pass) {
     take_own(sums);
     if constexpr (kShares > 1) exchange(sums);
-    if constexpr (kForm.has_codes) apply_scale();
     const ResidentPixel origin = output_pixel(form(), task_.at, task_.warp.part, pass, {0, 0, 0});
     if (a_.addend != nullptr) add_addend(origin);
     store(origin);
@@ -121,13 +119,6 @@ class ResidentOutputs {
   }
 
   // Outputs ------------------------------------------------------------------------------------
-
-  __device__ void apply_scale() {
-#pragma unroll
-    for (int j = 0; j < kOwn * kUnit; ++j) {
-      for (int k = 0; k < 4; ++k) own_[j][k] *= channels_.scale[k / 2];
-    }
-  }
 
   __device__ static constexpr ResidentPixel pixel_at(int u) {
     if constexpr (kForm.is_point()) return pixel_of_point(u);

@@ -215,7 +215,6 @@ std::vector<ResidentTile> valid_resident_tiles(const ResidentWork& work,
   std::vector<ResidentTile> tiles;
   const std::int64_t all_groups = divided_up(conv.out_channels, kGroupChannels);
   for (const ResidentConvForm& form : kResidentForms) {
-    if (form.has_codes != work.has_codes) continue;
     for (const int cluster : {1, 2, 4, 8}) {
       for (const int split : {1, 2, 4, 8, 16}) {
         for (int passes = 1; passes <= kResidentPasses; ++passes) {
@@ -256,15 +255,14 @@ struct BlockClocks {
 };
 
 // Rates and latencies are fitted to some 2400 tiles of layers of 2 to 16 pixels at batch 8 and 128,
-// measured on an H200; what codes cost is counted: 22 instructions, one in two clocks.
+// measured on an H200.
 BlockClocks block_clocks(const ResidentWork& work, const ResidentTile& tile,
                          const ResidentGeometry& g) {
   constexpr double kProduct = 23, kBatchLatency = 160, kInputBytes = 80, kWeightBytes = 90;
-  constexpr double kSumBytes = 40, kLookUp = 44;
+  constexpr double kSumBytes = 40;
   const double group_batches =
       static_cast<double>(work.kept_columns) / (kBatchColumns * g.cluster) * g.passes;
-  const double batches = group_batches / g.split,
-               products = tile.form.pairs() * kProduct + (tile.form.has_codes ? kLookUp : 0);
+  const double batches = group_batches / g.split, products = tile.form.pairs() * kProduct;
   const double weights =
       group_batches * g.groups * g.parts * static_cast<double>(resident_record_bytes(tile.form));
   const auto bytes = [](std::int64_t rows) { return static_cast<double>(rows) * kRowBytes; };
@@ -325,7 +323,7 @@ std::string to_string(const ResidentTile& tile) {
   text << " warps=" << form.warps;
   if (form.stride != 1) text << " stride=" << form.stride;
   text << " groups=" << tile.groups << " split=" << tile.split << " cluster=" << tile.cluster
-       << " passes=" << tile.passes << (form.has_codes ? " codes" : "");
+       << " passes=" << tile.passes;
   return text.str();
 }
 

@@ -33,7 +33,6 @@ struct ResidentConvForm {
   // Horizontal; 0: any. Maps of a form with a stride leave out their first and last columns of
   // pixels alone.
   int stride = 1;
-  bool has_codes = false;  // for weights: of a codebook (weight_codes.h)
 
   WINNOW_HOST_DEVICE constexpr bool is_point() const { return is_map && height == 1; }
   WINNOW_HOST_DEVICE constexpr int pixels() const { return height * width * images; }
@@ -48,14 +47,8 @@ struct ResidentConvForm {
   friend constexpr bool operator==(const ResidentConvForm&, const ResidentConvForm&) = default;
 };
 
-constexpr ResidentConvForm point_form(int images, int depth, bool has_codes = false) {
-  return {.is_map = true,
-          .height = 1,
-          .width = 1,
-          .images = images,
-          .warps = 16,
-          .depth = depth,
-          .has_codes = has_codes};
+constexpr ResidentConvForm point_form(int images, int depth) {
+  return {.is_map = true, .height = 1, .width = 1, .images = images, .warps = 16, .depth = depth};
 }
 
 // All forms that there are kernels for.
@@ -75,9 +68,6 @@ inline constexpr ResidentConvForm kResidentForms[] = {
     point_form(2, 8),
     point_form(4, 8),
     point_form(8, 6),
-    point_form(2, 16, true),
-    point_form(4, 16, true),
-    point_form(8, 12, true),
 };
 
 // How a record says where its columns lie. By lane, of maps that are no points: a map_code() (32
@@ -87,12 +77,9 @@ WINNOW_HOST_DEVICE constexpr bool has_rows_by_lane(const ResidentConvForm& form)
 }
 
 // A record is a batch of 16 columns: the weights as the fragments of one matrix product (512 bytes:
-// 16 for each lane) or as a lane's eight codes of them (4 bytes), then where the columns lie.
-WINNOW_HOST_DEVICE constexpr int resident_weight_bytes(const ResidentConvForm& form) {
-  return form.has_codes ? kCodeBytes : kFragmentBytes;
-}
+// 16 for each lane), then where the columns lie.
 WINNOW_HOST_DEVICE constexpr int resident_record_bytes(const ResidentConvForm& form) {
-  return resident_weight_bytes(form) + (has_rows_by_lane(form) ? 128 : 32);
+  return static_cast<int>(kFragmentBytes) + (has_rows_by_lane(form) ? 128 : 32);
 }
 
 struct ResidentTile {
@@ -178,7 +165,6 @@ struct ResidentWork {
   Extents in, out;                // of the convolution, before pooling
   std::int64_t kept_columns = 0;  // of a group, on average
   bool pools = false;             // 2 x 2 with stride 2, in the same launch
-  bool has_codes = false;         // tiles for codes instead of half floats
 };
 
 // Whether it is a linear layer: 1 x 1 on maps of one pixel.
@@ -201,7 +187,7 @@ double resident_clocks(const ResidentWork& work, const ResidentTile& tile,
 std::vector<ResidentTile> resident_tiles(const ResidentWork& work, const ResidentLimits& limits,
                                          std::size_t most);
 
-// "resident strip=2x8 warps=8 groups=8 split=1 cluster=1 passes=1"; with " codes" where it has such
+// "resident strip=2x8 warps=8 groups=8 split=1 cluster=1 passes=1"
 std::string to_string(const ResidentTile& tile);
 
 }  // namespace winnow

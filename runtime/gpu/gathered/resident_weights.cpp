@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 
-#include "runtime/base/error.h"
 #include "runtime/gpu/gathered/column_batches.h"
 #include "runtime/gpu/gathered/resident_index.h"
 #include "runtime/gpu/gathered/weight_fragments.h"
@@ -25,15 +24,13 @@ class Packer {
  public:
   Packer(const GatheredGroups& groups, const Conv& conv, const ResidentTile& tile,
          const ResidentGeometry& geometry, const std::vector<std::int32_t>& input_place,
-         const std::vector<std::int32_t>& output_place, const WeightCodebook& codebook)
+         const std::vector<std::int32_t>& output_place)
       : groups_(groups),
         conv_(conv),
         tile_(tile),
         g_(geometry),
         place_(input_place),
-        output_(output_place),
-        codebook_(codebook),
-        codes_(tile.form.has_codes ? WeightCodes(codebook.centroid) : WeightCodes()) {}
+        output_(output_place) {}
 
   ResidentConvWeights pack() {
     ResidentConvWeights packed;
@@ -42,7 +39,6 @@ class Packer {
     for (const std::int32_t channel : packed.channel) {
       packed.place.push_back(channel < 0 ? -1 : output_[static_cast<std::size_t>(channel)]);
     }
-    if (tile_.form.has_codes) set_codebook(packed);
     std::vector<std::vector<SkippingBatch>> streams;
     for (std::int64_t group = 0; group < packed.groups; ++group) {
       for (int rank = 0; rank < g_.cluster; ++rank) {
@@ -61,15 +57,6 @@ class Packer {
   }
 
  private:
-  void set_codebook(ResidentConvWeights& packed) const {
-    const auto scales = static_cast<std::int64_t>(codebook_.scale.size());
-    if (scales != conv_.out_channels) {
-      fail(ErrorCode::usage, "pack_for_resident: a codebook with ", scales, " factors for ",
-           conv_.out_channels, " channels");
-    }
-    packed.scale = row_biases(packed.channel, codebook_.scale);
-    packed.centroids = centroid_table(codebook_.centroid);
-  }
   Tap tap_of_block(std::int64_t block) const {
     return tap_of(groups_.weight.column[static_cast<std::size_t>(block)], conv_);
   }
@@ -170,9 +157,8 @@ class Packer {
     for (std::size_t i = 0; i < streams.size(); ++i) {
       std::byte* record = packed.records.data() + i * most * static_cast<std::size_t>(bytes);
       for (const SkippingBatch& b : streams[i]) {
-        tile_.form.has_codes ? write_codes(groups_, b.batch, codes_, record)
-                             : write_fragment(groups_, b.batch, record);
-        std::byte* rows = record + resident_weight_bytes(tile_.form);
+        write_fragment(groups_, b.batch, record);
+        std::byte* rows = record + kFragmentBytes;
         has_rows_by_lane(tile_.form) ? write_map_codes(b, rows) : write_strip_codes(b, rows);
         record += bytes;
         all.push_back(b.batch);
@@ -234,8 +220,6 @@ class Packer {
   ResidentGeometry g_;
   const std::vector<std::int32_t>& place_;
   const std::vector<std::int32_t>& output_;
-  const WeightCodebook& codebook_;
-  WeightCodes codes_;
 };
 
 }  // namespace
@@ -243,9 +227,8 @@ class Packer {
 ResidentConvWeights pack_for_resident(const GatheredGroups& groups, const Conv& conv,
                                       const ResidentTile& tile, const ResidentGeometry& geometry,
                                       const std::vector<std::int32_t>& input_place,
-                                      const std::vector<std::int32_t>& output_place,
-                                      const WeightCodebook& codebook) {
-  return Packer(groups, conv, tile, geometry, input_place, output_place, codebook).pack();
+                                      const std::vector<std::int32_t>& output_place) {
+  return Packer(groups, conv, tile, geometry, input_place, output_place).pack();
 }
 
 }  // namespace winnow

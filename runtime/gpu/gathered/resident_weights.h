@@ -8,7 +8,6 @@
 
 #include "runtime/gpu/gathered/gathered_groups.h"
 #include "runtime/gpu/gathered/resident_tile.h"
-#include "runtime/gpu/gathered/weight_codes.h"
 
 namespace winnow {
 
@@ -21,8 +20,6 @@ struct ResidentConvWeights {
   std::vector<std::int32_t> heads;    // [streams][4] first batch of stages 1, 2, 3; batches
   std::vector<std::int32_t> channel;  // [groups * 16] output channel of each row; -1: none
   std::vector<std::int32_t> place;    // [groups * 16] where that lies in memory; -1: none
-  std::vector<float> scale;           // [groups * 16] of the row's sums; empty without codes
-  CentroidTable centroids;            // that codes stand for
   std::int64_t groups = 0;
   std::int64_t capacity = 0;
   double padding = 1;    // columns of all batches over kept columns
@@ -30,13 +27,10 @@ struct ResidentConvWeights {
 };
 
 // `geometry` is that of the tile; `input_place` and `output_place` are where channel c lies among
-// the channels in memory. Where the tile's form has codes, `codebook` has every value of the
-// groups; otherwise it is not read. Throws Error{usage} if a value has no code, or a
-// channel no factor.
+// the channels in memory.
 ResidentConvWeights pack_for_resident(const GatheredGroups& groups, const Conv& conv,
                                       const ResidentTile& tile, const ResidentGeometry& geometry,
                                       const std::vector<std::int32_t>& input_place,
-                                      const std::vector<std::int32_t>& output_place,
-                                      const WeightCodebook& codebook = {});
+                                      const std::vector<std::int32_t>& output_place);
 
 }  // namespace winnow

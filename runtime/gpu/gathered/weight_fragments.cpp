@@ -32,17 +32,4 @@ void write_fragment(const GatheredGroups& groups, const ColumnBatch& batch, std:
   std::memcpy(to, halves, kFragmentBytes);
 }
 
-void write_codes(const GatheredGroups& groups, const ColumnBatch& batch, const WeightCodes& codes,
-                 std::byte* to) {
-  std::uint32_t words[kCodeBytes / sizeof(std::uint32_t)]{};
-  for (int lane = 0; lane < kLanes; ++lane) {
-    int shift = 0;
-    for_each_held(lane, [&](int row, int k) {
-      words[lane] |= codes.of(weight(groups, batch, row, k)) << shift;
-      shift += 4;
-    });
-  }
-  std::memcpy(to, words, kCodeBytes);
-}
-
 }  // namespace winnow

@@ -5,7 +5,6 @@
 
 #include "runtime/gpu/gathered/column_batches.h"
 #include "runtime/gpu/gathered/gathered_groups.h"
-#include "runtime/gpu/gathered/weight_codes.h"
 
 namespace winnow {
 
@@ -32,10 +31,5 @@ void for_each_held(int lane, Visit visit) {
 // Writes kFragmentBytes: for each of 32 lanes the eight half floats that it holds. Columns without
 // a block have zeros.
 void write_fragment(const GatheredGroups& groups, const ColumnBatch& batch, std::byte* to);
-
-// The same as codes, kCodeBytes: for each lane a word with the code of the value that it holds as
-// number i in the bits from 4 i on. Throws Error{usage} if a value has no code.
-void write_codes(const GatheredGroups& groups, const ColumnBatch& batch, const WeightCodes& codes,
-                 std::byte* to);
 
 }  // namespace winnow

@@ -6,7 +6,6 @@
 
 #include "runtime/gpu/gathered/gathered_family.h"
 #include "runtime/gpu/layer/family_list.h"
-#include "tests/gpu/codebook_weight.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/gpu/random_values.h"
@@ -37,7 +36,7 @@ Graph graph() {
                                  {"fc", Linear{32 * 2, 19, true}, {}}});
 }
 
-DeployedModel model_of(int vector, bool has_codebook) {
+DeployedModel model_of(int vector) {
   RandomValues random(95);
   DeployedModel model;
   model.graph = graph();
@@ -45,9 +44,7 @@ DeployedModel model_of(int vector, bool has_codebook) {
     for (const Parameter& parameter : parameters_of(node)) {
       const std::int64_t rows = parameter.shape[0], all = element_count(parameter.shape);
       if (parameter.name.ends_with(".weight")) {
-        const CsrWeight weight = random.weight(rows, all / rows, vector, 0.2);
-        model.weights[parameter.name] =
-            has_codebook ? codebook_weight(weight, 16, true, random) : weight;
+        model.weights[parameter.name] = random.weight(rows, all / rows, vector, 0.2);
       } else {
         model.weights[parameter.name] =
             DenseWeight{parameter.shape, encode_f32(random.reals(static_cast<std::size_t>(all)))};
@@ -72,8 +69,8 @@ ChannelOrders orders_of(const Program& program) {
 
 class FamilyCheck {
  public:
-  FamilyCheck(int vector, std::int64_t batch, bool has_codebook = false)
-      : model_(model_of(vector, has_codebook)),
+  FamilyCheck(int vector, std::int64_t batch)
+      : model_(model_of(vector)),
         program_(build_program(model_, batch)),
         fusions_(step_fusions(program_)),
         values_(gathered_values(program_, model_, fusions_)),
@@ -82,8 +79,6 @@ class FamilyCheck {
   }
 
   void try_all_tiles() { options_.all_tiles = true; }
-
-  int coded() const { return coded_; }  // how many of all candidates had codes
 
   // Returns how many candidates launched something.
   int run(const std::string& name, GpuContext& gpu) {
@@ -104,7 +99,6 @@ class FamilyCheck {
       launch(problem, candidate);
       CHECK(candidate.clocks > 0);
       ++launched;
-      if (candidate.kernel.ends_with(" codes")) ++coded_;
     }
     return launched;
   }
@@ -184,7 +178,6 @@ class FamilyCheck {
   GatheredValues values_;
   SessionOptions options_;
   RandomValues random_{96};
-  int coded_ = 0;
 };
 
 }  // namespace
@@ -211,25 +204,6 @@ TEST_CASE("gathered candidates equal the reference, alone and with what reads th
       CHECK(check.run("pool5", gpu) >= 1);
       CHECK(check.run("sum", gpu) >= 1);
       CHECK(check.run("sum2", gpu) >= 2);  // either convolution
-    }
-  }
-}
-
-TEST_CASE("gathered offers codes for linear layers of a codebook, and for nothing else") {
-  if (lacks_gpu()) return;
-  GpuContext gpu(0);
-  for (const int vector : {1, 16}) {
-    for (const std::int64_t batch : {1, 19, 70}) {
-      CAPTURE(vector);
-      CAPTURE(batch);
-      FamilyCheck plain(vector, batch), check(vector, batch, true);
-      CHECK(plain.run("fc", gpu) >= 2);
-      CHECK(plain.coded() == 0);
-      CHECK(check.run("conv2", gpu) >= 2);
-      CHECK(check.coded() == 0);
-      const int launched = check.run("fc", gpu);
-      CHECK(check.coded() >= 1);
-      CHECK(check.coded() < launched);
     }
   }
 }

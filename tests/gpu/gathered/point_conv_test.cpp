@@ -1,4 +1,4 @@
-// Linear layers in the resident kernel: with half floats and with codes.
+// Linear layers in the resident kernel.
 #include <doctest/doctest.h>
 
 #include "runtime/device/stream.h"
@@ -54,7 +54,7 @@ class DeviceLayer {
 
 }  // namespace
 
-TEST_CASE("codes of linear layers on the GPU equal the reference") {
+TEST_CASE("linear layers of the resident kernel on the GPU equal the reference") {
   if (lacks_gpu()) return;
   RandomValues random(81);
   for (const PointCase& c : point_cases()) {
@@ -62,31 +62,16 @@ TEST_CASE("codes of linear layers on the GPU equal the reference") {
     CAPTURE(c.in);
     CAPTURE(c.out);
     CAPTURE(c.vector);
-    CAPTURE(c.centroids);
     const DeviceLayer device(c, random);
     for (const ResidentTile& tile : device.layer.some_tiles(resident_limits(), 24, random)) {
       for (const GatheredLoads loads : {best_gathered_loads(), GatheredLoads::by_threads}) {
         device.check(tile, loads, random);
-        device.check(without_codes(tile), loads, random);
       }
     }
   }
 }
 
-TEST_CASE("codes of linear layers on the GPU equal the reference for every number of centroids") {
-  if (lacks_gpu()) return;
-  RandomValues random(82);
-  for (std::size_t centroids = 2; centroids <= 16; ++centroids) {
-    CAPTURE(centroids);
-    const DeviceLayer device(
-        {.batch = 19, .in = 333, .out = 47, .density = 0.4, .centroids = centroids}, random);
-    for (const ResidentTile& tile : device.layer.some_tiles(resident_limits(), 6, random)) {
-      device.check(tile, best_gathered_loads(), random);
-    }
-  }
-}
-
-TEST_CASE("codes of linear layers on the GPU equal the reference at every batch up to 130") {
+TEST_CASE("linear layers of the resident kernel equal the reference at batches up to 130") {
   if (lacks_gpu()) return;
   RandomValues random(83);
   for (std::int64_t batch = 1; batch <= 130; batch += batch < 20 ? 1 : 11) {
@@ -98,22 +83,7 @@ TEST_CASE("codes of linear layers on the GPU equal the reference at every batch 
   }
 }
 
-TEST_CASE("codes on the GPU give the very bits of the half floats that they stand for") {
-  if (lacks_gpu()) return;
-  RandomValues random(84);
-  const DeviceLayer device({.batch = 40, .in = 700, .out = 64, .density = 0.3, .has_scale = false},
-                           random);
-  for (const ResidentTile& tile : device.layer.some_tiles(resident_limits(), 40, random)) {
-    CAPTURE(to_string(tile));
-    const auto bits = [&](const ResidentTile& t) {
-      return device.run(t, true, true, best_gathered_loads());
-    };
-    CHECK(bits(tile) == bits(without_codes(tile)));
-    CHECK(bits(tile) == bits(tile));
-  }
-}
-
-TEST_CASE("codes run on the tiles that are chosen for a layer whose weights do not fit one SM") {
+TEST_CASE("the tiles chosen for a linear layer run where its weights do not fit one SM") {
   if (lacks_gpu()) return;
   RandomValues random(85);
   for (const std::int64_t batch : {1, 32, 128}) {
@@ -122,8 +92,7 @@ TEST_CASE("codes run on the tiles that are chosen for a layer whose weights do n
     const auto tiles = resident_tiles({.conv = device.layer.conv,
                                        .in = device.layer.in(),
                                        .out = device.layer.out(),
-                                       .kept_columns = 1254,
-                                       .has_codes = true},
+                                       .kept_columns = 1254},
                                       resident_limits(), 6);
     REQUIRE(!tiles.empty());
     for (const ResidentTile& tile : tiles) device.check(tile, best_gathered_loads(), random);

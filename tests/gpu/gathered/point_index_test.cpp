@@ -1,6 +1,7 @@
-// Linear layers in the resident kernel, emulated: with half floats and with codes.
+// Linear layers in the resident kernel, emulated.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/base/random.h"
@@ -42,9 +43,7 @@ class Emulated {
   void check(const ResidentTile& tile, RandomValues& random) const {
     CAPTURE(to_string(tile));
     const bool has_addend = random.below(2) == 0;
-    // Half floats round what codes multiply in the end.
-    const double most = tile.form.has_codes ? 1e-4 : 5e-3;
-    CHECK(largest_error(run(tile, has_addend), layer.wanted(has_addend, true).values) < most);
+    CHECK(largest_error(run(tile, has_addend), layer.wanted(has_addend, true).values) < 5e-3);
   }
 
   PointLayer layer;
@@ -55,25 +54,21 @@ class Emulated {
 
 }  // namespace
 
-TEST_CASE("codes of linear layers give the reference's output") {
+TEST_CASE("linear layers of the resident kernel give the reference's output") {
   RandomValues random(71);
   for (const PointCase& c : point_cases()) {
     CAPTURE(c.batch);
     CAPTURE(c.in);
     CAPTURE(c.out);
     CAPTURE(c.vector);
-    CAPTURE(c.centroids);
     const Emulated emulated(c, random);
     const auto tiles = emulated.layer.some_tiles({}, 12, random);
     REQUIRE(!tiles.empty());
-    for (const ResidentTile& tile : tiles) {
-      emulated.check(tile, random);
-      if (emulated.layer.conv.groups == 1) emulated.check(without_codes(tile), random);
-    }
+    for (const ResidentTile& tile : tiles) emulated.check(tile, random);
   }
 }
 
-TEST_CASE("codes of linear layers give the reference's output for random shapes") {
+TEST_CASE("linear layers of the resident kernel give the reference's output for random shapes") {
   RandomValues random(72);
   const auto between = [&](std::size_t low, std::size_t high) {
     return static_cast<std::int64_t>(low + random.below(high - low + 1));
@@ -85,23 +80,12 @@ TEST_CASE("codes of linear layers give the reference's output for random shapes"
                       .in = between(1, 300),
                       .out = between(1, 70),
                       .vector = vectors[random.below(4)],
-                      .density = densities[random.below(3)],
-                      .centroids = static_cast<std::size_t>(between(2, 16)),
-                      .has_scale = random.below(2) == 0};
+                      .density = densities[random.below(3)]};
     CAPTURE(i);
     const Emulated emulated(c, random);
     for (const ResidentTile& tile : emulated.layer.some_tiles({}, 2, random)) {
       emulated.check(tile, random);
     }
-  }
-}
-
-TEST_CASE("codes give the very sums of the half floats that they stand for") {
-  RandomValues random(73);
-  const Emulated emulated({.batch = 20, .in = 200, .out = 48, .has_scale = false}, random);
-  for (const ResidentTile& tile : emulated.layer.some_tiles({}, 20, random)) {
-    CAPTURE(to_string(tile));
-    CHECK(emulated.run(tile, true) == emulated.run(without_codes(tile), true));
   }
 }
 
@@ -113,19 +97,14 @@ TEST_CASE("only linear layers have tiles for points") {
   CHECK(is_point(point, one));
   CHECK(!is_point(point, two));
   CHECK(!is_point(padded, one));
-  const auto tiles = [](const Conv& conv, const Extents& size, bool has_codes) {
-    return valid_resident_tiles(
-        {.conv = conv, .in = size, .out = conv_output(conv, size), .has_codes = has_codes}, {});
+  const auto points = [](const Conv& conv, const Extents& size) {
+    const auto tiles =
+        valid_resident_tiles({.conv = conv, .in = size, .out = conv_output(conv, size)}, {});
+    return std::ranges::count_if(tiles, [](const ResidentTile& t) { return t.form.is_point(); });
   };
-  CHECK(tiles(point, two, true).empty());
-  CHECK(tiles(padded, one, true).empty());
-  REQUIRE(!tiles(point, one, true).empty());
-  for (const ResidentTile& tile : tiles(point, one, true)) {
-    CHECK(tile.form.is_point());
-    CHECK(to_string(tile).ends_with(" codes"));
-  }
-  for (const ResidentTile& tile : tiles(point, two, false)) CHECK(!tile.form.is_point());
-  for (const ResidentTile& tile : tiles(point, one, false)) CHECK(!tile.form.has_codes);
+  CHECK(points(point, one) > 0);
+  CHECK(points(point, two) == 0);
+  CHECK(points(padded, one) == 0);
 }
 
 TEST_CASE("every image of a point's warp is one of a pair") {
@@ -135,26 +114,15 @@ TEST_CASE("every image of a point's warp is one of a pair") {
   }
 }
 
-// 4096 x 25088 at 90 %: 160 bytes for 16 x 16 weights, and 544 as half floats.
-TEST_CASE("codes are a quarter of the bytes of half floats") {
-  for (const ResidentConvForm& form : kResidentForms) {
-    if (!form.is_point()) continue;
-    CHECK(resident_record_bytes(form) == (form.has_codes ? 160 : 544));
-  }
-}
-
-TEST_CASE("the largest linear layer of VGG16 has tiles for codes at every batch") {
+TEST_CASE("the largest linear layer of VGG16 is given to points at every batch") {
   const Conv conv{.in_channels = 25088, .out_channels = 4096};
   for (const std::int64_t batch : {1, 8, 32, 128}) {
-    const Extents in{batch, 25088, 1, 1}, out{batch, 4096, 1, 1};
     CAPTURE(batch);
-    for (const bool has_codes : {false, true}) {
-      const auto tiles = resident_tiles(
-          {.conv = conv, .in = in, .out = out, .kept_columns = 2509, .has_codes = has_codes}, {},
-          4);
-      REQUIRE(!tiles.empty());
-      CHECK(tiles[0].form.is_point());
-    }
+    const Extents in{batch, 25088, 1, 1}, out{batch, 4096, 1, 1};
+    const auto tiles =
+        resident_tiles({.conv = conv, .in = in, .out = out, .kept_columns = 2509}, {}, 4);
+    REQUIRE(!tiles.empty());
+    CHECK(tiles[0].form.is_point());
   }
 }
 

@@ -1,10 +1,9 @@
-// A linear layer with weights of a codebook, and what the reference makes of it.
+// A linear layer and what the reference makes of it.
 #pragma once
 
 #include <algorithm>
 
 #include "runtime/gpu/gathered/resident_weights.h"
-#include "tests/gpu/codebook_weight.h"
 #include "tests/gpu/conv_cases.h"
 #include "tests/gpu/random_values.h"
 
@@ -14,8 +13,6 @@ struct PointCase {
   std::int64_t batch, in, out;
   int vector = 16;
   double density = 0.3;
-  std::size_t centroids = 16;
-  bool has_scale = true;
   std::int64_t groups = 1;  // of channels
 };
 
@@ -26,27 +23,19 @@ class PointLayer {
         input(random.array({c.batch, c.in, 1, 1})),
         added(random.array({c.batch, c.out, 1, 1})),
         bias(random.reals(static_cast<std::size_t>(c.out))) {
-    const CsrWeight weight =
-        codebook_weight(random.weight(c.out, c.in / c.groups, c.vector, c.density), c.centroids,
-                        c.has_scale, random);
+    const CsrWeight weight = random.weight(c.out, c.in / c.groups, c.vector, c.density);
     groups = gathered_groups(block_csr(weight), conv);
-    coded = coded_groups(weight, conv).value();
     expected = expected_conv(conv, input, to_dense(weight), bias, false);
   }
 
   Extents in() const { return extents_of(input.shape); }
   Extents out() const { return extents_of(expected.shape); }
 
-  std::vector<ResidentTile> tiles(const ResidentLimits& limits) const {
-    std::vector<ResidentTile> found =
-        valid_resident_tiles({.conv = conv, .in = in(), .out = out(), .has_codes = true}, limits);
-    return found;
-  }
-
-  // About `count` of tiles().
+  // About `count` of all valid tiles, those for points and those for maps.
   std::vector<ResidentTile> some_tiles(const ResidentLimits& limits, std::size_t count,
                                        RandomValues& random) const {
-    const std::vector<ResidentTile> all = tiles(limits);
+    const std::vector<ResidentTile> all =
+        valid_resident_tiles({.conv = conv, .in = in(), .out = out()}, limits);
     const std::size_t step = std::max<std::size_t>(1, all.size() / count);
     std::vector<ResidentTile> found;
     for (std::size_t t = random.below(step); t < all.size(); t += step) found.push_back(all[t]);
@@ -56,10 +45,7 @@ class PointLayer {
   ResidentConvWeights packed(const ResidentTile& tile, const std::vector<std::int32_t>& in_places,
                              const std::vector<std::int32_t>& out_places) const {
     const ResidentGeometry g = resident_geometry(tile, conv, in(), out());
-    if (!tile.form.has_codes) {
-      return pack_for_resident(groups, conv, tile, g, in_places, out_places);
-    }
-    return pack_for_resident(coded.groups, conv, tile, g, in_places, out_places, coded.codebook);
+    return pack_for_resident(groups, conv, tile, g, in_places, out_places);
   }
 
   reference::Array wanted(bool has_addend, bool has_relu) const {
@@ -73,31 +59,22 @@ class PointLayer {
   Conv conv;
   reference::Array input, expected, added;
   std::vector<float> bias;
-  GatheredGroups groups;  // decoded
-  CodedGroups coded;
+  GatheredGroups groups;
 };
-
-// The tile that divides the work alike, for half floats.
-inline ResidentTile without_codes(ResidentTile tile) {
-  for (const ResidentConvForm& form : kResidentForms) {
-    if (form.is_point() && form.images == tile.form.images && !form.has_codes) tile.form = form;
-  }
-  return tile;
-}
 
 // Ragged on purpose, and batches from 1 to 130.
 inline std::vector<PointCase> point_cases() {
-  return {{.batch = 1, .in = 5, .out = 7, .vector = 1, .centroids = 2},
+  return {{.batch = 1, .in = 5, .out = 7, .vector = 1},
           {.batch = 1, .in = 300, .out = 80, .vector = 16, .density = 0.1},
-          {.batch = 3, .in = 33, .out = 100, .vector = 8, .centroids = 5},
-          {.batch = 8, .in = 256, .out = 16, .vector = 32, .centroids = 16, .has_scale = false},
-          {.batch = 9, .in = 70, .out = 40, .vector = 1, .density = 0.05, .centroids = 15},
+          {.batch = 3, .in = 33, .out = 100, .vector = 8},
+          {.batch = 8, .in = 256, .out = 16, .vector = 32},
+          {.batch = 9, .in = 70, .out = 40, .vector = 1, .density = 0.05},
           {.batch = 17, .in = 1000, .out = 33, .vector = 16, .density = 0.02},
-          {.batch = 32, .in = 64, .out = 65, .vector = 8, .density = 1.0, .has_scale = false},
-          {.batch = 63, .in = 96, .out = 48, .vector = 16, .centroids = 9, .groups = 3},
-          {.batch = 64, .in = 500, .out = 20, .vector = 32, .density = 0.1, .centroids = 3},
+          {.batch = 32, .in = 64, .out = 65, .vector = 8, .density = 1.0},
+          {.batch = 63, .in = 96, .out = 48, .vector = 16, .groups = 3},
+          {.batch = 64, .in = 500, .out = 20, .vector = 32, .density = 0.1},
           {.batch = 128, .in = 40, .out = 260, .vector = 16, .density = 0.2},
-          {.batch = 130, .in = 129, .out = 31, .vector = 1, .density = 0.2, .centroids = 16},
+          {.batch = 130, .in = 129, .out = 31, .vector = 1, .density = 0.2},
           {.batch = 12, .in = 90, .out = 50, .vector = 16, .density = 0.0}};
 }
 

@@ -79,26 +79,18 @@ struct Batch {
 };
 
 // By the table of fragments of mma.m16n8k16 (PTX ISA): a0 a1 | a2 a3 | a4 a5 | a6 a7 of a lane.
-Batch read_batch(const std::byte* record, const ResidentConvForm& form,
-                 const CentroidTable& centroids) {
+Batch read_batch(const std::byte* record, const ResidentConvForm& form) {
   Batch batch{};
   for (int lane = 0; lane < 32; ++lane) {
     Half a[8];
-    if (form.has_codes) {
-      std::uint32_t codes, words[4];
-      std::memcpy(&codes, record + lane * 4, sizeof(codes));
-      look_up(centroids, codes, words);
-      std::memcpy(a, words, sizeof(a));
-    } else {
-      std::memcpy(a, record + lane * 16, sizeof(a));
-    }
+    std::memcpy(a, record + lane * 16, sizeof(a));
     for (int i = 0; i < 8; ++i) {
       const int row = lane / 4 + (i / 2 % 2 == 1 ? 8 : 0);
       const int column = lane % 4 * 2 + i % 2 + (i >= 4 ? 8 : 0);
       batch.weight[row][column] = to_float(a[i]);
     }
   }
-  const std::byte* rows = record + resident_weight_bytes(form);
+  const std::byte* rows = record + kFragmentBytes;
   const bool is_by_lane = has_rows_by_lane(form);
   if (is_by_lane) std::memcpy(batch.map, rows, sizeof(batch.map));
   if (!is_by_lane) std::memcpy(batch.strip, rows, sizeof(batch.strip));
@@ -208,8 +200,7 @@ class Emulation {
       int stage = 0;
       while (stage < g_.stages - 1 && b >= head[stage]) ++stage;
       const Batch batch =
-          read_batch(weights_.records.data() + (stream * weights_.capacity + b) * bytes, form_,
-                     weights_.centroids);
+          read_batch(weights_.records.data() + (stream * weights_.capacity + b) * bytes, form_);
       multiply(at, warp, pass, stage, batch, shared, sums);
     }
     return sums;
@@ -285,12 +276,10 @@ class Emulation {
       const std::int64_t row = output_row(g_, origin, place, g_.height, g_.width) +
                                output_step(g_, pixel, g_.height, g_.width);
       for (std::size_t n = 0; n < kGatheredImages; ++n) {
-        float value = 0;
+        float value = bias_[static_cast<std::size_t>(weights_.channel[row_of(task, m)])];
         for (const Sums& sums : shares) {
           value += sums[static_cast<std::size_t>(2 * which.pair + which.second)][m][n];
         }
-        if (form_.has_codes) value *= weights_.scale[row_of(task, m)];
-        value += bias_[static_cast<std::size_t>(weights_.channel[row_of(task, m)])];
         if (!addend.empty() && is_in_map) value += addend[static_cast<std::size_t>(row)][n];
         if (layer_.has_relu && value < 0) value = 0;
         if (!pools_ && is_in_map) write(output, row, n, value);
