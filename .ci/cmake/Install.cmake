@@ -34,6 +34,10 @@ foreach(name ${installed})
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/winnow.bash DESTINATION ${completions} RENAME ${name} COMPONENT programs)
 endforeach()
 
+if(TARGET winnow_cuda_steps)
+  install(TARGETS winnow_cuda_steps LIBRARY DESTINATION ${folder} COMPONENT programs)
+endif()
+
 # Libraries that lie elsewhere on the machine stay there.
 set_target_properties(${installed} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 

@@ -39,3 +39,14 @@ target_compile_definitions(winnow_torch INTERFACE WINNOW_TORCH_VERSION="${WINNOW
 target_link_libraries(winnow_torch INTERFACE
   ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so)
 target_link_options(winnow_torch INTERFACE -Wl,--allow-shlib-undefined)
+
+# Headers for what is built of LibTorch's CUDA half (prune/training/cuda): those of NVIDIA's packages
+# beside LibTorch, or of a toolkit.
+file(GLOB torch_cuda_headers ${torch_root}/../nvidia/*/include)
+find_path(WINNOW_TORCH_CUDA_HEADERS cuda_runtime_api.h
+  HINTS ${torch_cuda_headers} PATHS /usr/local/cuda/include NO_CACHE)
+set(WINNOW_TORCH_HAS_CUDA OFF)
+if(EXISTS ${torch_root}/lib/libtorch_cuda.so AND WINNOW_TORCH_CUDA_HEADERS)
+  set(WINNOW_TORCH_HAS_CUDA ON)
+endif()
+message(STATUS "Training steps as CUDA graphs: ${WINNOW_TORCH_HAS_CUDA}")

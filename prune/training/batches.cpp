@@ -28,6 +28,17 @@ torch::Tensor copied(const std::vector<T>& values, torch::IntArrayRef shape, tor
   return view.to(device, dtype, false, /*copy=*/true);
 }
 
+// As DrawnBatch::changes has them.
+std::vector<std::int64_t> interleaved(const Augmentations& drawn) {
+  std::vector<std::int64_t> all;
+  all.reserve(drawn.row_shift.size() * 5);
+  for (std::size_t i = 0; i < drawn.row_shift.size(); ++i) {
+    all.insert(all.end(), {drawn.row_shift[i], drawn.column_shift[i], drawn.is_flipped[i],
+                           drawn.hole_row[i], drawn.hole_column[i]});
+  }
+  return all;
+}
+
 torch::Tensor formed(const torch::Tensor& input, const InputFormat& format) {
   return input.to(format.dtype)
       .contiguous(format.is_channels_last ? torch::MemoryFormat::ChannelsLast
@@ -124,21 +135,24 @@ TrainingBatches::TrainingBatches(ResidentImages images, const BatchOptions& opti
   draw_epoch();
 }
 
-Batch TrainingBatches::next() {
+DrawnBatch TrainingBatches::draw() {
   const torch::NoGradGuard no_gradients;
   const std::int64_t first = position_.sample;
   const std::int64_t size = std::min(options_.batch_size, images_.count() - first);
   const torch::Tensor chosen = order_.narrow(0, first, size);
-  const torch::Tensor bytes =
-      reader_ ? images_.next_of(*reader_) : images_.bytes().index_select(0, chosen);
-  const torch::Tensor input = augmented(bytes);
-  Batch batch{formed(input, options_.format), images_.labels().index_select(0, chosen)};
+  DrawnBatch drawn{reader_ ? images_.next_of(*reader_) : images_.bytes().index_select(0, chosen),
+                   images_.labels().index_select(0, chosen), changes_.narrow(0, first, size)};
   position_.sample += size;
   if (position_.sample == images_.count()) {
     position_ = {position_.epoch + 1, 0};
     draw_epoch();
   }
-  return batch;
+  return drawn;
+}
+
+Batch TrainingBatches::made(const DrawnBatch& drawn) const {
+  const torch::NoGradGuard no_gradients;
+  return {formed(augmented(drawn), options_.format), drawn.target};
 }
 
 std::int64_t TrainingBatches::batches_per_epoch() const {
@@ -171,35 +185,30 @@ void TrainingBatches::draw_epoch() {
   const Augmentations drawn =
       draw_augmentations(options_.augment, images_.height(), images_.width(), count, for_changes);
   order_ = copied(permutation(count, for_order), {count}, torch::kInt64, device);
-  row_shift_ = copied(drawn.row_shift, {count}, torch::kInt64, device);
-  column_shift_ = copied(drawn.column_shift, {count}, torch::kInt64, device);
-  is_flipped_ = copied(drawn.is_flipped, {count}, torch::kUInt8, device).to(torch::kBool);
-  hole_row_ = copied(drawn.hole_row, {count}, torch::kInt64, device);
-  hole_column_ = copied(drawn.hole_column, {count}, torch::kInt64, device);
+  changes_ = copied(interleaved(drawn), {count, 5}, torch::kInt64, device);
   start_reading();
 }
 
 // Bytes are moved, not floats: a quarter of the memory traffic.
-torch::Tensor TrainingBatches::augmented(const torch::Tensor& bytes) const {
+torch::Tensor TrainingBatches::augmented(const DrawnBatch& drawn) const {
   const AugmentConfig& config = options_.augment;
+  const torch::Tensor& bytes = drawn.bytes;
   if (config.crop_padding == 0 && !config.flip && config.cutout == 0) {
     return images_.normalised(bytes);
   }
-  const auto of_batch = [&](const torch::Tensor& drawn) {
-    return drawn.narrow(0, position_.sample, bytes.size(0));
-  };
+  const auto change = [&](std::int64_t kind) { return drawn.changes.select(1, kind); };
   const auto places = torch::TensorOptions().dtype(torch::kInt64).device(bytes.device());
   const torch::Tensor rows = torch::arange(bytes.size(2), places).unsqueeze(0);
   const torch::Tensor columns = torch::arange(bytes.size(3), places).unsqueeze(0);
   // The last change is undone first: an output column is mirrored, then shifted back.
   const torch::Tensor unflipped =
-      torch::where(of_batch(is_flipped_).unsqueeze(1), bytes.size(3) - 1 - columns, columns);
-  const AxisMap vertical = shifted(rows, of_batch(row_shift_));
-  const AxisMap horizontal = shifted(unflipped, of_batch(column_shift_));
+      torch::where(change(2).ne(0).unsqueeze(1), bytes.size(3) - 1 - columns, columns);
+  const AxisMap vertical = shifted(rows, change(0));
+  const AxisMap horizontal = shifted(unflipped, change(1));
   torch::Tensor blank = as_rows(vertical.outside).logical_or(as_columns(horizontal.outside));
   if (config.cutout > 0) {
-    const torch::Tensor hole_rows = within(rows, of_batch(hole_row_), config.cutout);
-    const torch::Tensor hole_columns = within(columns, of_batch(hole_column_), config.cutout);
+    const torch::Tensor hole_rows = within(rows, change(3), config.cutout);
+    const torch::Tensor hole_columns = within(columns, change(4), config.cutout);
     blank = blank.logical_or(as_rows(hole_rows).logical_and(as_columns(hole_columns)));
   }
   const torch::Tensor moved = gathered(bytes, vertical.source, horizontal.source);

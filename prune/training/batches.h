@@ -21,6 +21,13 @@ struct Batch {
   torch::Tensor target;  // [B] int64, classes
 };
 
+// What a batch is made of on the device.
+struct DrawnBatch {
+  torch::Tensor bytes;    // [B, C, H, W] uint8, as stored
+  torch::Tensor target;   // [B] int64
+  torch::Tensor changes;  // [B, 5] int64: shift of rows, of columns, is flipped, hole's row, column
+};
+
 // Form of Batch::input.
 struct InputFormat {
   torch::Dtype dtype = torch::kFloat32;  // or kBFloat16, kFloat16: rounded from float
@@ -89,7 +96,12 @@ class TrainingBatches {
   // fit.
   TrainingBatches(ResidentImages images, const BatchOptions& options);
 
-  Batch next();
+  Batch next() { return made(draw()); }
+
+  // next() in two parts: the second works on the device alone, with tensors of equal shapes for all
+  // batches but the last one of an epoch.
+  DrawnBatch draw();
+  Batch made(const DrawnBatch& drawn) const;
 
   std::int64_t batches_per_epoch() const;
   const ResidentImages& images() const { return images_; }
@@ -103,19 +115,15 @@ class TrainingBatches {
  private:
   void draw_epoch();
   void start_reading();
-  torch::Tensor augmented(const torch::Tensor& bytes) const;
+  torch::Tensor augmented(const DrawnBatch& drawn) const;
 
   ResidentImages images_;
   std::unique_ptr<ImageReader> reader_;  // of pictures in files: those of the epoch
   BatchOptions options_;
   BatchPosition position_;
-  // Of this epoch, by place in the order; int64 [N].
-  torch::Tensor order_;
-  torch::Tensor row_shift_;
-  torch::Tensor column_shift_;
-  torch::Tensor is_flipped_;  // bool
-  torch::Tensor hole_row_;
-  torch::Tensor hole_column_;
+  // Of this epoch, by place in the order.
+  torch::Tensor order_;    // [N] int64
+  torch::Tensor changes_;  // [N, 5] int64, as in DrawnBatch
 };
 
 // The same images in their order, unchanged, for measurements. Pictures in files are read ahead, so

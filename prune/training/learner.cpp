@@ -123,7 +123,9 @@ Learner::Learner(const Model& model, const DataSet& data, const torch::Device& d
                   batch_options(config, augment, seed).format),
       validation_count_(data.validation.count),
       batches_per_epoch_(batches_.batches_per_epoch()),
-      has_dropout_(has_dropout(model.graph)) {
+      has_dropout_(has_dropout(model.graph)),
+      rate_(torch::zeros({}, torch::TensorOptions().dtype(torch::kFloat).device(device))),
+      replay_(config.records_steps ? make_step_graph(device) : nullptr) {
   if (data.train.count % config.batch_size == 1 && batches_per_epoch_ > 1) --batches_per_epoch_;
   at::globalContext().setDeterministicCuDNN(true);
   network_.load(model);
@@ -137,11 +139,18 @@ void Learner::seek(const Stage& stage, std::int64_t index) {
 
 torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const Hooks& hooks) {
   seek(stage, index);
-  const Batch batch = batches_.next();
+  const DrawnBatch drawn = batches_.draw();
   if (has_dropout_) {
     const auto number = static_cast<std::uint64_t>(stage.first_epoch * batches_per_epoch_ + index);
     seed_device(network_.options().device, seed_ ^ mix_bits(number + 1));
   }
+  rate_.fill_(learning_rate(stage, index));
+  return replay_.run(drawn, stage.is_pruning ? 1 : 0,
+                     [&](const DrawnBatch& batch) { return step(batch, hooks); });
+}
+
+torch::Tensor Learner::step(const DrawnBatch& drawn, const Hooks& hooks) {
+  const Batch batch = batches_.made(drawn);
   torch::Tensor loss;
   {
     const Autocast autocast(is_bf16_, network_.options().device.type());
@@ -152,7 +161,8 @@ torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const
   }
   loss.backward();
   if (hooks.before_update) hooks.before_update();
-  sgd_.step(learning_rate(stage, index));
+  sgd_.step(rate_);
+  if (hooks.after_update) hooks.after_update();
   return loss.detach();
 }
 
@@ -160,7 +170,7 @@ void Learner::train(const Stage& stage, std::int64_t first, std::int64_t count, 
                     LossSum& losses) {
   for (std::int64_t i = 0; i < count; ++i) {
     losses.add(train_batch(stage, first + i, hooks));
-    if (hooks.after_update) hooks.after_update();
+    if (hooks.after_batch) hooks.after_batch();
   }
 }
 

@@ -11,6 +11,7 @@
 #include "prune/training/network.h"
 #include "prune/training/sgd.h"
 #include "prune/training/stage.h"
+#include "prune/training/step_replay.h"
 #include "prune/training/train_config.h"
 
 namespace winnow {
@@ -36,8 +37,10 @@ class LossSum {
 class Learner {
  public:
   struct Hooks {
-    std::function<void()> before_update;  // gradients are there, weights are old
-    std::function<void()> after_update;   // throws to stop: the batch counts as done
+    // Parts of the step, recorded with it: they launch equal work for all batches of stages that
+    // agree in is_pruning. Before the update gradients are there and weights are old.
+    std::function<void()> before_update, after_update;
+    std::function<void()> after_batch;  // throws to stop: the batch counts as done
   };
 
   Learner(const Model& model, const DataSet& data, const torch::Device& device,
@@ -65,11 +68,15 @@ class Learner {
   // A last batch of a single image is left out: batch norm has no variance of one value.
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
 
+  // Whether steps are recorded and launched as CUDA graphs.
+  bool records_steps() const { return replay_.records(); }
+
   Network& network() { return network_; }
   Sgd& sgd() { return sgd_; }
 
  private:
   torch::Tensor train_batch(const Stage& stage, std::int64_t index, const Hooks& hooks);
+  torch::Tensor step(const DrawnBatch& drawn, const Hooks& hooks);
   void seek(const Stage& stage, std::int64_t index);
 
   TrainConfig config_;
@@ -84,6 +91,8 @@ class Learner {
   std::int64_t validation_count_;
   std::int64_t batches_per_epoch_;
   bool has_dropout_;
+  torch::Tensor rate_;  // one float on the device
+  StepReplay replay_;
 };
 
 }  // namespace winnow

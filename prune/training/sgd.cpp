@@ -32,30 +32,30 @@ Sgd::Sgd(Tensors parameters, std::vector<bool> is_decayed, const SgdOptions& opt
     : parameters_(std::move(parameters)), options_(options) {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     momenta_.push_back(torch::zeros_like(parameters_[i]).detach());
-    if (is_decayed[i]) decayed_.push_back(i);
+    (is_decayed[i] ? decayed_ : not_decayed_).push_back(i);
   }
 }
 
-void Sgd::step(double rate) {
+void Sgd::step(const torch::Tensor& rate) {
   const torch::NoGradGuard no_grad;
   Tensors gradients = take_gradients(parameters_);
   if (options_.clip_norm > 0) clip(gradients, options_.clip_norm);
-  if (options_.weight_decay > 0 && !decayed_.empty()) {
-    Tensors some_gradients, some_parameters;
-    for (const std::size_t i : decayed_) {
-      some_gradients.push_back(gradients[i]);
-      some_parameters.push_back(parameters_[i]);
-    }
-    torch::_foreach_add_(some_gradients, some_parameters, options_.weight_decay);
+  update(decayed_, gradients, options_.weight_decay, rate);
+  update(not_decayed_, gradients, 0.0, rate);
+}
+
+void Sgd::update(const std::vector<std::size_t>& indices, const Tensors& gradients,
+                 double weight_decay, const torch::Tensor& rate) {
+  if (indices.empty()) return;
+  Tensors some_parameters, some_gradients, some_momenta;
+  for (const std::size_t i : indices) {
+    some_parameters.push_back(parameters_[i]);
+    some_gradients.push_back(gradients[i]);
+    if (options_.momentum > 0) some_momenta.push_back(momenta_[i]);  // else LibTorch wants none
   }
-  torch::_foreach_mul_(momenta_, options_.momentum);
-  torch::_foreach_add_(momenta_, gradients);
-  if (options_.is_nesterov) {
-    torch::_foreach_add_(gradients, momenta_, options_.momentum);
-    torch::_foreach_add_(parameters_, gradients, -rate);
-  } else {
-    torch::_foreach_add_(parameters_, momenta_, -rate);
-  }
+  torch::_fused_sgd_(some_parameters, some_gradients, some_momenta, weight_decay, options_.momentum,
+                     rate, /*dampening=*/0.0, options_.is_nesterov, /*maximize=*/false,
+                     /*is_first_step=*/false);
 }
 
 }  // namespace winnow

@@ -96,13 +96,11 @@ class TorchTrainee::Impl {
     if (stage_.is_pruning) {
       masks_->clear_gradients();
       hooks.before_update = [this] { masks_->add_gradients(); };
+      hooks.after_update = [this] { masks_->apply(); };
     }
     std::int64_t batch = first;
-    hooks.after_update = [this, &batch] {
-      if (stage_.is_pruning) {
-        masks_->apply();
-        masks_->shrink_groups(penalty_, learning_rate(stage_, batch));
-      }
+    hooks.after_batch = [this, &batch] {
+      if (stage_.is_pruning) masks_->shrink_groups(penalty_, learning_rate(stage_, batch));
       if (options_.on_batch) options_.on_batch(batch);
       ++batch;
       if (options_.should_stop && options_.should_stop()) {
@@ -290,7 +288,8 @@ std::int64_t TorchTrainee::batches_per_epoch() const {
 }
 
 std::string TorchTrainee::device() const {
-  return describe_device(impl_->device());
+  const std::string device = describe_device(impl_->device());
+  return impl_->learner().records_steps() ? device + ", steps as CUDA graphs" : device;
 }
 const std::vector<PrunableLayer>& TorchTrainee::layers() const {
   return impl_->layers();

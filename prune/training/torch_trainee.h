@@ -70,7 +70,7 @@ class TorchTrainee : public Trainee {
   std::int64_t batches_per_epoch() const;
   // The name of a tensor of the network with NaN or infinity in it; empty if there is none.
   std::string first_not_finite() const;
-  std::string device() const;  // for people: "cuda:0 (NVIDIA H200)"
+  std::string device() const;  // for people: "cuda:0 (NVIDIA H200), steps as CUDA graphs"
 
   const std::vector<PrunableLayer>& layers() const override;
   double train_batches(std::int64_t first, std::int64_t count) override;

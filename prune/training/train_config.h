@@ -22,6 +22,7 @@ struct TrainConfig {
   double clip_norm = 0.0;  // gradients are scaled down to this norm; 0: never
   TrainingPrecision precision = TrainingPrecision::automatic;
   bool is_channels_last = true;
+  bool records_steps = true;  // on a GPU a step is recorded as a CUDA graph and launched again
   std::int64_t validate_every = 10;  // epochs between measurements
 };
 

@@ -10,6 +10,10 @@ torch::Tensor parameter(torch::IntArrayRef shape) {
   return torch::randn(shape, torch::kDouble).requires_grad_(true);
 }
 
+torch::Tensor rate(double value) {
+  return torch::full({}, value, torch::kFloat);
+}
+
 // Sets the gradients of both to the same random numbers.
 void give_gradients(std::vector<torch::Tensor>& ours, std::vector<torch::Tensor>& theirs) {
   for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -31,7 +35,7 @@ TEST_CASE("steps equal LibTorch's SGD, with and without Nesterov") {
         torch::optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01).nesterov(is_nesterov));
     for (int step = 0; step < 5; ++step) {
       give_gradients(ours, theirs);
-      sgd.step(0.1);
+      sgd.step(rate(0.1));
       reference.step();
     }
     for (std::size_t i = 0; i < ours.size(); ++i) CHECK(torch::allclose(ours[i], theirs[i]));
@@ -43,7 +47,7 @@ TEST_CASE("weight decay leaves parameters alone that are not decayed") {
                                         torch::ones({1}, torch::requires_grad())};
   Sgd sgd(tensors, {true, false}, {.momentum = 0, .weight_decay = 0.5});
   for (auto& tensor : tensors) tensor.mutable_grad() = torch::zeros({1});
-  sgd.step(0.1);
+  sgd.step(rate(0.1));
   CHECK(tensors[0].item<float>() == doctest::Approx(0.95));
   CHECK(tensors[1].item<float>() == 1.0f);
 }
@@ -54,12 +58,12 @@ TEST_CASE("clipping scales all gradients to the norm, and small ones not at all"
   Sgd sgd(tensors, {true, true}, {.momentum = 0, .weight_decay = 0, .clip_norm = 1});
   tensors[0].mutable_grad() = torch::tensor({3.0f});
   tensors[1].mutable_grad() = torch::tensor({4.0f});
-  sgd.step(1.0);  // norm 5
+  sgd.step(rate(1.0));  // norm 5
   CHECK(tensors[0].item<float>() == doctest::Approx(-0.6));
   CHECK(tensors[1].item<float>() == doctest::Approx(-0.8));
   tensors[0].mutable_grad() = torch::tensor({0.1f});
   tensors[1].mutable_grad() = torch::tensor({0.0f});
-  sgd.step(1.0);
+  sgd.step(rate(1.0));
   CHECK(tensors[0].item<float>() == doctest::Approx(-0.7));
 }
 
@@ -67,8 +71,8 @@ TEST_CASE("a step drops the gradients, so that a second one without backward is 
   std::vector<torch::Tensor> tensors = {torch::zeros({1}, torch::requires_grad())};
   Sgd sgd(tensors, {true}, {});
   tensors[0].mutable_grad() = torch::ones({1});
-  sgd.step(0.1);
-  CHECK(error_of([&] { sgd.step(0.1); }) == ErrorCode::internal);
+  sgd.step(rate(0.1));
+  CHECK(error_of([&] { sgd.step(rate(0.1)); }) == ErrorCode::internal);
 }
 
 }  // namespace

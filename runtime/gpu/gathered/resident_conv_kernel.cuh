@@ -5,6 +5,9 @@
 // batch, at two pixels, mma multiplies them with the 16 x 16 weights of the batch. A batch is done
 // in two halves, so that the rows of one are loaded under the products of the other. Registers hold
 // the weights of kDepth batches, loaded ahead, the first ones before the launch before has ended.
+//
+// Pixels of a strip beyond a narrow map read rows of other channels, which may be on their way:
+// such sums are not stored. racecheck reports these reads.
 #pragma once
 
 #include "runtime/device/overlap.cuh"

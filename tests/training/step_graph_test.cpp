@@ -1,0 +1,60 @@
+// In one program with few other tests: LibTorch finds a GPU only if nothing asked it before its
+// CUDA half was opened.
+#include "prune/training/step_graph.h"
+
+#include <string>
+#include <vector>
+
+#include "prune/training/device.h"
+#include "prune/training/initialization.h"
+#include "prune/training/torch_trainee.h"
+#include "tests/training/graphs.h"
+#include "tests/training/images.h"
+#include "tests/training/torch_doctest.h"
+
+namespace winnow {
+namespace {
+
+// A dense stage and one of pruning, of batches of 48 with a last one of 16.
+Model trained_on_gpu(const torch::Device& device, bool records_steps, const Model& model) {
+  TraineeOptions wanted;
+  wanted.device = device.str();
+  wanted.seed = 5;
+  wanted.train.batch_size = 48;
+  wanted.train.records_steps = records_steps;
+  wanted.augment = {.crop_padding = 1, .flip = true, .cutout = 2};
+  TorchTrainee trainee(model, striped_data(), wanted);
+  CHECK((trainee.device().find("CUDA graphs") != std::string::npos) == records_steps);
+  Stage stage = {.rate = {.rate = 0.05}, .units = 4, .batches_per_unit = 8};
+  trainee.begin(stage);
+  trainee.train_batches(0, 9);
+  stage.is_pruning = true;
+  trainee.begin(stage);
+  trainee.train_batches(9, 8);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.6, 0.7}, 0.2);
+  const auto snapshot = trainee.snapshot();
+  trainee.train_batches(17, 3);
+  trainee.restore(*snapshot);
+  trainee.train_batches(17, 12);
+  Model after = model;
+  trainee.store(after);
+  return after;
+}
+
+TEST_CASE("steps launched as CUDA graphs have the bits of steps that run as they are") {
+  const torch::Device device = resolve_device("auto");
+  if (device.is_cpu() || !make_step_graph(device)) {
+    MESSAGE("skipped: no GPU, or no module for CUDA graphs");
+    return;
+  }
+  Graph graph = small_network(1, 4);
+  graph.nodes.insert(graph.nodes.begin() + 7, {"dropout", Dropout{.probability = 0.3}, {"relu2"}});
+  graph.nodes[8].inputs = {"dropout"};
+  const Model model = initial_model(graph, 3);
+  const Model recorded = trained_on_gpu(device, true, model);
+  CHECK((recorded == trained_on_gpu(device, false, model)));
+  CHECK_FALSE((recorded == model));
+}
+
+}  // namespace
+}  // namespace winnow
