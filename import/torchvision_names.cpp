@@ -54,6 +54,12 @@ void take_biases(Graph& graph, const SafetensorsFile& weights, const NameMap& na
   }
 }
 
+// Whether the first convolution is that of Stem::cifar.
+bool has_small_stem(const Graph& graph, const SafetensorsFile& weights, const NameMap& names) {
+  const Tensor* first = tensor_for(graph.nodes[1].name, ".weight", weights, names);
+  return first && first->shape().size() == 4 && first->shape()[2] == 3;
+}
+
 }  // namespace
 
 Graph graph_for_weights(const std::string& architecture, Shape input,
@@ -67,6 +73,10 @@ Graph graph_for_weights(const std::string& architecture, Shape input,
   };
   Graph graph = build();
   add_torchvision_names(graph, weights, names);
+  if (has_stem(architecture) && has_small_stem(graph, weights, names)) {
+    options.stem = Stem::cifar;
+    graph = build();
+  }
   const Tensor* last = tensor_for(graph.nodes.back().name, ".weight", weights, names);
   if (last && last->shape().size() == 2 && last->shape()[0] > 0) {
     options.classes = last->shape()[0];

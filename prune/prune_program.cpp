@@ -15,7 +15,8 @@ Graph make_graph(const ModelConfig& model, const ImageSet& images) {
   return build_architecture(model.architecture,
                             {.input = {images.channels, images.height, images.width},
                              .classes = static_cast<std::int64_t>(images.classes.size()),
-                             .dropout = model.dropout});
+                             .dropout = model.dropout,
+                             .stem = model.stem});
 }
 
 std::string comparable_config(const RunConfig& config) {

@@ -8,6 +8,7 @@
 #include "prune/config/yaml_reader.h"
 #include "prune/config/yaml_writer.h"
 #include "runtime/base/file.h"
+#include "runtime/base/suggest.h"
 #include "runtime/base/utf8.h"
 
 namespace winnow {
@@ -52,6 +53,11 @@ void check_network(const RunConfig& config) {
   if (!has_architecture && model.dropout > 0) {
     refuse_key(config, "model.dropout",
                "'model.dropout' is for built-in architectures; a graph says where its dropout is");
+  }
+  if (model.stem != Stem::automatic && !has_stem(model.architecture)) {
+    refuse_key(config, "model.stem", "'model.stem' is for the architectures resnet... and ",
+               "densenet..., found ",
+               has_architecture ? in_quotes(model.architecture) : "no architecture");
   }
 }
 

@@ -14,6 +14,7 @@
 #include "prune/methods/method_config.h"
 #include "prune/training/schedule.h"
 #include "prune/training/train_config.h"
+#include "runtime/model/architectures.h"
 #include "runtime/model/graph.h"
 
 namespace winnow {
@@ -24,6 +25,7 @@ struct ModelConfig {
   std::string weights;  // a safetensors file of import, prune or quantize; absolute
   std::string architecture;
   double dropout = 0.0;
+  Stem stem = Stem::automatic;  // of ResNets and DenseNets
   std::optional<Graph> graph;
 };
 

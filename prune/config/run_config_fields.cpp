@@ -20,6 +20,8 @@ constexpr Named<Start> kStarts[] = {
     {"scratch", Start::scratch}, {"dense", Start::dense}, {"weights", Start::weights}};
 constexpr Named<Masks> kMasks[] = {
     {"none", Masks::none}, {"from-zeros", Masks::from_zeros}, {"file", Masks::file}};
+constexpr Named<Stem> kStems[] = {
+    {"auto", Stem::automatic}, {"imagenet", Stem::imagenet}, {"cifar", Stem::cifar}};
 constexpr Named<Budget> kBudgets[] = {{"parameters", Budget::parameters}, {"macs", Budget::macs}};
 constexpr Named<Method> kMethods[] = {{"evolutionary", Method::evolutionary},
                                       {"magnitude", Method::magnitude},
@@ -50,6 +52,7 @@ void visit_model(ModelConfig& model, Fields& fields) {
   fields.text("weights", model.weights);
   fields.choice("architecture", model.architecture, architecture_names());
   fields.real("dropout", model.dropout, kBelowOne);
+  enumerator(fields, "stem", model.stem, kStems);
   fields.graph("graph", model.graph);
 }
 
@@ -74,6 +77,7 @@ void visit_train(TrainConfig& train, Fields& fields) {
   fields.real("clip_norm", train.clip_norm, kNotNegative);
   enumerator(fields, "precision", train.precision, kPrecisions);
   fields.boolean("channels_last", train.is_channels_last);
+  fields.boolean("cuda_graph", train.records_steps);
   fields.integer("validate_every", train.validate_every, kPositiveCount);
 }
 

@@ -132,6 +132,10 @@ Graph build_architecture(std::string_view name, const ArchitectureOptions& optio
        suggestion(name, architecture_names()));
 }
 
+bool has_stem(std::string_view name) {
+  return name.starts_with("resnet") || name.starts_with("densenet");
+}
+
 std::vector<std::string> architecture_names() {
   std::vector<std::string> names;
   for (const Architecture& architecture : kArchitectures) names.emplace_back(architecture.name);

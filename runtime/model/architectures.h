@@ -9,11 +9,19 @@
 
 namespace winnow {
 
+// How ResNets and DenseNets begin: for pictures of ImageNet with a convolution of 7 x 7 at stride 2
+// and a maximum over 3 x 3 at stride 2, for those of CIFAR with a convolution of 3 x 3 at stride 1.
+enum class Stem { automatic, imagenet, cifar };  // automatic: cifar for sides under 64 pixels
+
 struct ArchitectureOptions {
   Shape input;  // [C, H, W]
   std::int64_t classes = 10;
   double dropout = 0.0;  // before each linear layer but the first; 0 leaves it out
+  Stem stem = Stem::imagenet;
 };
+
+// Whether the network of this name begins with a Stem.
+bool has_stem(std::string_view name);
 
 // LeCun et al. 1998 with ReLU, max pooling and batch norm: two convolutions and three linear
 // layers.
@@ -23,8 +31,8 @@ Graph lenet5(const ArchitectureOptions& options);
 // classifier is one linear layer on 512 features (the usual CIFAR form), else 4096-4096-classes.
 Graph vgg16(const ArchitectureOptions& options);
 
-// He et al. 2016 for 1000 classes of 224 pixels (smaller images may be given), the stride of a
-// bottleneck in its 3 x 3 convolution. Nodes with parameters are called as in torchvision.
+// He et al. 2016, the stride of a bottleneck in its 3 x 3 convolution; images of at least 32
+// pixels. Nodes with parameters are called as in torchvision.
 Graph resnet18(const ArchitectureOptions& options);
 Graph resnet50(const ArchitectureOptions& options);
 

@@ -26,6 +26,17 @@ std::string BranchedNetwork::conv(const std::string& name, const std::string& fr
   return add(name, op, {from});
 }
 
+std::string BranchedNetwork::stem(const StemNames& names, std::int64_t channels) {
+  constexpr std::int64_t kLargeImages = 64;
+  const bool is_small = options_.input[1] < kLargeImages && options_.input[2] < kLargeImages;
+  const bool is_cifar =
+      options_.stem == Stem::cifar || (options_.stem == Stem::automatic && is_small);
+  const std::string x = conv(names.conv, "input", channels, is_cifar ? 3 : 7, is_cifar ? 1 : 2);
+  const std::string y = relu(names.relu, norm(names.norm, x));
+  if (is_cifar) return y;
+  return pool(names.pool, y, {PoolKind::max, 2, {3, 3}, {2, 2}, {1, 1}});
+}
+
 std::string BranchedNetwork::norm(const std::string& name, const std::string& from) {
   return add(name, BatchNorm{}, {from});
 }

@@ -23,6 +23,12 @@ class BranchedNetwork {
   // Without bias, padded by half of the kernel.
   std::string conv(const std::string& name, const std::string& from, std::int64_t channels,
                    std::int64_t kernel, std::int64_t stride = 1);
+  // The stem that the options ask for, behind the input.
+  struct StemNames {
+    std::string conv, norm, relu, pool;
+  };
+  std::string stem(const StemNames& names, std::int64_t channels);
+
   std::string norm(const std::string& name, const std::string& from);
   std::string relu(const std::string& name, const std::string& from);
   std::string pool(const std::string& name, const std::string& from, const Pool& op);

@@ -36,9 +36,8 @@ std::string transition(BranchedNetwork& network, const std::string& name, const 
 Graph build(const char* name, const ArchitectureOptions& options, const DenseSizes& sizes) {
   require_images(name, options, kSmallest);
   BranchedNetwork network(name, options);
-  std::string x = network.conv("features.conv0", "input", sizes.first, 7, 2);
-  x = network.relu("features.relu0", network.norm("features.norm0", x));
-  x = network.pool("features.pool0", x, {PoolKind::max, 2, {3, 3}, {2, 2}, {1, 1}});
+  std::string x = network.stem(
+      {"features.conv0", "features.norm0", "features.relu0", "features.pool0"}, sizes.first);
   std::int64_t channels = sizes.first;
   for (std::size_t i = 0; i < sizes.layers.size(); ++i) {
     const std::string number = std::to_string(i + 1);

@@ -17,9 +17,7 @@ class ResidualNetwork {
   }
 
   Graph build(const std::array<int, 4>& blocks) {
-    std::string x = network_.conv("conv1", "input", 64, 7, 2);
-    x = network_.relu("relu", network_.norm("bn1", x));
-    x = network_.pool("maxpool", x, {PoolKind::max, 2, {3, 3}, {2, 2}, {1, 1}});
+    std::string x = network_.stem({"conv1", "bn1", "relu", "maxpool"}, 64);
     for (std::size_t stage = 0; stage < blocks.size(); ++stage) {
       const std::string layer = "layer" + std::to_string(stage + 1) + ".";
       for (int i = 0; i < blocks[stage]; ++i) {

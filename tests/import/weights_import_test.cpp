@@ -156,6 +156,17 @@ TEST_CASE("vgg16 without batch norm is chosen by what the file has") {
   for (const Node& node : graph.nodes) CHECK(op_name(node.op) != "batch_norm");
 }
 
+TEST_CASE("a network whose first convolution is 3 x 3 has the stem for small pictures") {
+  for (const char* name : {"resnet18", "densenet121"}) {
+    CAPTURE(name);
+    const Graph small =
+        build_architecture(name, {.input = {3, 32, 32}, .classes = 4, .stem = Stem::cifar});
+    NameMap names;
+    const Graph found = graph_for_weights(name, {3, 32, 32}, random_weights(small, {}), names);
+    CHECK((found == small));
+  }
+}
+
 TEST_CASE("residual and dense networks have torchvision's names themselves") {
   for (const char* name : {"resnet18", "densenet121"}) {
     CAPTURE(name);

@@ -99,6 +99,23 @@ TEST_CASE("architectures are found by name, with a suggestion for others") {
         }) == "architecture 'vgg-16' is unknown; did you mean 'vgg16'?");
 }
 
+TEST_CASE("a stem for small pictures keeps their size") {
+  for (const char* name : {"resnet18", "resnet50", "densenet121"}) {
+    const Graph small = build_architecture(name, {.input = {3, 32, 32}, .stem = Stem::automatic});
+    const Graph asked = build_architecture(name, {.input = {3, 96, 96}, .stem = Stem::cifar});
+    const Graph large = build_architecture(name, {.input = {3, 64, 64}, .stem = Stem::automatic});
+    const Conv& first = std::get<Conv>(small.nodes[1].op);
+    CHECK(
+        (first.kernel == Pair{3, 3} && first.stride == Pair{1, 1} && first.padding == Pair{1, 1}));
+    CHECK(infer_shapes(small, 1)[3] == Shape{1, 64, 32, 32});
+    CHECK(infer_shapes(asked, 1)[3] == Shape{1, 64, 96, 96});
+    CHECK(std::get<Conv>(large.nodes[1].op).kernel == Pair{7, 7});
+    CHECK(large.nodes.size() == small.nodes.size() + 1);  // the pool
+  }
+  CHECK(has_stem("resnet18"));
+  CHECK_FALSE(has_stem("vgg16"));
+}
+
 TEST_CASE("residual and dense networks have as many parameters as those of their papers") {
   const auto count = [](const std::string& name) {
     const Graph graph = build_architecture(name, {{3, 224, 224}, 1000});
