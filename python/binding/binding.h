@@ -3,7 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include "runtime/base/picture_form.h"
+
 namespace winnow::python {
+
+// ((height, width), (height, width), interpolation) of resize and crop; winnow/pictures.py reads
+// it.
+nanobind::tuple facts_of(const PictureForm& form);
 
 void bind_engine(nanobind::module_& module);
 void bind_files(nanobind::module_& module);

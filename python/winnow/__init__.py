@@ -8,6 +8,7 @@ from ._winnow import version
 from .errors import Code, Error
 from .files import Network, read, to_state_dict
 from .model import Model, load
+from .pictures import PictureForm
 
 __version__ = version().split(" ")[0]
-__all__ = ["Code", "Error", "Model", "Network", "load", "read", "to_state_dict", "version"]
+__all__ = ["Code", "Error", "Model", "Network", "PictureForm", "load", "read", "to_state_dict", "version"]

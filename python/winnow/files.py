@@ -9,6 +9,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _winnow
+from .pictures import PictureForm, form_of
 
 
 @dataclass
@@ -27,6 +28,7 @@ class Network:
     mean: list[float] = field(default_factory=list)
     deviation: list[float] = field(default_factory=list)
     metadata: dict[str, str] = field(default_factory=dict)
+    picture_form: PictureForm = PictureForm()
 
     @property
     def sparsity(self) -> float:
@@ -51,7 +53,7 @@ def read(path: Union[str, os.PathLike[str]]) -> Network:
         masks = {node: _expanded(mask, vector, parameters[node + ".weight"].shape)
                  for node, (mask, vector) in facts["masks"].items()}
     return Network(json.loads(facts["graph"]), parameters, masks, facts["classes"], facts["mean"], facts["deviation"],
-                   facts["metadata"])
+                   facts["metadata"], form_of(facts["picture_form"]))
 
 
 def to_state_dict(checkpoint: Union[str, os.PathLike[str], Network]) -> dict[str, np.ndarray]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _winnow
 from .errors import Code, Error
+from .pictures import PictureForm, form_of
 
 
 def load(
@@ -103,6 +104,11 @@ class Model:
     def deviation(self) -> list[float]:
         """See mean; empty: 1."""
         return self._engine.deviation
+
+    @property
+    def picture_form(self) -> PictureForm:
+        """What becomes of a picture before it is uint8 for the model."""
+        return form_of(self._engine.picture_form)
 
     @property
     def device(self) -> str:

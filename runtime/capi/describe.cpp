@@ -25,6 +25,12 @@ void copy_or_fill(const std::vector<float>& values, float fill, int32_t count, f
   }
 }
 
+void copy_sides(const winnow::Sides& sides, int64_t* out) {
+  if (!out) return;
+  out[0] = sides.height;
+  out[1] = sides.width;
+}
+
 }  // namespace
 
 int32_t winnow_abi_version(void) {
@@ -76,6 +82,20 @@ int32_t winnow_preprocessing(const winnow_engine* engine, float* mean, float* de
   copy_or_fill(model.preprocessing.mean, 0.0f, count, mean);
   copy_or_fill(model.preprocessing.deviation, 1.0f, count, deviation);
   return channels;
+}
+
+int32_t winnow_picture_form(const winnow_engine* engine, int64_t* resize, int64_t* crop) {
+  const winnow::PictureForm form =
+      engine ? engine->engine.model().preprocessing.pictures : winnow::PictureForm{};
+  copy_sides(form.resize, resize);
+  copy_sides(form.crop, crop);
+  return form.is_given() ? 1 : 0;
+}
+
+const char* winnow_interpolation(const winnow_engine* engine) {
+  if (!engine) return "";
+  // The names are literals, so the text ends where the view does.
+  return winnow::to_string(engine->engine.model().preprocessing.pictures.interpolation).data();
 }
 
 const char* winnow_device(const winnow_engine* engine) {

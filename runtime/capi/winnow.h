@@ -114,6 +114,21 @@ const char* winnow_class_name(const winnow_engine* engine, int32_t index);
 int32_t winnow_preprocessing(const winnow_engine* engine, float* mean, float* deviation,
                              int32_t most);
 
+/* What becomes of a picture before it is bytes for winnow_run_bytes: it is resized, then its centre
+ * is cut out, as torchvision's Resize and CenterCrop do with Pillow's images.
+ *
+ * `resize`, `crop`: two sizes each, height and width in pixels; either may be NULL. A resize of
+ * width 0 makes the shorter side `height` and keeps the aspect; of height 0: it is not resized. A
+ * crop of height 0: nothing is cut out.
+ *
+ * Returns 1 if the model says so. 0: it does not, all sizes are 0, and a picture is scaled, its
+ * aspect kept, to cover the input, whose size is then cut out of its centre. */
+int32_t winnow_picture_form(const winnow_engine* engine, int64_t* resize, int64_t* crop);
+
+/* How pictures are resized, by Pillow's names: "nearest", "box", "bilinear", "bicubic" or
+ * "lanczos"; all but nearest are antialiased. Valid as long as the library. */
+const char* winnow_interpolation(const winnow_engine* engine);
+
 /* "cuda:0 (NVIDIA H200)"; valid as long as the engine. */
 const char* winnow_device(const winnow_engine* engine);
 

@@ -37,7 +37,7 @@ def normalised(bytes_):
     return (bytes_.astype(np.float32) / np.float32(255) - np.float32(0.5)) / np.float32(0.25)
 
 
-def write_network():
+def write_network(**state):
     """A convolution of 3 channels with a mask for pairs that 8 channels share, a relu and a linear layer."""
     nodes = [{"name": "input", "op": "input", "shape": [2, 2, 2]},
              {"name": "conv", "op": "conv2d", "inputs": ["input"], "in_channels": 2, "out_channels": 3, "kernel": 1},
@@ -48,13 +48,13 @@ def write_network():
     tensors = {"conv.weight": np.arange(1, 7, dtype=np.float32).reshape(3, 2, 1, 1) * mask, "conv.bias": np.ones(3, np.float32),
                "fc.weight": np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 12), "fc.bias": np.zeros(2, np.float32),
                "conv.weight.mask": mask}
-    write_checkpoint(CHECKPOINT, {"name": "net", "nodes": nodes}, tensors, {"conv": 8})
+    write_checkpoint(CHECKPOINT, {"name": "net", "nodes": nodes}, tensors, {"conv": 8}, **state)
     return tensors
 
 
-def exported():
+def exported(**state):
     """The network as a model file and as ONNX."""
-    write_network()
+    write_network(**state)
     paths = [os.path.join(FOLDER, name) for name in ("net.wnw", "net.onnx")]
     subprocess.run([EXPORT, "--in", CHECKPOINT, "-o", paths[0], "--onnx", paths[1]], check=True, capture_output=True)
     return paths
@@ -91,6 +91,18 @@ class Models(unittest.TestCase):
         self.assertEqual([layer["name"] for layer in model.plan["layers"]], ["conv", "flat", "fc"])
         self.assertLess(model.verify(), 1e-5)
         self.assertIn("(1, 3, 3) -> (2,) on cpu", repr(model))
+
+    def test_what_becomes_of_pictures(self):
+        self.assertEqual(self.model.picture_form, winnow.PictureForm(None, None, "bilinear"))
+        for (resize, crop, interpolation), expected in (
+                (("3", "2x2", "bicubic"), winnow.PictureForm(3, (2, 2), "bicubic")),
+                (("4x5", "2x2", "box"), winnow.PictureForm((4, 5), (2, 2), "box")),
+                (("2x2", "", "nearest"), winnow.PictureForm((2, 2), None, "nearest"))):
+            pictures = {"resize": resize, "crop": crop, "interpolation": interpolation}
+            model, _ = exported(preprocessing={"mean": [], "deviation": [], "pictures": pictures})
+            self.assertEqual(winnow.load(model, device="cpu").picture_form, expected)
+            self.assertEqual(winnow.read(model).picture_form, expected)
+            self.assertEqual(winnow.read(CHECKPOINT).picture_form, expected)
 
     def test_known_outputs(self):
         # docs/model-file.md: conv gives its biases, fc adds to 1 and 2.
