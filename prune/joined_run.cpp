@@ -52,6 +52,7 @@ void require_same_run(const RunConfig& config, Peers& peers) {
 void join_run(const RunConfig& config, const PruneOptions& options) {
   StorePeers& peers = *options.peers;
   require_same_run(config, peers);
+  if (options.on_begin) options.on_begin();
   const std::optional<Model> given = read_given_model(config);
   const DataSet data = load_run_data(config, true, image_cache(config), given);
   const Model initial =

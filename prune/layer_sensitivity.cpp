@@ -131,15 +131,10 @@ SensitivityResult measure_sensitivity(const RunConfig& config, const Sensitivity
   stage.is_pruning = true;
   trainee.begin(stage);
   const auto progress = progress_callback("sensitivity: measurement", options.is_quiet);
-  const auto on_measured = [&](std::size_t done, std::size_t total) {
-    progress(done, total);
-    if (!options.should_stop || !options.should_stop()) return;
-    fail(ErrorCode::interrupted, "interrupted; nothing was written");
-  };
   const Scan scan = {.config = config,
                      .sparsities = options.sparsities,
                      .layers = trainee.layers(),
-                     .measured = scan_layers(trainee, options.sparsities, on_measured),
+                     .measured = scan_layers(trainee, options.sparsities, progress),
                      .device = trainee.device(),
                      .images = data.validation.count};
   return {table_of(scan), json_of(scan), page_of(scan)};

@@ -1,7 +1,6 @@
 // `prune --sensitivity`: how much accuracy pruning each layer alone costs.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,6 @@ inline const std::vector<double> kScanSparsities = {0.5, 0.7, 0.8, 0.9, 0.95};
 struct SensitivityOptions {
   std::vector<double> sparsities = kScanSparsities;
   bool is_quiet = false;
-  // Asked after every measurement; true ends the scan with Error{interrupted}.
-  std::function<bool()> should_stop = {};
 };
 
 struct SensitivityResult {

@@ -144,9 +144,7 @@ int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
   if (!config.model.weights.empty()) files.inputs.push_back(config.model.weights);
   if (!plot.empty()) files.outputs.push_back(plot);
   require_distinct_outputs(files);
-  const InterruptGuard guard;
-  SensitivityOptions options{.is_quiet = arguments.is_quiet,
-                             .should_stop = [] { return InterruptGuard::requested(); }};
+  SensitivityOptions options{.is_quiet = arguments.is_quiet};
   if (!arguments.sparsities.empty()) options.sparsities = arguments.sparsities;
   const SensitivityResult result = measure_sensitivity(config, options);
   std::fputs(result.table.c_str(), json == "-" ? stderr : stdout);
@@ -196,10 +194,11 @@ int run(const Arguments& arguments) {
     std::fputs(describe_run(config, {.use = use, .is_quiet = arguments.is_quiet}).c_str(), stdout);
     return 0;
   }
-  const InterruptGuard guard;
-  const PruneOptions options{.use = use, .is_quiet = arguments.is_quiet, .should_stop = [] {
-                               return InterruptGuard::requested();
-                             }};
+  std::optional<InterruptGuard> guard;  // before there is something to save a signal ends at once
+  const PruneOptions options{.use = use,
+                             .is_quiet = arguments.is_quiet,
+                             .should_stop = [] { return InterruptGuard::requested(); },
+                             .on_begin = [&] { guard.emplace(); }};
   const std::optional<PruneSummary> summary = run_at(place, config, options);
   if (!summary) return 0;
   print_summary(config, *summary, json == "-" ? stderr : stdout);

@@ -17,8 +17,12 @@ class StorePeers;
 struct PruneOptions {
   FolderUse use = FolderUse::fresh;
   bool is_quiet = false;
-  // Asked after every batch; true saves a checkpoint and ends the run with Error{interrupted}.
+  // Asked after every batch of training and between those of measurements; true saves a checkpoint
+  // and ends the run with Error{interrupted}.
   std::function<bool()> should_stop = {};
+  // Called once data and checkpoint are read, or rank 0 has read them: from now on a stop has
+  // something to save.
+  std::function<void()> on_begin = {};
   // The ranks of the run, if there are several: run_prune is for rank 0, join_run (joined_run.h)
   // for the others; and this one's number on its machine.
   StorePeers* peers = nullptr;

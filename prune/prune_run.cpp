@@ -10,7 +10,6 @@
 #include "prune/run_summary.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
-#include "prune/training/accuracy.h"
 #include "prune/training/initialization.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -133,10 +132,12 @@ void PruneRun::save_checkpoint_if_due() {
 
 PruneSummary PruneRun::run() {
   require_same_run(config_, peers());
+  if (options_.on_begin) options_.on_begin();
   begin();
   try {
     if (state_.phase == RunPhase::dense) train_dense();
     prune();
+    return finish(method_->result());
   } catch (const Error& error) {
     const bool is_left = options_.peers != nullptr && options_.peers->is_broken();
     if (error.code() != ErrorCode::interrupted && !is_left) throw;
@@ -144,7 +145,10 @@ PruneSummary PruneRun::run() {
     fail(error.code(), is_left ? error.what() : "interrupted",
          "; checkpoint saved: ", folder_.checkpoint(), " (go on with --resume)");
   }
-  return finish(method_->result());
+}
+
+EvaluationOptions PruneRun::evaluation() const {
+  return {.device = config_.device, .should_stop = options_.should_stop};
 }
 
 void PruneRun::train_dense() {
@@ -200,7 +204,7 @@ void PruneRun::finish_epoch() {
 void PruneRun::finish_dense() {
   if (config_.has_baseline()) {
     Model model = current_model();
-    state_.dense_accuracy = measure_accuracy(model, data_.test, {.device = config_.device});
+    state_.dense_accuracy = measure_accuracy(model, data_.test, evaluation());
     model.metadata["accuracy"] = std::to_string(state_.dense_accuracy);
     save_model(folder_.dense(), model);
   }
@@ -287,7 +291,7 @@ Model PruneRun::current_model() const {
 PruneSummary PruneRun::measured(const Model& model, const EvolutionResult& result) const {
   PruneSummary summary;
   summary.dense_accuracy = state_.dense_accuracy;
-  summary.pruned_accuracy = measure_accuracy(model, data_.test, {.device = config_.device});
+  summary.pruned_accuracy = measure_accuracy(model, data_.test, evaluation());
   summary.sparsity = sparsity(model);
   summary.target_met = result.target_met;
   summary.shortfall = result.shortfall;

@@ -9,6 +9,7 @@
 #include "prune/checkpoint.h"
 #include "prune/methods/make_method.h"
 #include "prune/prune_program.h"
+#include "prune/training/accuracy.h"
 #include "prune/training/store_peers.h"
 #include "prune/training/torch_trainee.h"
 
@@ -59,7 +60,8 @@ class PruneRun {
 
   void save_checkpoint();
   void save_checkpoint_if_due();
-  double lap_seconds();  // since the last call
+  EvaluationOptions evaluation() const;  // how accuracy on the test images is measured
+  double lap_seconds();                  // since the last call
 
   RunConfig config_;
   PruneOptions options_;

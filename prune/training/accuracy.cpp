@@ -2,8 +2,6 @@
 
 #include <torch/torch.h>
 
-#include <functional>
-
 #include "prune/training/batches.h"
 #include "prune/training/device.h"
 #include "prune/training/network.h"
@@ -48,6 +46,9 @@ void run_batches(const Model& model, const ImageSet& images, const EvaluationOpt
   const EvaluationBatches batches(ResidentImages(images, model.preprocessing, device),
                                   options.batch);
   for (std::int64_t i = 0; i < batches.count(); ++i) {
+    if (i > 0 && options.should_stop && options.should_stop()) {
+      fail(ErrorCode::interrupted, "accuracy: interrupted");
+    }
     const Batch batch = batches.at(i);
     use(network.forward(batch.input, Mode::evaluation), batch.target);
   }

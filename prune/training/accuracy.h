@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace winnow {
 struct EvaluationOptions {
   std::string device = "auto";  // auto, cpu, cuda or cuda:N
   std::int64_t batch = 512;     // images at once; the result does not depend on it
+  // Asked between two batches; true ends the call with Error{interrupted}.
+  std::function<bool()> should_stop = {};
 };
 
 // Fraction of `images` whose label has the highest output, in [0, 1]; of equal outputs the first

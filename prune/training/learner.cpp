@@ -174,24 +174,26 @@ void Learner::train(const Stage& stage, std::int64_t first, std::int64_t count, 
   }
 }
 
-void Learner::reestimate_statistics(std::int64_t images) {
+void Learner::reestimate_statistics(std::int64_t images, const Pause& pause) {
   const std::int64_t wanted = std::min(images, training_count_);
   if (wanted < 2) return;
   const torch::NoGradGuard no_grad;
   StatisticsEstimate estimate(network_);
   for (std::int64_t done = 0; wanted - done > 1; done += kEvaluationBatch) {
+    if (done > 0 && pause) pause();
     const torch::Tensor input = training_.at(done / kEvaluationBatch).input;
     estimate.add(input.narrow(0, 0, std::min(input.size(0), wanted - done)));
   }
   estimate.finish();
 }
 
-double Learner::measure_loss(std::int64_t images) {
+double Learner::measure_loss(std::int64_t images, const Pause& pause) {
   const torch::NoGradGuard no_grad;
   const Autocast autocast(is_bf16_, network_.options().device.type());
   const std::int64_t wanted = std::min(images, training_count_);
   LossSum sum(network_.options().device, 0.0);
   for (std::int64_t done = 0; done < wanted; done += kEvaluationBatch) {
+    if (done > 0 && pause) pause();
     const Batch batch = training_.at(done / kEvaluationBatch);
     const std::int64_t size = std::min(batch.input.size(0), wanted - done);
     const torch::Tensor logits = network_.logits(batch.input.narrow(0, 0, size), Mode::evaluation);
@@ -202,12 +204,13 @@ double Learner::measure_loss(std::int64_t images) {
   return sum.value() / static_cast<double>(wanted);
 }
 
-double Learner::measure_accuracy() {
+double Learner::measure_accuracy(const Pause& pause) {
   const torch::NoGradGuard no_grad;
   const Autocast autocast(is_bf16_, network_.options().device.type());
   torch::Tensor right = torch::zeros(
       {}, torch::TensorOptions().dtype(torch::kLong).device(network_.options().device));
   for (std::int64_t i = 0; i < validation_.count(); ++i) {
+    if (i > 0 && pause) pause();
     const Batch batch = validation_.at(i);
     right += (network_.logits(batch.input, Mode::evaluation).argmax(1) == batch.target).sum();
   }

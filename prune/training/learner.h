@@ -34,6 +34,9 @@ class LossSum {
   torch::Tensor sum_;  // one double
 };
 
+// Called between two batches of a pass over images; throws to end it.
+using Pause = std::function<void()>;
+
 class Learner {
  public:
   struct Hooks {
@@ -56,14 +59,14 @@ class Learner {
   // by their sizes, of each batch's mean and unbiased variance. Every layer sees what the layers
   // before it make of the batch by its own statistics; dropout leaves nothing out. A batch of a
   // single image is left out.
-  void reestimate_statistics(std::int64_t images);
+  void reestimate_statistics(std::int64_t images, const Pause& pause = {});
 
   // Mean cross entropy, without label smoothing, of the first `images` training images (all, if
   // there are fewer), as they are.
-  double measure_loss(std::int64_t images);
+  double measure_loss(std::int64_t images, const Pause& pause = {});
 
   // Fraction of the validation images classified right.
-  double measure_accuracy();
+  double measure_accuracy(const Pause& pause = {});
 
   // A last batch of a single image is left out: batch norm has no variance of one value.
   std::int64_t batches_per_epoch() const { return batches_per_epoch_; }

@@ -75,12 +75,12 @@ class TorchTrainee::Impl {
 
   double measure_accuracy() {
     prepare_statistics();
-    return learner_.measure_accuracy();
+    return learner_.measure_accuracy(pause_);
   }
 
   double measure_loss(std::int64_t images) {
     prepare_statistics();
-    return learner_.measure_loss(images);
+    return learner_.measure_loss(images, pause_);
   }
 
   std::vector<MagnitudeCurve> magnitude_curves() const { return masks_->magnitude_curves(); }
@@ -103,9 +103,7 @@ class TorchTrainee::Impl {
       if (stage_.is_pruning) masks_->shrink_groups(penalty_, learning_rate(stage_, batch));
       if (options_.on_batch) options_.on_batch(batch);
       ++batch;
-      if (options_.should_stop && options_.should_stop()) {
-        fail(ErrorCode::interrupted, "training was interrupted");
-      }
+      pause_();
     };
     learner_.train(stage_, first, count, hooks, losses);
   }
@@ -245,7 +243,7 @@ class TorchTrainee::Impl {
   // Statistics of training lag behind masks that have just changed.
   void prepare_statistics() {
     if (stage_.is_pruning && options_.batch_norm_images > 0) {
-      learner_.reestimate_statistics(options_.batch_norm_images);
+      learner_.reestimate_statistics(options_.batch_norm_images, pause_);
     }
   }
 
@@ -255,6 +253,10 @@ class TorchTrainee::Impl {
   Stage stage_;
   std::unique_ptr<PruningMasks> masks_;
   GroupPenalty penalty_;
+  Pause pause_ = [this] {
+    if (!options_.should_stop || !options_.should_stop()) return;
+    fail(ErrorCode::interrupted, "training was interrupted");
+  };
 };
 
 TorchTrainee::TorchTrainee(const Model& model, const DataSet& data, const TraineeOptions& options)

@@ -32,7 +32,8 @@ struct TraineeOptions {
   // pruning (Learner::reestimate_statistics); 0: never.
   std::int64_t batch_norm_images = 0;
 
-  // Asked after every batch; true ends the call of train_batches with Error{interrupted}.
+  // Asked after every batch of training and between those of measurements; true ends the call with
+  // Error{interrupted}.
   std::function<bool()> should_stop = {};
   std::function<void(std::int64_t batch)> on_batch = {};  // told the number of each finished batch
 };

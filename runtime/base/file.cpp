@@ -15,6 +15,7 @@
 
 #include "runtime/base/descriptor.h"
 #include "runtime/base/error.h"
+#include "runtime/base/unfinished_files.h"
 
 namespace winnow {
 namespace {
@@ -106,11 +107,13 @@ AtomicFile::AtomicFile(const std::string& path) : path_(write_target(path)) {
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) refuse(path_, "cannot write");
+  remember_unfinished(temporary_);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  forget_unfinished(temporary_);
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -137,7 +140,7 @@ void AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) refuse(path_, "cannot sync");
   if (::close(std::exchange(descriptor_, -1)) != 0) refuse(path_, "cannot write");
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) refuse(path_, "cannot rename");
-  temporary_.clear();
+  forget_unfinished(std::exchange(temporary_, ""));
   sync_folder(std::filesystem::path(path_).parent_path());
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/line_file.h"
 #include "runtime/base/run_names.h"
+#include "runtime/base/unfinished_files.h"
 
 namespace winnow {
 namespace {
@@ -62,7 +63,10 @@ FolderLock::FolderLock(const std::string& folder, const std::string& program)
   const bool is_written =
       ::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size());
-  if (is_written) return;
+  if (is_written) {
+    remember_unfinished(path_);
+    return;
+  }
   const int error = errno;
   ::unlink(path_.c_str());
   ::close(descriptor_);
@@ -94,6 +98,7 @@ std::optional<FolderLock> lock_run_folder_of(const std::string& file, const std:
 }
 
 FolderLock::~FolderLock() {
+  forget_unfinished(path_);
   // While it is locked: a successor makes a file of its own.
   if (is_file_at(descriptor_, path_)) ::unlink(path_.c_str());
   ::close(descriptor_);

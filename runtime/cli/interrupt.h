@@ -1,10 +1,17 @@
-// Ctrl-C and termination requests, noted and left for a good moment.
+// Ctrl-C and termination requests: they end a program at once, or are noted for a good moment.
 #pragma once
+
+#include <string>
 
 namespace winnow {
 
+// From now on SIGINT and SIGTERM end the process at once with exit status 130 and one line on
+// stderr, "NAME: interrupted". Files that are half-written are removed (unfinished_files.h). A
+// signal that whoever started the process has it ignore stays ignored.
+void end_on_interrupt(const std::string& name);
+
 // While it lives, the first SIGINT or SIGTERM is only noted; a second one ends the process as
-// usual. One at a time.
+// without it. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -10,6 +10,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/version.h"
+#include "runtime/cli/interrupt.h"
 #include "runtime/cli/standard_output.h"
 
 namespace winnow {
@@ -59,6 +60,7 @@ std::string hint_for(const CLI::App& app) {
 
 int run_program(const std::string& name, const std::function<int()>& body) {
   prepare_standard_streams();
+  end_on_interrupt(name);
   try {
     const int status = body();
     flush_standard_output();

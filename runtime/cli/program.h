@@ -10,8 +10,8 @@ namespace winnow {
 
 // Runs `body` and returns its status. What it throws becomes one line on stderr
 // ("prune: configs/a.yaml:3:1: ...") and the exit status of its ErrorCode: want of memory is that
-// of a device, anything else that is not an Error is status 1. Output that could not be written is
-// status 3 (standard_output.h).
+// of a device, anything else that is not an Error is status 1. SIGINT and SIGTERM end it
+// (interrupt.h). Output that could not be written is status 3 (standard_output.h).
 int run_program(const std::string& name, const std::function<int()>& body);
 
 // Flushes output and ends the process at once, without static destructors: with the CUDA build of

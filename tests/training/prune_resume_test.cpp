@@ -38,6 +38,33 @@ TEST_CASE("a run that is stopped anywhere and resumed writes the same metrics") 
   }
 }
 
+// Passes over images of two and three batches, so that a stop can come amid them.
+TEST_CASE("a run that is stopped while it measures and resumed ends with the same bits") {
+  const auto change = [](RunConfig& config) {
+    config.data.validation = 600;
+    config.stage.batch_norm_images = 600;
+    config.evolution.iter_nr = 3;
+  };
+  const Bench bench(change, 1000, 1100);
+  std::int64_t asked = 0;
+  const auto count = [&] { return ++asked < 0; };
+  run_prune(bench.config("whole"), {.is_quiet = true, .should_stop = count});
+  // 13 batches and a pass for each epoch, then the pass over the test images; three passes for each
+  // solution of the pool. The last question is in the pass over the test images at the end.
+  for (const std::int64_t stop : {std::int64_t{14}, std::int64_t{28}, std::int64_t{29},
+                                  std::int64_t{30}, std::int64_t{32}, asked - 1, asked}) {
+    CAPTURE(stop);
+    const std::string run = "stop" + std::to_string(stop);
+    REQUIRE_FALSE(bench.run_until(run, stop, FolderUse::fresh));
+    CHECK_FALSE(std::filesystem::exists(bench.folder(run) + "/prune.json"));
+    bench.resume(run);
+    CHECK(bench.metrics(run) == bench.metrics("whole"));
+    CHECK((bench.pruned(run).tensors == bench.pruned("whole").tensors));
+    CHECK(read_text_file(bench.folder(run) + "/dense.safetensors", 1 << 20) ==
+          read_text_file(bench.folder("whole") + "/dense.safetensors", 1 << 20));
+  }
+}
+
 TEST_CASE("a run that is killed anywhere and resumed writes the same metrics") {
   const Bench bench;
   run_prune(bench.config("whole"), {.is_quiet = true});
