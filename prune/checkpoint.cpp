@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kStateKey[] = "winnow.checkpoint";
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr char kIntegers[] = "evolution.integers";
 constexpr char kNumbers[] = "evolution.numbers";
 
@@ -57,6 +57,7 @@ std::vector<T> as_vector(const SafetensorsFile& file, const char* name, const st
 
 Json header(const RunCheckpoint& checkpoint, std::size_t snapshots) {
   return {{"version", kVersion},
+          {"weights_checksum", checkpoint.weights_checksum},
           {"phase", checkpoint.phase == RunPhase::dense ? "dense" : "evolution"},
           {"batch", checkpoint.batch},
           {"epoch", checkpoint.epoch},
@@ -79,6 +80,7 @@ RunCheckpoint from_header(const std::string& text, const std::string& path,
            ", this program reads ", kVersion, "; begin anew with --overwrite");
     }
     RunCheckpoint checkpoint;
+    json.at("weights_checksum").get_to(checkpoint.weights_checksum);
     checkpoint.phase = json.at("phase") == "dense" ? RunPhase::dense : RunPhase::evolution;
     json.at("batch").get_to(checkpoint.batch);
     json.at("epoch").get_to(checkpoint.epoch);

@@ -60,6 +60,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
                    : initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
       trainee_(initial_, data_, counting_options()) {
   state_.config = comparable_config(config_);
+  state_.weights_checksum = checksum_of_given(config_);
   read_checkpoint_if_any();
   folder_.require_metrics(state_.metrics_bytes);
 }
@@ -67,6 +68,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
 void PruneRun::begin() {
   folder_.open();
   folder_.truncate_metrics(state_.metrics_bytes);
+  if (folder_.metrics_bytes() == 0) folder_.append_metrics(metrics_header());
   write_file_atomically(folder_.config(), write_run_config(config_));
 }
 
@@ -101,6 +103,12 @@ void PruneRun::read_checkpoint_if_any() {
   if (read.config != state_.config) {
     fail(ErrorCode::usage, folder_.checkpoint(),
          ": was made with another configuration: ", first_difference(read.config, state_.config));
+  }
+  if (read.weights_checksum != state_.weights_checksum) {
+    fail(ErrorCode::usage, config_.place("model.weights"),
+         "model.weights: ", in_quotes(config_.model.weights), " has changed since ",
+         in_quotes(folder_.checkpoint()),
+         " was begun with it, expected the same file; begin anew with --overwrite");
   }
   state_ = std::move(read);
   if (state_.current) trainee_.restore(*state_.current);

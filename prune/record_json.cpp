@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/version.h"
+
 namespace winnow {
 namespace {
 
@@ -39,6 +41,10 @@ Json pool_json(const PoolSummary& pool) {
 }
 
 }  // namespace
+
+std::string metrics_header() {
+  return Json{{"stage", "run"}, {"command", "prune"}, {"version", version_text()}}.dump();
+}
 
 std::string to_json(const EpochRecord& record) {
   Json json = {{"stage", "dense"},

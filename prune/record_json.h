@@ -20,6 +20,9 @@ struct EpochRecord {
   double seconds = 0.0;            // since the stage began
 };
 
+// The first line: which program writes the others.
+std::string metrics_header();
+
 // One JSON object without line break. Numbers that are not finite become null.
 std::string to_json(const EpochRecord& record);
 

@@ -9,7 +9,9 @@
 #include "prune/training/channel_units.h"
 #include "prune/training/device_name.h"
 #include "prune/training/trainability.h"
+#include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/safetensors.h"
 #include "runtime/model/weight_parts.h"
@@ -113,6 +115,11 @@ std::optional<Model> read_given_model(const RunConfig& config) {
       break;
   }
   return model;
+}
+
+std::uint32_t checksum_of_given(const RunConfig& config) {
+  if (config.model.weights.empty()) return 0;
+  return crc32c(MappedFile(config.model.weights).bytes());
 }
 
 void require_weights_outside(const RunConfig& config) {

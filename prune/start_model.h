@@ -1,6 +1,7 @@
 // The network and the weights that a run begins with.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace winnow {
 // of the file. Throws Error{bad_file} if the file cannot be read, and Error{usage} with the place
 // of the key if `prune.masks: file` finds no masks or masks of another granularity.
 std::optional<Model> read_given_model(const RunConfig& config);
+
+// CRC-32C of that file; 0 if none is named.
+std::uint32_t checksum_of_given(const RunConfig& config);
 
 // Throws Error{usage} if the file lies in the run folder: --overwrite would remove it, and the
 // result could replace it.

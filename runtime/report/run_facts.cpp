@@ -82,6 +82,7 @@ void add_export(RunFacts& facts, const Json& json) {
 }
 
 void add_metrics_line(RunFacts& facts, const Json& line) {
+  if (text(line, "stage") == "run") return;  // the first line: command and version
   if (text(line, "stage") == "dense") {
     facts.epochs.push_back({number_or_zero(line, "epoch"), number_or_zero(line, "learning_rate"),
                             number(line, "loss"), number(line, "accuracy")});

@@ -87,7 +87,7 @@ std::int64_t lines_of(const std::string& path) {
 // A run of 24 iterations that is stopped when it shows `line`, proves to have been stopped, and is
 // resumed; compared with one that is left alone.
 void check_stop(const std::string& line, int signal, int status) {
-  constexpr std::int64_t kLines = 2 + 24;
+  constexpr std::int64_t kLines = 1 + 2 + 24;
   const Workshop shop;
   const std::string whole = shop.data() + "/whole", parts = shop.data() + "/parts";
   const std::string keys = "prune.iter_nr=24 --output ";

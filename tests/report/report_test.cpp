@@ -49,7 +49,8 @@ constexpr char kInspect[] =
                   "dense_macs":86400,"weight_sparsity":0.5}]})";
 // Three epochs, three iterations; the loss of the second iteration is no number.
 constexpr char kMetrics[] =
-    R"({"stage":"dense","epoch":1,"loss":1.5,"accuracy":0.8}
+    R"({"stage":"run","command":"prune","version":"0.1.0"}
+{"stage":"dense","epoch":1,"loss":1.5,"accuracy":0.8}
 {"stage":"dense","epoch":2,"loss":0.75}
 {"stage":"dense","epoch":3,"loss":0.5,"accuracy":0.9}
 {"stage":"prune","iteration":1,"loss":0.5,"accuracy":0.9,"weight_sparsity":0.3,"alpha":0.1,"accepted":true,"action":"written","migration":{"rate":0.02},"pool":{"best_accuracy":0.91}}

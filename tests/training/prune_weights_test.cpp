@@ -125,6 +125,23 @@ TEST_CASE("a run from given weights that was stopped goes on to the same bits") 
   CHECK((given.bench.pruned("parts").tensors == given.bench.pruned("whole").tensors));
 }
 
+TEST_CASE("a run is not resumed with other weights than it began with") {
+  const GivenWeights given;
+  const RunConfig config = given.config("run", Masks::file);
+  std::int64_t asked = 0;
+  const auto stop = [&] { return ++asked >= 3; };
+  CHECK(error_of([&] { run_prune(config, {.is_quiet = true, .should_stop = stop}); }) ==
+        ErrorCode::interrupted);
+  Model other = given.model;
+  other.tensors.at("linear.bias").values<float>()[0] += 1.0f;
+  save_model(config.model.weights, other);
+  const auto resume = [&] { run_prune(config, {.use = FolderUse::resume, .is_quiet = true}); };
+  CHECK(error_of(resume) == ErrorCode::usage);
+  CHECK(message_of(resume).find("given.safetensors' has changed since '") != std::string::npos);
+  save_model(config.model.weights, given.model);
+  CHECK_NOTHROW(resume());
+}
+
 TEST_CASE("quantized weights count as their values") {
   GivenWeights given;
   Tensor codes(DataType::i16, given.model.tensors.at("conv.weight").shape());

@@ -70,9 +70,11 @@ prune:
 class Bench {
  public:
   // Every configuration is changed by `change`, if there is one.
-  explicit Bench(std::function<void(RunConfig&)> change = {}) : change_(std::move(change)) {
-    write_idx(directory_.path(), "train", striped_images(320, 1));
-    write_idx(directory_.path(), "t10k", striped_images(64, 2));
+  explicit Bench(std::function<void(RunConfig&)> change = {}, std::int64_t train = 320,
+                 std::int64_t test = 64)
+      : change_(std::move(change)) {
+    write_idx(directory_.path(), "train", striped_images(train, 1));
+    write_idx(directory_.path(), "t10k", striped_images(test, 2));
   }
 
   RunConfig config(const std::string& run) const {
@@ -108,12 +110,16 @@ class Bench {
     run_prune(config(run), {.use = FolderUse::resume, .is_quiet = true, .should_stop = {}});
   }
 
-  // Lines of metrics.jsonl without the times at their ends; none before the first is written.
+  // Lines of metrics.jsonl behind the first, which names the program, without the times at their
+  // ends; none before the first is written.
   std::vector<std::string> metrics(const std::string& run) const {
     if (!std::filesystem::exists(folder(run) + "/metrics.jsonl")) return {};
     std::istringstream text(read_text_file(folder(run) + "/metrics.jsonl"));
     std::vector<std::string> lines;
-    for (std::string line; std::getline(text, line);) {
+    std::string line;
+    std::getline(text, line);
+    REQUIRE(line.starts_with(R"({"stage":"run","command":"prune","version":")"));
+    while (std::getline(text, line)) {
       lines.push_back(line.substr(0, line.find(",\"seconds\":")));
     }
     return lines;
