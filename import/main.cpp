@@ -40,13 +40,16 @@ struct Options {
 
 void require_consistent(const Options& options) {
   if (options.onnx.empty() == options.weights.empty()) {
-    fail(ErrorCode::usage, "found ", options.onnx.empty() ? "neither" : "both",
-         " --onnx and --weights, expected one of them");
+    fail(ErrorCode::usage, "found ",
+         options.onnx.empty() ? "neither --onnx nor --weights" : "both --onnx and --weights",
+         ", expected one of them");
   }
   const bool is_weights = !options.weights.empty();
   if (is_weights && options.architecture.empty() == options.graph.empty()) {
-    fail(ErrorCode::usage, "--weights: found ", options.graph.empty() ? "neither" : "both",
-         " --architecture and --graph, expected one of them");
+    fail(ErrorCode::usage, "--weights: found ",
+         options.graph.empty() ? "neither --architecture nor --graph"
+                               : "both --architecture and --graph",
+         ", expected one of them");
   }
   const bool names_network = !options.architecture.empty() || !options.graph.empty();
   if (!is_weights && (names_network || !options.map.empty() || options.is_partial)) {
@@ -73,6 +76,9 @@ std::vector<std::string> read_classes(const std::string& file) {
     classes.push_back(line);
     begin = end + 1;
   }
+  if (classes.empty()) {
+    fail(ErrorCode::bad_file, file, ": found no names of classes, expected one a line");
+  }
   return classes;
 }
 
@@ -86,6 +92,7 @@ winnow::WeightsImport import_network(const Options& options) {
   winnow::Graph graph;
   if (!options.graph.empty()) graph = winnow::read_graph_yaml(options.graph);
   const winnow::SafetensorsFile weights = winnow::read_safetensors(options.weights);
+  winnow::require_names(names, weights, options.map);
   if (options.graph.empty()) {
     graph = winnow::graph_for_weights(options.architecture, options.input_shape, weights, names);
   }
@@ -101,6 +108,27 @@ winnow::Preprocessing preprocessing_of(const Options& options) {
   return {options.mean, options.deviation, pictures};
 }
 
+// Gives the network what the options say of it. What does not fit names the option, not the
+// checkpoint that is to come.
+void complete(winnow::Model& model, const Options& options,
+              const winnow::Preprocessing& preprocessing, const std::string& source) {
+  winnow::check_model(model, source);
+  const auto require_fit = [&](const winnow::Preprocessing& part, const char* names) {
+    model.preprocessing = part;
+    try {
+      winnow::check_model(model, names);
+    } catch (const winnow::Error& error) {
+      fail(ErrorCode::usage, error.what());
+    }
+  };
+  require_fit({preprocessing.mean, {}}, "--mean");
+  require_fit({preprocessing.mean, preprocessing.deviation}, "--std");
+  require_fit(preprocessing, "--resize, --crop");
+  if (options.classes.empty()) return;
+  model.classes = read_classes(options.classes);
+  winnow::check_model(model, options.classes);
+}
+
 int run(const Options& options) {
   require_consistent(options);
   const winnow::Preprocessing preprocessing = preprocessing_of(options);
@@ -114,8 +142,7 @@ int run(const Options& options) {
       {.inputs = inputs, .outputs = {options.out}, .own = {}, .json = options.json});
   winnow::WeightsImport imported = import_network(options);
   winnow::Model& model = imported.model;
-  model.preprocessing = preprocessing;
-  if (!options.classes.empty()) model.classes = read_classes(options.classes);
+  complete(model, options, preprocessing, source);
   if (options.masks == "from-zeros") winnow::mask_zeros(model, 1);
   winnow::save_model(options.out, model);
   for (const std::string& line : imported.unmatched) {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "import/import_refused.h"
 #include "runtime/base/random.h"
@@ -99,6 +101,19 @@ class Matching {
 };
 
 }  // namespace
+
+void require_names(const NameMap& names, const SafetensorsFile& weights, const std::string& file) {
+  std::set<std::string> known;
+  for (const auto& [name, tensor] : weights.tensors) {
+    known.insert(name);
+    known.insert(name.substr(0, name.rfind('.')));
+  }
+  for (const auto& [name, ours] : names) {
+    if (known.contains(name)) continue;
+    fail(ErrorCode::usage, file, ": ", in_quotes(name), " is no tensor or layer of the weights",
+         suggestion(name, std::vector<std::string>(known.begin(), known.end())));
+  }
+}
 
 WeightsImport import_weights(Graph graph, const SafetensorsFile& weights, const NameMap& names,
                              bool is_partial, const std::string& file) {

@@ -14,6 +14,9 @@ namespace winnow {
 // "features.0.weight" -> "conv1_1.weight", or "features.0" -> "conv1_1".
 using NameMap = std::map<std::string, std::string>;
 
+// Throws Error{usage}, beginning with `file`, if a name of the map is in no tensor of the weights.
+void require_names(const NameMap& names, const SafetensorsFile& weights, const std::string& file);
+
 struct WeightsImport {
   Model model;
   // What did not meet, one line each: parameters that the file lacks or has in another shape, and

@@ -1,5 +1,6 @@
 #include "prune/config/run_config.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "prune/config/config_keys.h"
@@ -116,15 +117,20 @@ void check_start(const RunConfig& config) {
 }
 
 // What the file leaves open and other keys decide.
-void resolve_weights(RunConfig& config, const std::string& file) {
+void resolve_weights(RunConfig& config, const YamlPlaces& places) {
   if (config.model.weights.empty()) return;
-  const auto folder = std::filesystem::absolute(file).parent_path();
-  config.model.weights = (folder / config.model.weights).lexically_normal().string();
+  const auto path = places.folder_of("model.weights") / config.model.weights;
+  config.model.weights = std::filesystem::absolute(path).lexically_normal().string();
   if (!config.places.contains("prune.start")) config.stage.start = Start::weights;
 }
 
-// Whole channels have the first stage of fssl only.
+// A pool that the file makes small has no more clusters than solutions. Whole channels have the
+// first stage of fssl only.
 void resolve_stages(RunConfig& config) {
+  EvolutionConfig& evolution = config.evolution;
+  if (!config.places.contains("prune.clusters") && evolution.pool_size >= 1) {
+    evolution.clusters = std::min(evolution.clusters, evolution.pool_size);
+  }
   const bool is_open = !config.places.contains("prune.between_channels");
   if (is_open && granularity_name(config.stage.vector) == "channel") {
     config.method.between_channels = 1;
@@ -171,7 +177,7 @@ RunConfig read_run_config(const std::string& file, std::span<const std::string> 
                    [&](Fields& fields) { visit_run_config(config, fields); });
   config.evolution.seed = static_cast<std::uint64_t>(config.seed);
   config.places = places_in(document);
-  resolve_weights(config, file);
+  resolve_weights(config, document.places);
   resolve_stages(config);
   check(config);
   return config;

@@ -75,8 +75,8 @@ struct RunConfig {
 };
 
 // Reads a configuration file, then applies `overrides` ("train.epochs=3"). Relative paths of graph
-// files and of `model.weights` start at the configuration's folder.
-// Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} for
+// files and `model.weights` start at the configuration's folder, those of overrides at the current
+// one. Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} for
 // everything else, with file, line and column or the argument where a value that was given is
 // wrong, and with the file where one is missing: no YAML, YAML that is not strict
 // (yaml_strictness.h), unknown or repeated keys (with a did-you-mean), wrong types, values out of

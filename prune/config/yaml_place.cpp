@@ -2,13 +2,27 @@
 
 namespace winnow {
 
-std::string YamlPlaces::of(const YAML::Node& node, const std::string& path) const {
+const std::string* YamlPlaces::argument_of(const std::string& path) const {
   for (const auto& [argument_path, text] : arguments_) {
-    if (path == argument_path || path.starts_with(argument_path + ".")) {
-      return "argument '" + text + "'";
+    if (path == argument_path || path.starts_with(argument_path + ".")) return &text;
+  }
+  return nullptr;
+}
+
+std::string YamlPlaces::of(const YAML::Node& node, const std::string& path) const {
+  const std::string* argument = argument_of(path);
+  if (argument) return "argument '" + *argument + "'";
+  if (node.Mark().is_null()) {  // a section that an argument for a key within it made
+    for (const auto& [argument_path, text] : arguments_) {
+      if (argument_path.starts_with(path + ".")) return "argument '" + text + "'";
     }
   }
   return at(node.Mark());
+}
+
+std::filesystem::path YamlPlaces::folder_of(const std::string& path) const {
+  if (argument_of(path)) return {};
+  return std::filesystem::path(file_).parent_path();
 }
 
 std::string YamlPlaces::at(const YAML::Mark& mark) const {

@@ -3,6 +3,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,12 +26,19 @@ class YamlPlaces {
   // `path` is the dotted path of the value whose node is given.
   std::string of(const YAML::Node& node, const std::string& path) const;
 
+  // Where a relative path that is the value begins: the file's folder, and the current one for a
+  // value from the command line.
+  std::filesystem::path folder_of(const std::string& path) const;
+
   // A place in the text.
   std::string at(const YAML::Mark& mark) const;
 
   const std::string& file() const { return file_; }
 
  private:
+  // The whole argument that gave the value; null if none did.
+  const std::string* argument_of(const std::string& path) const;
+
   std::string file_;
   std::vector<std::pair<std::string, std::string>> arguments_;  // dotted path, whole argument
 };

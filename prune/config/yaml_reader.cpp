@@ -178,8 +178,7 @@ void YamlReader::graph(const std::string& key, std::optional<Graph>& value) {
   const YAML::Node node = find(key);
   if (!node.IsDefined()) return;
   if (node.IsScalar() && !node.Scalar().empty()) {
-    const auto folder = std::filesystem::path(places_.file()).parent_path();
-    value = read_graph_file((folder / node.Scalar()).string());
+    value = read_graph_file((places_.folder_of(path_of(key)) / node.Scalar()).string());
   } else {
     value = read_graph(node, path_of(key), places_);
   }

@@ -23,6 +23,11 @@ void check_numbers(const DataConfig& config) {
   };
   at_least_0("data.limit", config.limit);
   at_least_0("data.size", config.size);
+  const bool has_form = config.size > 0 || !config.resize.empty() || !config.crop.empty();
+  if (has_form && config.format != "folder") {
+    fail(ErrorCode::usage, "data.format: found ", config.format,
+         ", but data.size, data.resize and data.crop are for pictures, expected folder");
+  }
   if (config.size > 0 && picture_form(config).is_given()) {
     fail(ErrorCode::usage, "data.size: found ", config.size,
          " beside data.resize or data.crop, expected one of them");

@@ -67,6 +67,10 @@ TEST_CASE("a graph may lie in a file beside the configuration") {
   std::ofstream(folder / "tiny.yaml") << kGraph;
   std::ofstream(folder / "run.yaml") << "data: {format: cifar10}\nmodel: {graph: tiny.yaml}\n";
   CHECK(read_run_config(folder / "run.yaml").model.graph->nodes.size() == 5);
+  const std::vector<std::string> argument = {"model.graph=tiny.yaml"};  // not in this folder
+  CHECK(error_of([&] { read_run_config(folder / "run.yaml", argument); }) == ErrorCode::bad_file);
+  const std::vector<std::string> whole = {"model.graph=" + (folder / "tiny.yaml")};
+  CHECK(read_run_config(folder / "run.yaml", whole).model.graph->nodes.size() == 5);
   std::ofstream(folder / "lost.yaml") << "data: {format: cifar10}\nmodel: {graph: none.yaml}\n";
   CHECK(error_of([&] { read_run_config(folder / "lost.yaml"); }) == ErrorCode::bad_file);
 }

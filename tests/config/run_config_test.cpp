@@ -80,6 +80,8 @@ TEST_CASE("misspelt keys are refused with their place and the nearest key") {
         "a.yaml:6:3: unknown key 'learnig_rate' in 'train'; did you mean 'learning_rate'?");
   CHECK(refusal(std::string(kMinimal) + "trian: {}\n") ==
         "a.yaml:5:1: unknown key 'trian'; did you mean 'train'?");
+  CHECK(refusal(kMinimal, {"trian.epochs=3"}) ==
+        "argument 'trian.epochs=3': unknown key 'trian'; did you mean 'train'?");
 }
 
 TEST_CASE("wrong types and values out of range are refused with what is allowed") {
@@ -96,6 +98,13 @@ TEST_CASE("wrong types and values out of range are refused with what is allowed"
         "a.yaml:6:13: 'train.schedule': unknown value 'cosin'; did you mean 'cosine'?");
   CHECK(refusal(std::string(kMinimal) + "train: 3\n") ==
         "a.yaml:5:8: 'train': found '3', expected keys and values");
+}
+
+TEST_CASE("a small pool has no more clusters than solutions, unless they are given") {
+  CHECK(parse_config(kMinimal, {"prune.pool_size=2"}).evolution.clusters == 2);
+  CHECK(parse_config(kMinimal).evolution.clusters == 3);
+  CHECK(refusal(kMinimal, {"prune.pool_size=2", "prune.clusters=3"}) ==
+        "argument 'prune.clusters=3': prune.clusters: found 3, expected 1 to 2");
 }
 
 TEST_CASE("missing and contradicting keys are refused") {
@@ -115,6 +124,10 @@ TEST_CASE("weights are found beside the configuration and are what the evolution
   const RunConfig config = parse_config(data + "model: {weights: in/../net.safetensors}\n");
   CHECK(std::filesystem::path(config.model.weights).is_absolute());
   CHECK(config.model.weights.ends_with("/net.safetensors"));
+  const std::string here = (std::filesystem::current_path() / "net.safetensors").string();
+  CHECK(config.model.weights != here);
+  const std::vector<std::string> given = {"model.weights=net.safetensors"};
+  CHECK(parse_config(data + "model: {weights: other}\n", given).model.weights == here);
   CHECK(config.model.weights.find("..") == std::string::npos);
   CHECK(config.stage.start == Start::weights);
   CHECK(config.stage.masks == Masks::none);

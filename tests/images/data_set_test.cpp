@@ -113,6 +113,7 @@ TEST_CASE("numbers out of range and unknown formats are refused") {
   CHECK(refusal({.format = "idx", .validation = -2}) == ErrorCode::usage);
   CHECK(refusal({.format = "idx", .validation = 1, .limit = -1}) == ErrorCode::usage);
   CHECK(refusal({.format = "idx", .validation = 1, .size = -1}) == ErrorCode::usage);
+  CHECK(refusal({.format = "idx", .validation = 1, .size = 28}) == ErrorCode::usage);
   CHECK(refusal({.format = "idy", .validation = 1}) == ErrorCode::usage);
   CHECK(refusal({.format = "idx", .validation = 19}) == std::nullopt);
 }

@@ -1,6 +1,7 @@
 // The program as a user calls it: what it writes, exit status and text of refusals.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -78,9 +79,9 @@ TEST_CASE("import writes a checkpoint with masks, preprocessing and classes") {
 TEST_CASE("wrong usage is status 2 and damaged files are status 3, and nothing is written") {
   const Folder folder;
   const std::string onnx = "--onnx " + folder.file("m.onnx");
-  check_refused(folder, "", 2, "found neither --onnx and --weights, expected one of them");
+  check_refused(folder, "", 2, "found neither --onnx nor --weights, expected one of them");
   check_refused(folder, onnx + " --weights w", 2, "found both --onnx and --weights");
-  check_refused(folder, "--weights w", 2, "found neither --architecture and --graph");
+  check_refused(folder, "--weights w", 2, "found neither --architecture nor --graph");
   check_refused(folder, onnx + " --partial", 2, "belong to --weights, found --onnx");
   check_refused(folder, onnx + " --masks all", 2, "--masks");
   check_refused(folder, onnx + " --mean nan", 2, "--mean");
@@ -88,13 +89,32 @@ TEST_CASE("wrong usage is status 2 and damaged files are status 3, and nothing i
                 "--crop: found '4x', expected the side of a square");
   check_refused(folder, onnx + " --resize 2 --crop 3", 2, "--crop: a crop of 3 x 3 does not fit");
   check_refused(folder, onnx + " --interpolation cubic", 2, "interpolation 'cubic' is not known");
-  check_refused(folder, onnx + " --crop 2", 3, "pictures are brought to 2x2");
+  check_refused(folder, onnx + " --crop 2", 2,
+                "import: --resize, --crop: pictures are brought to 2x2");
+  check_refused(folder, onnx + " --mean 1,2,3", 2,
+                "import: --mean: mean of 3 channels, the input has 2");
+  check_refused(folder, onnx + " --std 1,0", 2, "import: --std: deviation is not positive");
+  write_file_atomically(folder.file("none.txt"), std::string_view(""));
+  check_refused(folder, onnx + " --classes " + folder.file("none.txt"), 3,
+                "none.txt: found no names of classes, expected one a line");
+  write_file_atomically(folder.file("one.txt"), std::string_view("cat\n"));
+  check_refused(folder, onnx + " --classes " + folder.file("one.txt"), 3,
+                "one.txt: 1 class names, the network has 2 outputs");
   check_refused(folder, "--weights " + folder.file("m.onnx") + " --architecture resnet51", 3,
                 "no safetensors file, but an ONNX model");
-  check_refused(folder, onnx + " --mean 1,2,3", 3, "3");
   check_refused(folder, "--onnx " + folder.file("missing.onnx"), 3, "missing.onnx");
   check_refused(folder, "--onnx " + folder.file("classes.txt"), 3, "no ONNX file, but a text file");
   check_refused(folder, onnx + " --classes " + folder.file("m.onnx"), 3, "m.onnx: line 1");
+}
+
+TEST_CASE("weights that are no numbers are refused by the name of their file") {
+  const Folder folder;
+  Network network = Folder::network();
+  network.initializers = {
+      floats("fc.weight", {2, 2}, {1, std::nanf(""), 3, 4})};  // by inputs; ours is by outputs
+  write_file_atomically(folder.file("m.onnx"), model(network));
+  check_refused(folder, "--onnx " + folder.file("m.onnx"), 3,
+                "m.onnx: tensor 'fc.weight': element 2 is nan, expected a finite number");
 }
 
 TEST_CASE("every reason stands on a line of its own") {
@@ -125,6 +145,9 @@ TEST_CASE("a graph and names in YAML take weights of other names") {
   check_refused(folder, options, 3, "tensor 'head.weight': no parameter takes it");
   write_file_atomically(folder.file("bad.yaml"), std::string_view("head: [fc]\n"));
   check_refused(folder, options + " --map " + folder.file("bad.yaml"), 2, "bad.yaml:1:7");
+  write_file_atomically(folder.file("typo.yaml"), std::string_view("haed: fc\n"));
+  check_refused(folder, options + " --map " + folder.file("typo.yaml"), 2,
+                "typo.yaml: 'haed' is no tensor or layer of the weights; did you mean 'head'?");
   const Outcome outcome = folder.import(options + " --map " + folder.file("names.yaml"));
   CAPTURE(outcome.output);
   REQUIRE(outcome.status == 0);
