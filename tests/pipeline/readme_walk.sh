@@ -15,6 +15,7 @@ mkdir -p "$folder"
 cd "$folder"
 ln -sfn "$build" build
 ln -sfn "$source/docs" docs
+ln -sfn "$source/configs" configs
 python3 -m venv walk > log 2>&1 || skip "python3 -m venv: $(tail -1 log)"
 # A torch that is there already is shared; else its CPU build is fetched. With PIP_NO_DEPS the line of the page, which finds all packages
 # there, does not fetch NVIDIA's libraries besides, which take gigabytes.
@@ -80,4 +81,26 @@ for one in json.load(open("answer.json"))["images"][0]["top"]:
     found, wanted = one["probability"], expected[one["index"]].item()
     assert abs(found - wanted) < 0.1 * wanted, f"class {one['index']}: {found}, torchvision says {wanted}"
 END
+
+# The line that prunes, on two pictures of noise for each class, and less of everything.
+prune=$(grep -E '^winnow prune --config configs/imported\.yaml ' "$source/README.md") || { echo "README.md: no line that prunes"; exit 1; }
+if [ -x walk/bin/winnow-prune ]; then
+  walk/bin/python - <<'END'
+import os
+from PIL import Image
+Image.effect_noise((40, 50), 80).convert("RGB").save("noise.png")
+for index in range(1000):
+    for split, count in (("train", 2), ("test", 1)):
+        folder = f"imagenet/{split}/n{index:08d}"
+        os.makedirs(folder, exist_ok=True)
+        for i in range(count):
+            if not os.path.exists(f"{folder}/{i}.png"):
+                os.link("noise.png", f"{folder}/{i}.png")
+END
+  PATH=$PWD/walk/bin:$PATH
+  $prune data.limit=8 data.validation=8 train.batch_size=4 prune.iter_nr=1 prune.batch_nr=1 prune.pool_size=2 --device cpu --overwrite --quiet > log 2>&1 ||
+    { cat log; exit 1; }
+  winnow export --in runs/imported/pruned.safetensors -o pruned.wnw > log
+  winnow run pruned.wnw picture.jpg --quiet > log
+fi
 echo "all $count lines of README.md run"
