@@ -13,6 +13,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
+#include "runtime/model/class_order.h"
 #include "runtime/model/safetensors.h"
 #include "runtime/model/weight_parts.h"
 #include "runtime/model/zero_masks.h"
@@ -158,12 +159,9 @@ void take_form(const RunConfig& config, const std::optional<Model>& given, DataS
          in_quotes(config.model.weights), " names ", given->classes.size(),
          " classes, the data has ", known.size());
   }
-  for (std::size_t i = 0; i < given->classes.size(); ++i) {
-    const auto there = std::find(known.begin(), known.end(), given->classes[i]);
-    if (there == known.end() || there - known.begin() == static_cast<std::ptrdiff_t>(i)) continue;
-    fail(ErrorCode::usage, config.place(kWeightsKey), kWeightsKey, ": class ",
-         in_quotes(given->classes[i]), " has number ", i, " in ", in_quotes(config.model.weights),
-         ", ", there - known.begin(), " in the data");
+  const std::string mismatch = order_mismatch(given->classes, config.model.weights, known);
+  if (!mismatch.empty()) {
+    fail(ErrorCode::usage, config.place(kWeightsKey), kWeightsKey, ": ", mismatch);
   }
   for (ImageSet* part : {&data.train, &data.validation, &data.test}) part->classes = given->classes;
 }

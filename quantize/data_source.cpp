@@ -18,17 +18,22 @@ std::int64_t input_size(const Model& model) {
   return shape.size() == 3 && shape[1] == shape[2] ? shape[1] : 0;
 }
 
+// A configuration leaves the form to the model where that came from elsewhere (model.weights).
+void bring_to_model(const Model& model, DataConfig& data) {
+  if (data.format != "folder") return;
+  const PictureForm& form = model.preprocessing.pictures;
+  data.resize = text_of(form.resize);
+  data.crop = text_of(form.crop);
+  data.interpolation = to_string(form.interpolation);
+  data.size = form.is_given() ? 0 : input_size(model);
+}
+
 DataConfig data_config(const std::string& format, const std::string& path, const Model& model) {
   DataConfig data;
   data.format = format;
   data.path = path;
   data.validation = 0;
-  if (format != "folder") return data;
-  const PictureForm& form = model.preprocessing.pictures;
-  data.resize = text_of(form.resize);
-  data.crop = text_of(form.crop);
-  data.interpolation = to_string(form.interpolation);
-  if (!form.is_given()) data.size = input_size(model);
+  bring_to_model(model, data);
   return data;
 }
 
@@ -67,6 +72,7 @@ DataSource find_data(const std::string& text, const std::string& checkpoint, con
     // The configuration's path may be relative to where prune was started.
     const bool is_same = metadata && metadata->format == source.data.format;
     if (is_same && std::filesystem::is_directory(metadata->path)) source.data.path = metadata->path;
+    bring_to_model(model, source.data);
     return source;
   }
   if (metadata) return {*metadata, 1, "the checkpoint"};

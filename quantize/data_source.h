@@ -15,9 +15,10 @@ struct DataSource {
   std::string origin;      // for people: "--data", "runs/a/config.yaml" or "the checkpoint"
 };
 
-// In this order: `text` ("FORMAT:DIRECTORY", a folder's images then get the model's size); the
-// config.yaml that prune wrote beside `checkpoint`, with the directory that the model's metadata
-// names if it still exists; the metadata alone (kDataFormatKey, kDataPathKey).
+// In this order: `text` ("FORMAT:DIRECTORY"); the config.yaml that prune wrote beside `checkpoint`,
+// with the directory that the model's metadata names if it still exists; the metadata alone
+// (kDataFormatKey, kDataPathKey). Pictures of a folder get the form that the model says, else its
+// size.
 // Throws Error{usage} if none says it, or if `text` has no colon.
 DataSource find_data(const std::string& text, const std::string& checkpoint, const Model& model);
 

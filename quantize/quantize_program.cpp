@@ -22,6 +22,8 @@
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/images/selection.h"
+#include "runtime/model/class_order.h"
+#include "runtime/model/graph.h"
 #include "runtime/model/safetensors.h"
 
 namespace winnow {
@@ -55,6 +57,8 @@ Images load_images(const QuantizeOptions& options, const Model& model) {
   DataSource source = find_data(options.data, options.in, model);
   const std::int64_t run_limit = std::exchange(source.data.limit, 0);
   DataSet data = load_data_set(source.data, source.seed);
+  require_classes(source.origin, data.test.classes, options.in, model.classes,
+                  element_count(infer_shapes(model.graph, 1).back()));
   Images images{std::move(data.train), std::move(data.test),
                 source.data.format + " in " + data.directory};
   for (const std::string& note : data.notes) {

@@ -54,8 +54,11 @@ void check_alike(const DataSet& data) {
   if (train.classes == test.classes) return;
   const auto [of_train, of_test] = std::mismatch(train.classes.begin(), train.classes.end(),
                                                  test.classes.begin(), test.classes.end());
-  fail(ErrorCode::bad_file, data.directory, ": the splits differ in their classes, first in ",
-       of_train == train.classes.end() ? *of_test : *of_train);
+  const bool is_of_train =
+      of_test == test.classes.end() || (of_train != train.classes.end() && *of_train < *of_test);
+  fail(ErrorCode::bad_file, data.directory, ": the splits differ in their classes: only ",
+       is_of_train ? "training" : "test", " images are of ",
+       in_quotes(is_of_train ? *of_train : *of_test));
 }
 
 // Names from github.com/zalandoresearch/fashion-mnist, where no file has them.

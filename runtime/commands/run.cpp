@@ -20,6 +20,7 @@
 #include "runtime/images/image_reader.h"
 #include "runtime/images/image_set.h"
 #include "runtime/images/selection.h"
+#include "runtime/model/class_order.h"
 #include "runtime/plan/plan_json.h"
 
 namespace winnow {
@@ -110,7 +111,8 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
   return images;
 }
 
-ImageSet load_set(const RunOptions& options, const DataPlace& place, const DeployedModel& model) {
+ImageSet load_set(const RunOptions& options, const DataPlace& place, const Engine& engine) {
+  const DeployedModel& model = engine.model();
   const Shape& shape = std::get<Input>(model.graph.nodes.front().op).shape;
   FolderOptions folder;
   if (shape.size() == 3) {
@@ -125,6 +127,8 @@ ImageSet load_set(const RunOptions& options, const DataPlace& place, const Deplo
     fail(ErrorCode::usage, options.data, ": images of ", to_string(found), ", the model expects ",
          to_string(shape));
   }
+  require_classes(options.data, set.classes, options.model.model, model.classes,
+                  engine.output_size());
   if (options.limit > 0) thin_out(set, options.limit);
   return set;
 }
@@ -245,7 +249,7 @@ int run(RunOptions& options) {
   if (!place) {
     result["images"] = classify_pictures(engine, options);
   } else {
-    const ImageSet set = load_set(options, *place, engine.model());
+    const ImageSet set = load_set(options, *place, engine);
     const Score score = score_set(engine, set, options.batch, options.model.is_quiet);
     accuracy = 100.0 * static_cast<double>(score.correct) / static_cast<double>(set.count);
     result["data"] = options.data;

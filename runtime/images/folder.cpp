@@ -27,10 +27,24 @@ bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
-bool is_picture(const fs::path& path) {
+std::string extension_of(const fs::path& path) {
   std::string extension = path.extension().string();
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension;
+}
+
+bool is_picture(const fs::path& path) {
+  const std::string extension = extension_of(path);
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
+}
+
+// A picture that is left out would change a data set without a word.
+void require_no_other_picture(const fs::path& path) {
+  const std::array<const char*, 7> others = {".bmp", ".gif",  ".pgm", ".ppm",
+                                             ".tif", ".tiff", ".webp"};
+  if (std::find(others.begin(), others.end(), extension_of(path)) == others.end()) return;
+  fail(ErrorCode::bad_file, path.string(),
+       ": expected pictures of the kinds *.jpg, *.jpeg and *.png only");
 }
 
 fs::path find_split(const std::string& directory, Split split) {
@@ -63,8 +77,9 @@ std::vector<std::string> pictures_below(const fs::path& directory) {
        entry != fs::recursive_directory_iterator(); ++entry) {
     if (is_hidden(entry->path())) {
       entry.disable_recursion_pending();
-    } else if (entry->is_regular_file() && is_picture(entry->path())) {
-      paths.push_back(entry->path().string());
+    } else if (entry->is_regular_file()) {
+      require_no_other_picture(entry->path());
+      if (is_picture(entry->path())) paths.push_back(entry->path().string());
     }
   }
   std::sort(paths.begin(), paths.end());

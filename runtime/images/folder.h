@@ -19,7 +19,7 @@ struct FolderListing {
 // Finds DIRECTORY/train, or for the test split the first of DIRECTORY/{test, val, validation}, and
 // all files *.jpg, *.jpeg, *.png (any case) at any depth below its subfolders. Names that begin
 // with a dot do not count. Throws Error{bad_file} if the split, its classes or the pictures of a
-// class are missing.
+// class are missing, and for pictures of kinds that are not decoded (*.webp and the like).
 FolderListing list_folder(const std::string& directory, Split split);
 
 // Decodes all pictures of `listing` on all cores, unless they take more memory than options allow:

@@ -44,7 +44,8 @@ struct ImageSet {
 //   cifar100  train.bin, test.bin, fine labels (fine_label_names.txt for names)
 //   idx       train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-..., each plain or .gz
 //             (classes.txt for names, one a line)
-//   folder    SPLIT/CLASS/**/*.jpg|jpeg|png, classes in alphabetical order
+//   folder    SPLIT/CLASS/**/*.jpg|jpeg|png, classes in alphabetical order; pictures of other kinds
+//             (bmp, gif, pgm, ppm, tif, tiff, webp) are refused, other files are passed over
 enum class ImageFormat { cifar10, cifar100, idx, folder };
 
 // Throws Error{usage} with a did-you-mean.

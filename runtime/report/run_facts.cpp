@@ -26,13 +26,23 @@ bool is_there(const std::string& path) {
   return true;
 }
 
+// Without the library's own name for it.
+std::string reason(const Json::exception& error) {
+  if (const auto* parsing = dynamic_cast<const Json::parse_error*>(&error)) {
+    return "byte " + std::to_string(parsing->byte) + ": no valid JSON";
+  }
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
+}
+
 // Hands the parsed file to `use`; false if it is not there.
 bool with_json(const std::string& path, const std::function<void(const Json&)>& use) {
   if (!is_there(path)) return false;
   try {
     use(Json::parse(read_text_file(path, kLimitBytes)));
   } catch (const Json::exception& error) {
-    fail(ErrorCode::bad_file, path, ": ", error.what());
+    fail(ErrorCode::bad_file, path, ": ", reason(error));
   }
   return true;
 }
@@ -110,7 +120,7 @@ bool add_metrics(RunFacts& facts, const std::string& path) {
     try {
       if (!line.empty()) add_metrics_line(facts, Json::parse(line));
     } catch (const Json::exception& error) {
-      fail(ErrorCode::bad_file, path, ":", number, ": ", error.what());
+      fail(ErrorCode::bad_file, path, ":", number, ": ", reason(error));
     }
   }
   return true;

@@ -148,7 +148,9 @@ TEST_CASE("load_data_set caches both splits of a folder and checks their classes
 
   std::filesystem::rename(directory / "test/b", directory / "test/c");
   CHECK(error_of(load) == ErrorCode::bad_file);
-  CHECK(message_of(load).find("differ in their classes, first in b") != std::string::npos);
+  CHECK(message_of(load).find("only training images are of 'b'") != std::string::npos);
+  std::filesystem::rename(directory / "test/c", directory / "test/Z");
+  CHECK(message_of(load).find("only test images are of 'Z'") != std::string::npos);
 }
 
 TEST_CASE("load_data_set keeps nothing of a set that is refused, and shows its outline before") {

@@ -93,6 +93,10 @@ TEST_CASE("a folder without classes, or a class without pictures, is refused") {
   write_text(directory / "train/void/1.txt", "");
   CHECK(error_of(list) == ErrorCode::bad_file);
   CHECK(message_of(list).find("train/void: no pictures") != std::string::npos);
+  write_text(directory / "train/void/1.WebP", "");
+  CHECK(error_of(list) == ErrorCode::bad_file);
+  CHECK(message_of(list) == directory / "train/void/1.WebP" +
+                                ": expected pictures of the kinds *.jpg, *.jpeg and *.png only");
 }
 
 TEST_CASE("a folder is resized and cropped as its form says, and a picture too small is named") {

@@ -239,5 +239,39 @@ TEST_CASE("images are found by option, by the run's configuration, by the checkp
   CHECK(error_of([&] { find_data("", checkpoint, silent); }) == ErrorCode::usage);
 }
 
+TEST_CASE("labels that are not those of the network's outputs are refused") {
+  const Workshop shop;
+  Model model = shop.model();
+  model.classes = {"1", "0", "2", "3"};
+  save_model(shop.path("pruned.safetensors"), model);
+  const auto quantize = [&] { run_quantize(shop.options("4b/16b")); };
+  CHECK(error_of(quantize) == ErrorCode::usage);
+  CHECK(message_of(quantize).find("the checkpoint: class '1' has number 0 in '") !=
+        std::string::npos);
+  CHECK_FALSE(shop.has("quantized.safetensors"));
+}
+
+TEST_CASE("pictures take the form that the model says, wherever their folder is named") {
+  const Workshop shop;
+  Model model = shop.model();
+  const std::string checkpoint = shop.path("pruned.safetensors");
+  const auto check_form = [&](const std::string& text, const char* resize, const char* crop,
+                              std::int64_t size) {
+    const DataConfig data = find_data(text, checkpoint, model).data;
+    CHECK(data.format == "folder");
+    CHECK(data.resize == resize);
+    CHECK(data.crop == crop);
+    CHECK(data.size == size);
+  };
+  check_form("folder:pictures", "", "", 28);
+  model.preprocessing.pictures = {{32, 0}, {28, 28}, Interpolation::bicubic};
+  check_form("folder:pictures", "32", "28x28", 0);
+  // As prune writes it for weights that say the form (model.weights).
+  std::ofstream(shop.path("config.yaml"))
+      << "name: a\ndata: {format: folder, path: pictures}\nmodel: {architecture: lenet5}\n";
+  check_form("", "32", "28x28", 0);
+  CHECK(find_data("", checkpoint, model).data.interpolation == "bicubic");
+}
+
 }  // namespace
 }  // namespace winnow

@@ -176,6 +176,17 @@ TEST_CASE("counts that are none are refused with file, key and value") {
   }
 }
 
+TEST_CASE("what is no JSON is refused with file and place") {
+  const TemporaryDirectory folder;
+  const auto read = [&] { read_run_facts(folder.path()); };
+  put(folder, "prune.json", "{\"config\": ");
+  CHECK(error_of(read) == ErrorCode::bad_file);
+  CHECK(message_of(read) == folder / "prune.json" + ": byte 12: no valid JSON");
+  put(folder, "prune.json", kPrune);
+  put(folder, "metrics.jsonl", "{\"stage\":\"run\"}\n{\"a\"\n");
+  CHECK(message_of(read) == folder / "metrics.jsonl" + ":2: byte 5: no valid JSON");
+}
+
 TEST_CASE("what cannot be looked at is a bad file") {
   const TemporaryDirectory folder;
   std::filesystem::create_symlink("prune.json", folder / "prune.json");
