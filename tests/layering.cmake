@@ -17,6 +17,7 @@ allow(runtime)  # the public API and the programs; nothing outside runtime/
 allow(runtime/base)
 allow(runtime/model runtime/base)
 allow(runtime/images runtime/base)
+allow(runtime/text runtime/base runtime/images)
 allow(runtime/onnx runtime/base)
 allow(runtime/plan ${model})
 allow(runtime/reference ${model} runtime/plan)

@@ -13,7 +13,8 @@ ImageFormat image_format_from(std::string_view name) {
   if (name == "cifar100") return ImageFormat::cifar100;
   if (name == "idx") return ImageFormat::idx;
   if (name == "folder") return ImageFormat::folder;
-  const std::string known[] = {"cifar10", "cifar100", "idx", "folder"};
+  if (name == "text") return ImageFormat::text;
+  const std::string known[] = {"cifar10", "cifar100", "idx", "folder", "text"};
   fail(ErrorCode::usage, "unknown data format ", in_quotes(name), suggestion(name, known));
 }
 
@@ -37,6 +38,8 @@ ImageSet read_image_set(ImageFormat format, const std::string& directory, Split 
       return read_idx(directory, split);
     case ImageFormat::folder:
       return read_folder(list_folder(directory, split), options);
+    case ImageFormat::text:
+      fail(ErrorCode::usage, in_quotes(directory), ": found sentences, expected images");
   }
   fail(ErrorCode::internal, "read_image_set: unknown format");
 }

@@ -1,4 +1,5 @@
-// Labelled images: bytes, not yet normalised. image_reader.h reads them batch by batch.
+// Labelled images: bytes, not yet normalised. image_reader.h reads them batch by batch. Sentences
+// (runtime/text) take the same way, with tokens for pixels.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct FolderOptions {
 // stays in its files, and pictures are decoded whenever they are read.
 std::uint64_t picture_memory();
 
+inline constexpr std::int64_t kTokenBytes = 4;  // i32, in the machine's order
+
 struct ImageSet {
   std::int64_t count = 0;
   std::int64_t channels = 0;  // 1 grey, 3 red-green-blue
@@ -36,7 +39,16 @@ struct ImageSet {
   std::vector<std::string> files = {};  // [count] pictures too many for memory, or empty
   FolderOptions folder = {};            // what those are brought to
 
+  // Samples are sentences of `height` tokens: channels is 1, width kTokenBytes.
+  bool holds_tokens = false;
+
   bool is_in_memory() const { return files.empty(); }
+
+  // Of a sample as a network takes it: {channels, height, width}, or {height} tokens.
+  std::vector<std::int64_t> sample_shape() const {
+    if (holds_tokens) return {height};
+    return {channels, height, width};
+  }
 };
 
 // Formats of data sets.
@@ -46,7 +58,8 @@ struct ImageSet {
 //             (classes.txt for names, one a line)
 //   folder    SPLIT/CLASS/**/*.jpg|jpeg|png, classes in alphabetical order; pictures of other kinds
 //             (bmp, gif, pgm, ppm, tif, tiff, webp) are refused, other files are passed over
-enum class ImageFormat { cifar10, cifar100, idx, folder };
+//   text      sentences: runtime/text/sentences.h reads them
+enum class ImageFormat { cifar10, cifar100, idx, folder, text };
 
 // Throws Error{usage} with a did-you-mean.
 ImageFormat image_format_from(std::string_view name);
@@ -57,7 +70,7 @@ struct DataPlace {
   std::string directory;
 };
 
-// Throws Error{usage} unless `text` is FORMAT:DIRECTORY with a format that is known.
+// Throws Error{usage} unless `text` is FORMAT:PLACE with a format that is known.
 DataPlace data_place_from(const std::string& text);
 
 enum class Split { train, test };
@@ -66,8 +79,8 @@ enum class Split { train, test };
 // A folder's test split may be called test, val or validation.
 // Throws Error{bad_file} naming file and place: a missing file, a size that does not fit the
 // format, a label out of range, a damaged image (of a folder that stays in its files: when it is
-// read). Throws Error{usage} for options out of range and for a file whose decoder this build
-// lacks.
+// read). Throws Error{usage} for options out of range, for a file whose decoder this build lacks
+// and for text, where images are wanted.
 ImageSet read_image_set(ImageFormat format, const std::string& directory, Split split,
                         const FolderOptions& options = {});
 
