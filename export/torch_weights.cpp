@@ -42,8 +42,9 @@ std::string torch_weights_notice(const Model& model) {
   const bool has_norm =
       std::any_of(model.graph.nodes.begin(), model.graph.nodes.end(),
                   [](const Node& node) { return std::holds_alternative<BatchNorm>(node.op); });
-  // Without batch norms vgg16 is torchvision's vgg16.
-  if (!is_known || has_norm || model.graph.name == "vgg16") return "";
+  // Without batch norms vgg16 is torchvision's vgg16; textcnn never has any.
+  const bool may_lack = model.graph.name == "vgg16" || model.graph.name == "textcnn";
+  if (!is_known || has_norm || may_lack) return "";
   return "the batch norms of " + model.graph.name +
          " are folded: a class of PyTorch that has them takes the weights of pruned.safetensors";
 }

@@ -66,6 +66,11 @@ Graph graph_for_weights(const std::string& architecture, Shape input,
                         const SafetensorsFile& weights, NameMap& names) {
   if (input.empty()) input = architecture == "lenet5" ? Shape{1, 28, 28} : Shape{3, 224, 224};
   ArchitectureOptions options{std::move(input), 10, 0.0};
+  const Tensor* table = tensor_for("embedding", ".weight", weights, names);
+  if (table && table->shape().size() == 2) {
+    options.tokens = table->shape()[0];
+    options.embedding = table->shape()[1];
+  }
   const bool is_plain = architecture == "vgg16" && !has_batch_norm(weights);
   const auto build = [&] {
     Graph graph = build_architecture(architecture, options);

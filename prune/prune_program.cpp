@@ -10,13 +10,16 @@
 
 namespace winnow {
 
-Graph make_graph(const ModelConfig& model, const ImageSet& images) {
+Graph make_graph(const ModelConfig& model, const DataSet& data) {
   if (model.graph) return *model.graph;
+  const std::int64_t width = data.vectors.words.empty() ? 300 : data.vectors.width;
   return build_architecture(model.architecture,
-                            {.input = {images.channels, images.height, images.width},
-                             .classes = static_cast<std::int64_t>(images.classes.size()),
+                            {.input = data.train.sample_shape(),
+                             .classes = static_cast<std::int64_t>(data.train.classes.size()),
                              .dropout = model.dropout,
-                             .stem = model.stem});
+                             .stem = model.stem,
+                             .tokens = data.train.token_count,
+                             .embedding = model.embedding > 0 ? model.embedding : width});
 }
 
 std::string comparable_config(const RunConfig& config) {
@@ -76,8 +79,8 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
   text << "run folder: " << one_line(config.run_folder()) << "\ndevice: " << run.device()
        << "\ndata: " << config.data.format << " in " << one_line(data.directory) << ", "
        << data.train.count << " training, " << data.validation.count << " validation, "
-       << data.test.count << " test images, " << data.train.classes.size()
-       << " classes\nnetwork: " << one_line(run.graph().name) << "\n"
+       << data.test.count << (data.train.holds_tokens() ? " test sentences, " : " test images, ")
+       << data.train.classes.size() << " classes\nnetwork: " << one_line(run.graph().name) << "\n"
        << layers_text(run.graph()) << coupled_text(run.layers())
        << (config.model.weights.empty() ? "" : "weights: " + one_line(config.model.weights) + "\n")
        << "dense baseline: " << config.train.epochs << " epochs of batches of "

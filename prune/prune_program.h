@@ -50,8 +50,8 @@ PruneSummary run_prune(const RunConfig& config, const PruneOptions& options);
 // training, leaves no file, and holds the run folder, if it is there, until it returns.
 std::string describe_run(const RunConfig& config, const PruneOptions& options);
 
-// The network that a configuration names, for images of this form.
-Graph make_graph(const ModelConfig& model, const ImageSet& images);
+// The network that a configuration names, for samples of this form.
+Graph make_graph(const ModelConfig& model, const DataSet& data);
 
 // Where decoded picture folders are kept: beside the run folder, for the next run; not in it,
 // however its path is spelled.

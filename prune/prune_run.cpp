@@ -10,7 +10,6 @@
 #include "prune/run_summary.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
-#include "prune/training/initialization.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
@@ -55,9 +54,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       folder_(checked(config, folder)),
       given_(read_given_model(config)),
       data_(load_run_data(config, options.is_quiet, image_cache, given_)),
-      initial_(given_
-                   ? *given_
-                   : initial_model(make_graph(config.model, data_.train), config.evolution.seed)),
+      initial_(given_ ? *given_ : scratch_model(config, make_graph(config.model, data_), data_)),
       trainee_(initial_, data_, counting_options()) {
   state_.config = comparable_config(config_);
   state_.weights_checksum = checksum_of_given(config_);
@@ -225,7 +222,7 @@ void PruneRun::finish_dense() {
 void PruneRun::load_start() {
   switch (config_.stage.start) {
     case Start::scratch:
-      trainee_.load(given_ ? initial_model(initial_.graph, config_.evolution.seed) : initial_);
+      trainee_.load(given_ ? scratch_model(config_, initial_.graph, data_) : initial_);
       break;
     case Start::dense:
       trainee_.reset_momentum();
@@ -292,6 +289,7 @@ Model PruneRun::current_model() const {
                     {kDataFormatKey, config_.data.format},
                     {kDataPathKey, data_.directory},
                     {"device", trainee_.device()}};
+  if (data_.fold) model.metadata[kDataFoldKey] = to_string(*data_.fold);
   add_versions(model.metadata);
   return model;
 }

@@ -52,6 +52,14 @@ void require_fit_with_place(const RunConfig& config, const DataSet& data, const 
   }
 }
 
+void check_no_augmentation(const AugmentConfig& augment) {
+  const char* key = augment.crop_padding > 0 ? "crop_padding"
+                    : augment.flip           ? "flip"
+                    : augment.cutout > 0     ? "cutout"
+                                             : nullptr;
+  if (key) fail(ErrorCode::usage, key, ": changes images, the data is sentences");
+}
+
 // Messages of `check` begin with a key of the section.
 void with_place(const RunConfig& config, const std::string& section,
                 const std::function<void()>& check) {
@@ -69,8 +77,13 @@ void check_run(const RunConfig& config, const DataSet& data, const Graph& graph,
                const std::optional<Model>& given) {
   require_fit_with_place(config, data, graph);
   require_memory(graph);
-  with_place(config, "augment",
-             [&] { check_augment_config(config.augment, data.train.height, data.train.width); });
+  with_place(config, "augment", [&] {
+    if (data.train.holds_tokens()) {
+      check_no_augmentation(config.augment);
+    } else {
+      check_augment_config(config.augment, data.train.height, data.train.width);
+    }
+  });
   require_variance(config, data, graph);
   if (data.validation.count == 0) {
     fail(ErrorCode::usage, config.place("data.validation"),

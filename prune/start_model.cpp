@@ -4,10 +4,12 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "prune/data/text_data.h"
 #include "prune/prune_program.h"
 #include "prune/run_checks.h"
 #include "prune/training/channel_units.h"
 #include "prune/training/device_name.h"
+#include "prune/training/initialization.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
@@ -133,18 +135,28 @@ void require_weights_outside(const RunConfig& config) {
        in_quotes(config.model.weights), " lies in the run folder; choose another output");
 }
 
-Graph run_graph(const RunConfig& config, const std::optional<Model>& given,
-                const ImageSet& images) {
-  if (!given) return make_graph(config.model, images);
+Graph run_graph(const RunConfig& config, const std::optional<Model>& given, const DataSet& data) {
+  if (!given) return make_graph(config.model, data);
   if (config.model.graph || !config.model.architecture.empty()) {
     const char* key = config.model.graph ? "model.graph" : "model.architecture";
-    const std::string found = difference(given->graph, make_graph(config.model, images));
+    const std::string found = difference(given->graph, make_graph(config.model, data));
     if (!found.empty()) {
       fail(ErrorCode::usage, config.place(key), key, ": not the network of ",
            in_quotes(config.model.weights), ": ", found);
     }
   }
   return given->graph;
+}
+
+Model scratch_model(const RunConfig& config, const Graph& graph, const DataSet& data) {
+  const std::uint64_t seed = config.evolution.seed;
+  Model model = initial_model(graph, seed);
+  try {
+    start_embedding(model, data, seed);
+  } catch (const Error& error) {
+    fail(error.code(), config.place("data.vectors"), error.what());
+  }
+  return model;
 }
 
 void take_form(const RunConfig& config, const std::optional<Model>& given, DataSet& data) {
@@ -168,10 +180,21 @@ void take_form(const RunConfig& config, const std::optional<Model>& given, DataS
 
 namespace {
 
+// Sentences become the tokens that the file's network knows.
+void take_vocabulary(const RunConfig& config, const Model& given, DataConfig& data) {
+  if (given.preprocessing.vocabulary.empty()) {
+    fail(ErrorCode::usage, config.place(kWeightsKey), kWeightsKey, ": ",
+         in_quotes(config.model.weights), " has no vocabulary, the data is sentences");
+  }
+  data.vocabulary = given.preprocessing.vocabulary;
+  data.length = std::get<Input>(given.graph.nodes.front().op).shape[0];
+}
+
 // Pictures of a folder are brought to the form that the file names, or to the size of its network,
 // where the configuration says nothing.
 DataConfig data_config_of(const RunConfig& config, const std::optional<Model>& given) {
   DataConfig data = config.data;
+  if (given && data.format == "text") take_vocabulary(config, *given, data);
   if (!given || data.format != "folder") return data;
   const PictureForm& form = given->preprocessing.pictures;
   const bool is_silent = data.size == 0 && data.resize.empty() && data.crop.empty();
@@ -196,7 +219,7 @@ DataSet load_run_data(const RunConfig& config, bool is_quiet, const std::string&
                       const std::optional<Model>& given) {
   device_name(config.device);
   const auto check = [&](const DataSet& outline) {
-    check_run(config, outline, run_graph(config, given, outline.train), given);
+    check_run(config, outline, run_graph(config, given, outline), given);
     DataSet copy = outline;
     take_form(config, given, copy);
   };

@@ -24,9 +24,13 @@ std::uint32_t checksum_of_given(const RunConfig& config);
 // result could replace it.
 void require_weights_outside(const RunConfig& config);
 
-// The network of a run with these images: that of the file, if one is given. Throws Error{usage}
+// The network of a run with this data: that of the file, if one is given. Throws Error{usage}
 // if `model.architecture` or `model.graph` beside the file names another one.
-Graph run_graph(const RunConfig& config, const std::optional<Model>& given, const ImageSet& images);
+Graph run_graph(const RunConfig& config, const std::optional<Model>& given, const DataSet& data);
+
+// The weights that training from scratch begins with: random ones, and an embedding as
+// start_embedding() makes it.
+Model scratch_model(const RunConfig& config, const Graph& graph, const DataSet& data);
 
 // Gives `data` the preprocessing and the class names of the file. Throws Error{usage} if a class of
 // the file has another number in the data.

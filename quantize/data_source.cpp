@@ -8,6 +8,7 @@
 #include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
 #include "runtime/images/image_set.h"
+#include "runtime/text/sentences.h"
 
 namespace winnow {
 namespace {
@@ -28,11 +29,27 @@ void bring_to_model(const Model& model, DataConfig& data) {
   data.size = form.is_given() ? 0 : input_size(model);
 }
 
+// Sentences become tokens, and their test part is chosen, as when the model was trained.
+void take_text_form(const Model& model, DataConfig& data) {
+  data.vocabulary = model.preprocessing.vocabulary;
+  data.length = std::get<Input>(model.graph.nodes.front().op).shape[0];
+  const std::optional<FoldRecord> record = recorded_fold(model.metadata);
+  if (!record) return;
+  data.fold = record->fold.index;
+  data.folds = record->fold.count;
+}
+
+std::uint64_t seed_of(const Model& model) {
+  const std::optional<FoldRecord> record = recorded_fold(model.metadata);
+  return record ? record->fold.seed : 1;
+}
+
 DataConfig data_config(const std::string& format, const std::string& path, const Model& model) {
   DataConfig data;
   data.format = format;
   data.path = path;
   data.validation = 0;
+  if (format == "text") take_text_form(model, data);
   bring_to_model(model, data);
   return data;
 }
@@ -63,7 +80,7 @@ std::optional<DataConfig> remembered(const Model& model) {
 }  // namespace
 
 DataSource find_data(const std::string& text, const std::string& checkpoint, const Model& model) {
-  if (!text.empty()) return {parsed(text, model), 1, "--data"};
+  if (!text.empty()) return {parsed(text, model), seed_of(model), "--data"};
   const std::optional<DataConfig> metadata = remembered(model);
   const auto config_path = std::filesystem::path(checkpoint).parent_path() / kConfigFile;
   if (std::filesystem::exists(config_path)) {
@@ -71,11 +88,15 @@ DataSource find_data(const std::string& text, const std::string& checkpoint, con
     DataSource source{config.data, static_cast<std::uint64_t>(config.seed), config_path.string()};
     // The configuration's path may be relative to where prune was started.
     const bool is_same = metadata && metadata->format == source.data.format;
-    if (is_same && std::filesystem::is_directory(metadata->path)) source.data.path = metadata->path;
+    const bool is_text = source.data.format == "text";
+    if (is_text) take_text_form(model, source.data);
+    const bool is_there = is_same && (is_text ? holds_sentences(metadata->path)
+                                              : std::filesystem::is_directory(metadata->path));
+    if (is_there) source.data.path = metadata->path;
     bring_to_model(model, source.data);
     return source;
   }
-  if (metadata) return {*metadata, 1, "the checkpoint"};
+  if (metadata) return {*metadata, seed_of(model), "the checkpoint"};
   fail(ErrorCode::usage, checkpoint,
        ": does not say which images it belongs to, and no config.yaml lies beside it; give --data "
        "FORMAT:DIRECTORY, or --no-accuracy");

@@ -11,6 +11,7 @@
 #include "runtime/base/thread_pool.h"
 #include "runtime/engine.h"
 #include "runtime/images/image_reader.h"
+#include "runtime/text/token_set.h"
 
 namespace winnow {
 namespace {
@@ -30,10 +31,10 @@ void require_fit(const Graph& graph, const ImageSet& images) {
          images.count);
   }
   const Shape& expected = std::get<Input>(graph.nodes.front().op).shape;
-  const Shape found = {images.channels, images.height, images.width};
-  if (found == expected) return;
-  fail(ErrorCode::usage, graph.name, ": images are ", to_string(found), ", the network's input is ",
-       to_string(expected));
+  const Shape found = images.sample_shape();
+  if (found == expected && (token_rows(graph) > 0) == images.holds_tokens()) return;
+  fail(ErrorCode::usage, graph.name, ": samples are ", to_string(found),
+       ", the network's input is ", to_string(expected));
 }
 
 // Calls `use` with the first image of each batch and the network's outputs.
@@ -44,11 +45,15 @@ void run_batches(const DeployedModel& model, const ImageSet& images,
   if (options.batch < 1) fail(ErrorCode::usage, "batch: found ", options.batch, ", expected 1 on");
   const StepwiseNetwork network(model, options.device);
   ImageReader reader(images, options.batch);
-  const std::int64_t size = images.channels * images.height * images.width;
+  const std::int64_t size = element_count(images.sample_shape());
   for (std::int64_t first = 0; first < images.count; first += options.batch) {
     const std::int64_t count = std::min(options.batch, images.count - first);
     std::vector<float> input(static_cast<std::size_t>(count * size));
-    preprocess(model, reader.next(), input);
+    if (images.holds_tokens()) {
+      floats_of_tokens(reader.next(), input);
+    } else {
+      preprocess(model, reader.next(), input);
+    }
     use(first, network.run(count, std::move(input), visit));
   }
 }

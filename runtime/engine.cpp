@@ -97,12 +97,22 @@ void preprocess(const DeployedModel& model, std::span<const std::uint8_t> bytes,
   }
 }
 
+namespace {
+
+std::shared_ptr<const Vocabulary> vocabulary_of(const DeployedModel& model) {
+  if (model.preprocessing.vocabulary.empty()) return nullptr;
+  return std::make_shared<const Vocabulary>(model.preprocessing.vocabulary);
+}
+
+}  // namespace
+
 Engine::Engine(const std::string& path, Device device, const SessionOptions& options,
                const OpenOptions& open)
     : Engine(open_model(path, options.batch, open), device, options) {}
 
 Engine::Engine(DeployedModel model, Device device, const SessionOptions& options)
     : model_(std::make_shared<const DeployedModel>(std::move(model))),
+      vocabulary_(vocabulary_of(*model_)),
       batch_(options.batch),
       input_size_(sample_size(*model_, false)),
       output_size_(sample_size(*model_, true)),
@@ -110,10 +120,24 @@ Engine::Engine(DeployedModel model, Device device, const SessionOptions& options
 
 Engine::Engine(const Engine& other, std::unique_ptr<Session> session)
     : model_(other.model_),
+      vocabulary_(other.vocabulary_),
       batch_(other.batch_),
       input_size_(other.input_size_),
       output_size_(other.output_size_),
       session_(std::move(session)) {}
+
+TokenSentence Engine::tokenize(std::string_view sentence, std::span<float> input) const {
+  if (!vocabulary_) {
+    fail(ErrorCode::usage, model_->graph.name, ": has no vocabulary, so it takes no sentences");
+  }
+  if (static_cast<std::int64_t>(input.size()) != input_size_) {
+    fail(ErrorCode::usage, "tokenize: input of ", input.size(), " floats, a sample has ",
+         input_size_);
+  }
+  TokenSentence result = vocabulary_->tokens(sentence, input_size_);
+  std::copy(result.tokens.begin(), result.tokens.end(), input.begin());
+  return result;
+}
 
 Engine Engine::share() const {
   return Engine(*this, session_->share());

@@ -8,12 +8,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/base/device_name.h"
 #include "runtime/model/model.h"
 #include "runtime/model/model_file.h"
 #include "runtime/plan/session.h"
+#include "runtime/text/vocabulary.h"
 
 namespace winnow {
 
@@ -85,6 +87,10 @@ class Engine {
                  const std::function<void(std::int64_t first, std::span<std::uint8_t> bytes)>& read,
                  const decltype(SampleStream::write)& write);
 
+  // What run() takes for a sentence: its words' tokens as floats, cut or padded to input_size().
+  // Throws Error{usage} if the model has no vocabulary or `input` another size.
+  TokenSentence tokenize(std::string_view sentence, std::span<float> input) const;
+
   // Another engine of the same plan and weights (Session::share); both may run at the same time,
   // each in one thread at a time.
   Engine share() const;
@@ -98,6 +104,7 @@ class Engine {
   Engine(const Engine& other, std::unique_ptr<Session> session);
 
   std::shared_ptr<const DeployedModel> model_;
+  std::shared_ptr<const Vocabulary> vocabulary_;  // null if the model has none
   std::int64_t batch_;
   std::int64_t input_size_;
   std::int64_t output_size_;

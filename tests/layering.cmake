@@ -50,15 +50,15 @@ foreach(engine cusparse tiled fused grouped)
 endforeach()
 allow(runtime/cli runtime/base)
 allow(runtime/commands runtime)
-allow(prune ${model} runtime/cli runtime/report)
+allow(prune ${model} runtime/text runtime/cli runtime/report)
 allow(prune/evolution runtime/base)
 allow(prune/methods runtime/base prune/evolution)
-allow(prune/data ${model} runtime/images)
+allow(prune/data ${model} runtime/images runtime/text)
 allow(prune/config ${model} prune/evolution prune/data prune/methods/method_config.h
   prune/training/train_config.h prune/training/schedule.h)  # plain structs, without LibTorch
 allow(prune/training ${model} runtime/images prune/evolution prune/data prune/config)
 allow(prune/training/cuda prune/training/step_graph.h)
-allow(quantize ${model} runtime/images runtime/plan runtime/reference runtime/engine.h runtime/cli runtime/report
+allow(quantize ${model} runtime/images runtime/text runtime/plan runtime/reference runtime/engine.h runtime/cli runtime/report
   prune/data prune/config export/export_model.h)
 allow(export ${model} runtime/onnx runtime/cli runtime/report)
 allow(python/binding ${model} runtime/plan runtime/verify runtime/engine.h)

@@ -35,7 +35,7 @@ constexpr Named<std::int64_t> kGranularities[] = {
     {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}, {"channel", 0}};
 
 void visit_data(DataConfig& data, Fields& fields) {
-  static const std::vector<std::string> formats = {"cifar10", "cifar100", "idx", "folder"};
+  static const std::vector<std::string> formats = {"cifar10", "cifar100", "idx", "folder", "text"};
   fields.choice("format", data.format, formats);
   fields.text("path", data.path);
   fields.count_or_fraction("validation", data.validation, kAutomaticValidation);
@@ -46,6 +46,12 @@ void visit_data(DataConfig& data, Fields& fields) {
   static const std::vector<std::string> interpolations = {"nearest", "box", "bilinear", "bicubic",
                                                           "lanczos"};
   fields.choice("interpolation", data.interpolation, interpolations);
+  fields.integer("length", data.length, {.lowest = 0, .highest = 1 << 16});
+  fields.integer("min_count", data.min_count, kPositiveCount);
+  fields.text("vectors", data.vectors);
+  fields.boolean("vector_words", data.vector_words);
+  fields.integer("folds", data.folds, {.lowest = 2, .highest = 1e6});
+  fields.integer("fold", data.fold, kCount);
 }
 
 void visit_model(ModelConfig& model, Fields& fields) {
@@ -53,6 +59,7 @@ void visit_model(ModelConfig& model, Fields& fields) {
   fields.choice("architecture", model.architecture, architecture_names());
   fields.real("dropout", model.dropout, kBelowOne);
   enumerator(fields, "stem", model.stem, kStems);
+  fields.integer("embedding", model.embedding, {.lowest = 0, .highest = 1 << 16});
   fields.graph("graph", model.graph);
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "runtime/base/error.h"
+#include "runtime/text/sentences.h"
 
 namespace winnow {
 namespace {
@@ -39,6 +40,8 @@ Whereabouts whereabouts(ImageFormat format) {
               "get Fashion-MNIST with: apt-get install dataset-fashion-mnist"};
     case ImageFormat::folder:
       return {{}, "", {"train"}, "put pictures into train/CLASS/ and test/CLASS/"};
+    case ImageFormat::text:
+      return {{}, "", {}, "give a folder, a file or the NAME of files NAME.CLASS"};
   }
   fail(ErrorCode::internal, "whereabouts: unknown format");
 }
@@ -95,8 +98,15 @@ std::string find_data(ImageFormat format, const std::string& path) {
     }
   }
   if (places.empty()) {
-    fail(ErrorCode::usage, "data.path is empty, and a folder of pictures has no usual place; ",
+    fail(ErrorCode::usage, "data.path: is empty, and ",
+         format == ImageFormat::text ? "text" : "a folder of pictures", " has no usual place; ",
          known.source);
+  }
+  if (format == ImageFormat::text) {
+    for (const std::string& place : places) {
+      if (holds_sentences(place)) return place;
+    }
+    return places.front();  // read_sentences says what is missing
   }
   fail(ErrorCode::usage, "no training data: looked for ", known.markers.front(), " in ",
        listed(places), "; ", known.source, ", or give data.path or WINNOW_DATA");

@@ -13,7 +13,7 @@ namespace winnow {
 // Fashion-MNIST, below ./data. CIFAR is also tried in the subfolder that its archive makes.
 std::vector<std::string> data_places(ImageFormat format, const std::string& path);
 
-// The first of them that holds a training split.
+// The first of them that holds a training split; of text the first where something lies.
 // Throws Error{usage} listing the places and how to get the data.
 std::string find_data(ImageFormat format, const std::string& path);
 

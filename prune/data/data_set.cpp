@@ -7,6 +7,7 @@
 #include "prune/data/data_places.h"
 #include "prune/data/folder_cache.h"
 #include "prune/data/partition.h"
+#include "prune/data/text_data.h"
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
@@ -155,6 +156,11 @@ DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
                       const std::function<void(const DataSet&)>& check) {
   check_numbers(config);
   const ImageFormat format = image_format_from(config.format);
+  if (format == ImageFormat::text) {
+    DataSet data = load_text_data(config, seed, check);
+    check_texts(data);
+    return data;
+  }
   DataSet data;
   data.directory = find_data(format, config.path);
   std::vector<FolderCache> caches;

@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/images/image_set.h"
 #include "runtime/model/model.h"
+#include "runtime/text/folds.h"
+#include "runtime/text/word_vectors.h"
 
 namespace winnow {
 
@@ -25,7 +28,7 @@ std::int64_t validation_count(double validation, std::int64_t count);
 
 // `data:` of a configuration.
 struct DataConfig {
-  std::string format = "cifar10";            // cifar10, cifar100, idx or folder
+  std::string format = "cifar10";            // cifar10, cifar100, idx, folder or text
   std::string path = "";                     // directory; empty: the format's usual places
   double validation = kAutomaticValidation;  // samples held out of the training split
   std::int64_t limit = 0;                    // at most this many samples of each part; 0: all
@@ -33,6 +36,13 @@ struct DataConfig {
   std::string resize = "";                   // folder: as resize_from(), in place of size
   std::string crop = "";                     // folder: as crop_from(), in place of size
   std::string interpolation = "bilinear";    // folder: as interpolation_from()
+  std::int64_t length = 0;                   // text: tokens of a sample; 0: the longest sentence's
+  std::int64_t min_count = 1;                // text: rarer words of the training part are unknown
+  std::string vectors = "";                  // text: a file of word vectors
+  bool vector_words = false;                 // text: all its words are known
+  std::int64_t folds = 10;                   // text that is not split: parts of equal size
+  std::int64_t fold = 0;                     // text that is not split: the test part
+  std::vector<std::string> vocabulary = {};  // text: of a given model, no key; empty: made anew
 };
 
 // What `config` says of a folder's pictures. Throws Error{usage}.
@@ -46,6 +56,8 @@ struct DataSet {
                                    // folder's pictures are brought to
   std::string directory;           // where it was found
   std::vector<std::string> notes;  // for the user: a cache that was damaged or cannot be written
+  WordVectors vectors = {};        // text: of words of preprocessing.vocabulary
+  std::optional<FoldRecord> fold = {};  // text that is not split: which part is `test`
 };
 
 // Reads both splits, holds validation_count() samples out of the training split (a choice that
@@ -61,7 +73,9 @@ struct DataSet {
 // classes.
 // A folder is decoded once and cached as one file a split in `cache_directory` (empty: not at all),
 // unless it is too large for memory (picture_memory()), which a note says.
-// Before that is written, `check` sees the set's sizes, classes and counts, without pixels and
+// Text (runtime/text/sentences.h) that is not split is dealt into folds by the seed. Without a
+// given one, the vocabulary is made of the training part's words, validation aside.
+// Before anything is written, `check` sees the set's sizes, classes and counts, without pixels and
 // labels; what it throws ends the call.
 DataSet load_data_set(const DataConfig& config, std::uint64_t seed,
                       const std::string& cache_directory = "",

@@ -1,6 +1,5 @@
 #include "prune/data/partition.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -29,6 +28,7 @@ ImageSet without_images(const ImageSet& set) {
   empty.width = set.width;
   empty.classes = set.classes;
   empty.folder = set.folder;
+  empty.token_count = set.token_count;
   return empty;
 }
 
@@ -62,20 +62,28 @@ std::vector<Histogram> histograms_of(const ImageSet& set) {
 
 }  // namespace
 
+std::vector<bool> held_out_members(std::int64_t samples, std::int64_t count, std::uint64_t seed) {
+  std::vector<bool> is_member(static_cast<std::size_t>(samples), false);
+  if (count == 0) return is_member;
+  Random random(seed, kHoldOutStream);
+  const std::vector<std::int64_t> chosen = permutation(samples, random);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    is_member[static_cast<std::size_t>(chosen[i])] = true;
+  }
+  return is_member;
+}
+
 ImageSet hold_out(ImageSet& set, std::int64_t count, std::uint64_t seed) {
   ImageSet held = without_images(set);
   if (count == 0) return held;
-  Random random(seed, kHoldOutStream);
-  std::vector<std::int64_t> chosen = permutation(set.count, random);
-  chosen.resize(static_cast<std::size_t>(count));
-  std::sort(chosen.begin(), chosen.end());
-
-  std::vector<bool> is_kept(static_cast<std::size_t>(set.count), true);
-  if (set.is_in_memory()) held.pixels.reserve(chosen.size() * image_bytes(set));
-  for (std::int64_t index : chosen) {
-    append_image(held, set, static_cast<std::size_t>(index));
-    is_kept[static_cast<std::size_t>(index)] = false;
+  std::vector<bool> is_kept = held_out_members(set.count, count, seed);
+  if (set.is_in_memory()) {
+    held.pixels.reserve(static_cast<std::size_t>(count) * image_bytes(set));
   }
+  for (std::size_t i = 0; i < is_kept.size(); ++i) {
+    if (is_kept[i]) append_image(held, set, i);
+  }
+  is_kept.flip();
   keep_images(set, is_kept);
   return held;
 }

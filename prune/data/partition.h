@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/images/image_set.h"
 #include "runtime/model/model.h"
 
 namespace winnow {
+
+// Which `count` of `samples` samples, chosen uniformly by `seed`, are held out.
+std::vector<bool> held_out_members(std::int64_t samples, std::int64_t count, std::uint64_t seed);
 
 // Moves `count` images, chosen uniformly by `seed`, out of `set`; both parts stay in file order.
 // Requires 0 <= count <= set.count.

@@ -40,6 +40,7 @@ std::vector<std::int64_t> interleaved(const Augmentations& drawn) {
 }
 
 torch::Tensor formed(const torch::Tensor& input, const InputFormat& format) {
+  if (input.scalar_type() == torch::kInt64) return input;  // tokens
   return input.to(format.dtype)
       .contiguous(format.is_channels_last ? torch::MemoryFormat::ChannelsLast
                                           : torch::MemoryFormat::Contiguous);
@@ -102,13 +103,15 @@ ResidentImages::ResidentImages(const ImageSet& images, const Preprocessing& prep
           .labels = {},
           .classes = {},
           .files = images.files,
-          .folder = images.folder};
+          .folder = images.folder,
+          .token_count = images.token_count};
   set_ = std::move(set);
   if (images.is_in_memory()) {
     bytes_ = copied(images.pixels, {images.count, images.channels, images.height, images.width},
                     torch::kUInt8, device);
   }
   labels_ = copied(images.labels, {images.count}, torch::kInt32, device).to(torch::kInt64);
+  if (images.holds_tokens()) return;
   values_ = torch::tensor(input_values(preprocessing, images.channels)).to(device);
   rows_ = (torch::arange(images.channels, torch::kInt64) * 256).view({1, -1, 1, 1}).to(device);
 }
@@ -124,6 +127,7 @@ torch::Tensor ResidentImages::next_of(ImageReader& reader) const {
 }
 
 torch::Tensor ResidentImages::normalised(const torch::Tensor& bytes) const {
+  if (holds_tokens()) return bytes.view(torch::kInt32).flatten(1).to(torch::kInt64);
   return values_.take(bytes.to(torch::kInt64).add_(rows_));
 }
 

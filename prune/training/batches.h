@@ -17,7 +17,7 @@ namespace winnow {
 
 // What a network is fed with.
 struct Batch {
-  torch::Tensor input;   // [B, C, H, W]
+  torch::Tensor input;   // [B, C, H, W], or [B, L] int64 tokens
   torch::Tensor target;  // [B] int64, classes
 };
 
@@ -49,6 +49,7 @@ class ResidentImages {
   bool is_in_memory() const { return set_->is_in_memory(); }
 
   torch::Tensor bytes() const { return bytes_; }  // [N, C, H, W] uint8; none if in files
+  bool holds_tokens() const { return set_->holds_tokens(); }
 
   // Reads pictures in files in batches. The images have to outlive it.
   std::unique_ptr<ImageReader> reader(std::vector<std::int64_t> order, std::int64_t batch) const {
@@ -60,7 +61,8 @@ class ResidentImages {
 
   torch::Tensor labels() const { return labels_; }  // [N] int64
 
-  // Bytes [B, C, H, W] as the network's input: input_values of preprocessing.h, looked up.
+  // Bytes [B, C, H, W] as the network's input: input_values of preprocessing.h, looked up. Those of
+  // tokens (image_set.h) put together, [B, L] int64.
   torch::Tensor normalised(const torch::Tensor& bytes) const;
 
  private:

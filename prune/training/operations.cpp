@@ -121,7 +121,8 @@ struct Apply {
   torch::Tensor operator()(const Flatten&) const { return inputs[0].flatten(1); }
 
   torch::Tensor operator()(const Embedding&) const {
-    return torch::embedding(parameters[0], inputs[0]).transpose(1, 2);
+    // Row 0 is the padding of sentences (runtime/text/vocabulary.h): it stays as it is.
+    return torch::embedding(parameters[0], inputs[0], /*padding_idx=*/0).transpose(1, 2);
   }
 
   torch::Tensor operator()(const Dropout& dropout) const {

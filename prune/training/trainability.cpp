@@ -60,10 +60,17 @@ std::vector<PrunableLayer> prunable_layers(const Model& model, std::int64_t vect
 
 void require_input(const Graph& graph, const ImageSet& images) {
   const Shape expected = infer_shapes(graph, 1).front();
-  const Shape found = {1, images.channels, images.height, images.width};
-  if (found == expected) return;
-  fail(ErrorCode::usage, graph.name, ": images are ", to_string(found), ", the network's input is ",
-       to_string(expected));
+  Shape found = images.sample_shape();
+  found.insert(found.begin(), 1);
+  const bool takes_tokens = token_rows(graph) > 0;
+  if (images.token_count > 0 && takes_tokens && images.token_count > token_rows(graph)) {
+    fail(ErrorCode::usage, graph.name, ": the vocabulary makes ", images.token_count,
+         " tokens, the network's embedding has ", token_rows(graph), " rows");
+  }
+  if (found == expected && takes_tokens == images.holds_tokens()) return;
+  fail(ErrorCode::usage, graph.name, images.holds_tokens() ? ": sentences are " : ": images are ",
+       to_string(found), ", the network's input is ", to_string(expected),
+       takes_tokens ? " tokens" : "");
 }
 
 void require_fit(const Graph& graph, const DataSet& data) {

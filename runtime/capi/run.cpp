@@ -57,6 +57,17 @@ winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int6
   });
 }
 
+winnow_status winnow_tokenize(const winnow_engine* engine, const char* sentence, float* input,
+                              int64_t* unknown) {
+  return guarded([&] {
+    require(engine && sentence && input, "winnow_tokenize: engine, sentence or input is NULL");
+    const winnow::Engine& target = engine->engine;
+    const winnow::TokenSentence tokens =
+        target.tokenize(sentence, {input, static_cast<std::size_t>(target.input_size())});
+    if (unknown) *unknown = tokens.unknown;
+  });
+}
+
 winnow_status winnow_verify(winnow_engine* engine, double* worst) {
   return guarded([&] {
     require(engine, "winnow_verify: engine is NULL");

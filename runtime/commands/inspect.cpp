@@ -127,9 +127,13 @@ Json nodes_json(const DeployedModel& model) {
 }
 
 std::string inspection_json(const DeployedModel& model, const std::vector<StoredSize>& sizes) {
-  Json result = {{"command", "inspect"},       {"version", version_text()},
-                 {"graph", model.graph.name},  {"classes", model.classes},
-                 {"metadata", model.metadata}, {"nodes", nodes_json(model)},
+  Json result = {{"command", "inspect"},
+                 {"version", version_text()},
+                 {"graph", model.graph.name},
+                 {"classes", model.classes},
+                 {"vocabulary", model.preprocessing.vocabulary.size()},
+                 {"metadata", model.metadata},
+                 {"nodes", nodes_json(model)},
                  {"weights", Json::array()}};
   for (const StoredSize& size : sizes) {
     result["weights"].push_back(weight_json(size, facts_of(model.weights.at(size.name))));

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/output_path.h"
+#include "runtime/base/suggest.h"
 #include "runtime/base/version.h"
 #include "runtime/bench/compare.h"
 #include "runtime/cli/number_checks.h"
@@ -16,12 +17,14 @@
 #include "runtime/cli/progress.h"
 #include "runtime/commands/agreement_json.h"
 #include "runtime/commands/commands.h"
+#include "runtime/commands/run_sentences.h"
 #include "runtime/commands/run_text.h"
 #include "runtime/images/image_reader.h"
 #include "runtime/images/image_set.h"
 #include "runtime/images/selection.h"
 #include "runtime/model/class_order.h"
 #include "runtime/plan/plan_json.h"
+#include "runtime/text/token_set.h"
 
 namespace winnow {
 namespace {
@@ -30,12 +33,12 @@ using Json = nlohmann::ordered_json;
 
 struct RunOptions {
   ModelOptions model;
-  std::vector<std::string> pictures;
-  std::string data;  // FORMAT:DIRECTORY
+  std::vector<std::string> samples;  // files of pictures, or sentences
+  std::string data;                  // FORMAT:PLACE
   std::string split = "test";
   std::string against;  // another model of the same samples and classes
   std::int64_t limit = 0;
-  std::int64_t batch = 0;  // 0: 1 for pictures, 128 for a data set
+  std::int64_t batch = 0;  // 0: 1 for samples, 128 for a data set
   int top = 5;
   double min_accuracy = 0;  // percent; below it the exit status is 5
 };
@@ -88,10 +91,10 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
   }
   const auto inputs = static_cast<std::size_t>(engine.input_size());
   const auto outputs = static_cast<std::size_t>(engine.output_size());
-  std::vector<float> output(outputs * options.pictures.size());
+  std::vector<float> output(outputs * options.samples.size());
   const auto read = [&](std::int64_t first, std::span<std::uint8_t> batch) {
     for (std::size_t i = 0; i < batch.size() / inputs; ++i) {
-      const std::string& file = options.pictures[static_cast<std::size_t>(first) + i];
+      const std::string& file = options.samples[static_cast<std::size_t>(first) + i];
       std::ranges::copy(
           read_picture(file, shape[0], shape[1], shape[2], engine.model().preprocessing.pictures),
           batch.begin() + static_cast<std::ptrdiff_t>(i * inputs));
@@ -100,20 +103,53 @@ Json classify_pictures(Engine& engine, const RunOptions& options) {
   const auto write = [&](std::int64_t first, std::span<const float> batch) {
     std::ranges::copy(batch, output.begin() + first * static_cast<std::int64_t>(outputs));
   };
-  engine.run_bytes(static_cast<std::int64_t>(options.pictures.size()), read, write);
+  engine.run_bytes(static_cast<std::int64_t>(options.samples.size()), read, write);
   Json images = Json::array();
-  for (std::size_t i = 0; i < options.pictures.size(); ++i) {
+  for (std::size_t i = 0; i < options.samples.size(); ++i) {
     const auto row = std::span(output).subspan(i * outputs, outputs);
     if (!ends_with_softmax(engine.model())) softmax(row);
     images.push_back(
-        {{"file", options.pictures[i]}, {"top", top_classes(engine.model(), row, options.top)}});
+        {{"file", options.samples[i]}, {"top", top_classes(engine.model(), row, options.top)}});
   }
   return images;
+}
+
+Json classify_sentences(Engine& engine, const RunOptions& options) {
+  const auto inputs = static_cast<std::size_t>(engine.input_size());
+  const auto outputs = static_cast<std::size_t>(engine.output_size());
+  std::vector<float> input(inputs * options.samples.size());
+  std::vector<float> output(outputs * options.samples.size());
+  Json sentences = Json::array();
+  for (std::size_t i = 0; i < options.samples.size(); ++i) {
+    const TokenSentence tokens =
+        engine.tokenize(options.samples[i], std::span(input).subspan(i * inputs, inputs));
+    if (tokens.words == 0) {
+      fail(ErrorCode::usage, "run: found ", in_quotes(options.samples[i]), ", expected a sentence");
+    }
+    sentences.push_back(
+        {{"sentence", options.samples[i]}, {"words", tokens.words}, {"unknown", tokens.unknown}});
+  }
+  engine.run(input, output);
+  for (std::size_t i = 0; i < options.samples.size(); ++i) {
+    const auto row = std::span(output).subspan(i * outputs, outputs);
+    if (!ends_with_softmax(engine.model())) softmax(row);
+    sentences[i]["top"] = top_classes(engine.model(), row, options.top);
+  }
+  return sentences;
 }
 
 ImageSet load_set(const RunOptions& options, const DataPlace& place, const Engine& engine) {
   const DeployedModel& model = engine.model();
   const Shape& shape = std::get<Input>(model.graph.nodes.front().op).shape;
+  if (place.format == ImageFormat::text) {
+    require_sentences(model, options.model.model);
+    ImageSet set = load_sentences(place.directory, options.split, model);
+    if (options.limit > 0) thin_out(set, options.limit);
+    return set;
+  }
+  if (options.split == "all") {
+    fail(ErrorCode::usage, "--split: found all, of images expected train or test");
+  }
   FolderOptions folder;
   if (shape.size() == 3) {
     folder.channels = shape[0];
@@ -122,7 +158,7 @@ ImageSet load_set(const RunOptions& options, const DataPlace& place, const Engin
   }
   ImageSet set = read_image_set(place.format, place.directory,
                                 options.split == "train" ? Split::train : Split::test, folder);
-  const Shape found = {set.channels, set.height, set.width};
+  const Shape found = set.sample_shape();
   if (found != shape) {
     fail(ErrorCode::usage, options.data, ": images of ", to_string(found), ", the model expects ",
          to_string(shape));
@@ -144,7 +180,7 @@ Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is
   Score score;
   score.answers.resize(static_cast<std::size_t>(set.count));
   const std::int64_t classes = engine.output_size();
-  Progress progress("run: image", set.count, is_quiet);
+  Progress progress(set.holds_tokens() ? "run: sentence" : "run: image", set.count, is_quiet);
   ImageReader reader(set, batch);
   const auto read = [&](std::int64_t, std::span<std::uint8_t> inputs) {
     std::ranges::copy(reader.next(), inputs.begin());
@@ -160,7 +196,14 @@ Score score_set(Engine& engine, const ImageSet& set, std::int64_t batch, bool is
     progress.update(first + count);
   };
   const auto start = std::chrono::steady_clock::now();
-  engine.run_bytes(set.count, read, write);
+  if (set.holds_tokens()) {
+    engine.run(
+        set.count,
+        [&](std::int64_t, std::span<float> inputs) { floats_of_tokens(reader.next(), inputs); },
+        write);
+  } else {
+    engine.run_bytes(set.count, read, write);
+  }
   score.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return score;
 }
@@ -177,6 +220,10 @@ std::optional<DeployedModel> open_other(const RunOptions& options, const Deploye
   if (other.preprocessing.pictures != model.preprocessing.pictures) {
     fail(ErrorCode::usage, options.against, ": brings pictures into another form than ",
          options.model.model, ", expected the same");
+  }
+  if (other.preprocessing.vocabulary != model.preprocessing.vocabulary) {
+    fail(ErrorCode::usage, options.against, ": has another vocabulary than ", options.model.model,
+         ", expected the same");
   }
   const auto [input, output] = ends(model);
   const auto [other_input, other_output] = ends(other);
@@ -207,15 +254,15 @@ Json compare_with(DeployedModel other, const RunOptions& options, const ImageSet
   return json;
 }
 
-// Before any work: what is to be read and written. Nothing if pictures are.
+// Before any work: what is to be read and written. The place of a data set, if one is.
 std::optional<DataPlace> check_files(const RunOptions& options) {
-  if (options.pictures.empty() == options.data.empty()) {
-    fail(ErrorCode::usage, "run: give either picture files or --data FORMAT:DIRECTORY");
+  if (options.samples.empty() == options.data.empty()) {
+    fail(ErrorCode::usage, "run: give either picture files, sentences, or --data FORMAT:PLACE");
   }
   if (options.data.empty() && !options.against.empty()) {
-    fail(ErrorCode::usage, "run: --against compares answers to labelled images: it needs --data");
+    fail(ErrorCode::usage, "run: --against compares answers to labelled samples: it needs --data");
   }
-  ProgramFiles files{.inputs = options.pictures, .outputs = {}, .own = {}, .json = {}};
+  ProgramFiles files{.inputs = options.samples, .outputs = {}, .own = {}, .json = {}};
   files.inputs.push_back(options.model.model);
   if (!options.against.empty()) files.inputs.push_back(options.against);
   files.json = options.model.json;
@@ -235,7 +282,10 @@ int run(RunOptions& options) {
   DeployedModel model =
       open_model(options.model.model, options.batch, open_options(options.model, "run"));
   // What is missing is told before the model is planned, which may take seconds.
-  for (const std::string& picture : options.pictures) MappedFile{picture};
+  const bool takes_sentences = !model.preprocessing.vocabulary.empty();
+  if (!takes_sentences) {
+    for (const std::string& picture : options.samples) MappedFile{picture};
+  }
   std::optional<DeployedModel> other = open_other(options, model);
   Engine engine(std::move(model), device, session);
   Json result = {{"command", "run"},
@@ -246,7 +296,9 @@ int run(RunOptions& options) {
                  {"batch", options.batch},
                  {"timings", counts_json(engine.session().timing_counts())}};
   double accuracy = 100;
-  if (!place) {
+  if (!place && takes_sentences) {
+    result["sentences"] = classify_sentences(engine, options);
+  } else if (!place) {
     result["images"] = classify_pictures(engine, options);
   } else {
     const ImageSet set = load_set(options, *place, engine);
@@ -279,11 +331,12 @@ Command add_run_command(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   add_model_options(app, options->model);
   add_choice_option(app, options->model);
-  app.add_option("pictures", options->pictures, "PNG or JPEG files to classify");
+  app.add_option("samples", options->samples,
+                 "What to classify: PNG or JPEG files, or sentences, as the model takes them");
   app.add_option("--data", options->data,
-                 "Data set as FORMAT:DIRECTORY; formats cifar10, cifar100, idx, folder");
-  app.add_option("--split", options->split, "train or test")
-      ->check(CLI::IsMember({"train", "test"}))
+                 "Data set as FORMAT:PLACE; formats cifar10, cifar100, idx, folder, text");
+  app.add_option("--split", options->split, "train or test; of text also all")
+      ->check(CLI::IsMember({"train", "test", "all"}))
       ->capture_default_str();
   app.add_option(
       "--against", options->against,
@@ -292,10 +345,11 @@ Command add_run_command(CLI::App& app) {
                  "Use at most this many samples, evenly spread; 0 for all")
       ->check(whole_number(0))
       ->capture_default_str();
-  app.add_option("--batch", options->batch, "Batch size; 0: 1 for pictures, 128 for a data set")
+  app.add_option("--batch", options->batch,
+                 "Batch size; 0: 1 for pictures and sentences, 128 for a data set")
       ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
-  app.add_option("--top", options->top, "Classes listed per picture")
+  app.add_option("--top", options->top, "Classes listed per picture or sentence")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
   app.add_option("--min-accuracy", options->min_accuracy,

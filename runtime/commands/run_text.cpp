@@ -18,13 +18,27 @@ std::string class_text(const Json& one) {
   return is_number ? "class " + name : one_line(name);
 }
 
-std::string picture_text(const Json& image) {
+// "cat 93.4 %, dog 5.1 %"
+std::string top_text(const Json& top) {
   std::string text;
-  for (const Json& one : image["top"]) {
+  for (const Json& one : top) {
     text += (text.empty() ? "" : ", ") + class_text(one) + " " +
             fixed(100 * one["probability"].get<double>(), 1) + " %";
   }
-  return one_line(image["file"].get<std::string>()) + ": " + text + "\n";
+  return text;
+}
+
+std::string picture_text(const Json& image) {
+  return one_line(image["file"].get<std::string>()) + ": " + top_text(image["top"]) + "\n";
+}
+
+std::string sentence_text(const Json& sentence) {
+  const auto unknown = sentence["unknown"].get<std::int64_t>();
+  const std::string note = unknown == 0 ? ""
+                                        : " (" + std::to_string(unknown) + " of " +
+                                              sentence["words"].dump() + " words unknown)";
+  return one_line(sentence["sentence"].get<std::string>()) + ": " + top_text(sentence["top"]) +
+         note + "\n";
 }
 
 std::string against_text(const Json& against, std::int64_t samples) {
@@ -71,6 +85,8 @@ std::string run_result_text(const Json& result) {
   std::string text;
   if (result.contains("images")) {
     for (const Json& image : result["images"]) text += picture_text(image);
+  } else if (result.contains("sentences")) {
+    for (const Json& sentence : result["sentences"]) text += sentence_text(sentence);
   } else {
     text += data_text(result);
   }

@@ -39,14 +39,15 @@ struct ImageSet {
   std::vector<std::string> files = {};  // [count] pictures too many for memory, or empty
   FolderOptions folder = {};            // what those are brought to
 
-  // Samples are sentences of `height` tokens: channels is 1, width kTokenBytes.
-  bool holds_tokens = false;
+  // Not 0: samples are sentences of `height` tokens below it; channels is 1, width kTokenBytes.
+  std::int64_t token_count = 0;
 
   bool is_in_memory() const { return files.empty(); }
+  bool holds_tokens() const { return token_count > 0; }
 
   // Of a sample as a network takes it: {channels, height, width}, or {height} tokens.
   std::vector<std::int64_t> sample_shape() const {
-    if (holds_tokens) return {height};
+    if (holds_tokens()) return {height};
     return {channels, height, width};
   }
 };

@@ -62,12 +62,13 @@ struct Architecture {
   Graph (*build)(const ArchitectureOptions&);
 };
 
-constexpr std::array<Architecture, 6> kArchitectures = {{{"lenet5", lenet5},
+constexpr std::array<Architecture, 7> kArchitectures = {{{"lenet5", lenet5},
                                                          {"vgg16", vgg16},
                                                          {"resnet18", resnet18},
                                                          {"resnet50", resnet50},
                                                          {"densenet121", densenet121},
-                                                         {"densenet161", densenet161}}};
+                                                         {"densenet161", densenet161},
+                                                         {"textcnn", textcnn}}};
 
 }  // namespace
 

@@ -14,10 +14,12 @@ namespace winnow {
 enum class Stem { automatic, imagenet, cifar };  // automatic: cifar for sides under 64 pixels
 
 struct ArchitectureOptions {
-  Shape input;  // [C, H, W]
+  Shape input;  // [C, H, W], or [L] tokens
   std::int64_t classes = 10;
   double dropout = 0.0;  // before each linear layer but the first; 0 leaves it out
   Stem stem = Stem::imagenet;
+  std::int64_t tokens = 0;       // rows of a network's embedding; 0 where the input is no tokens
+  std::int64_t embedding = 300;  // its width
 };
 
 // Whether the network of this name begins with a Stem.
@@ -39,6 +41,11 @@ Graph resnet50(const ArchitectureOptions& options);
 // Huang et al. 2017, in the same way.
 Graph densenet121(const ArchitectureOptions& options);
 Graph densenet161(const ArchitectureOptions& options);
+
+// CNN-non-static of Kim 2014 (arxiv.org/abs/1408.5882) for sentences: an embedding, 100
+// convolutions each over 3, 4 and 5 words, the largest value of each over time, dropout, a linear
+// layer.
+Graph textcnn(const ArchitectureOptions& options);
 
 // By name; throws Error{usage} with a did-you-mean.
 Graph build_architecture(std::string_view name, const ArchitectureOptions& options);

@@ -101,6 +101,16 @@ std::size_t node_index(const Graph& graph, std::string_view name) {
        suggestion(name, names));
 }
 
+std::int64_t token_rows(const Graph& graph) {
+  std::int64_t rows = 0;
+  for (const Node& node : graph.nodes) {
+    const auto* embedding = std::get_if<Embedding>(&node.op);
+    if (!embedding || node.inputs.front() != graph.nodes.front().name) continue;
+    rows = rows == 0 ? embedding->rows : std::min(rows, embedding->rows);
+  }
+  return rows;
+}
+
 std::int64_t dense_macs(const Graph& graph, const std::vector<Shape>& shapes, std::size_t index) {
   Shape factors = std::visit(MacsPerPosition{}, graph.nodes.at(index).op);
   const Shape& output = shapes.at(index);

@@ -172,6 +172,10 @@ void fill_input_sizes(Graph& graph);
 // Index of the node called `name`. Throws Error{usage} with a did-you-mean.
 std::size_t node_index(const Graph& graph, std::string_view name);
 
+// Rows of the embedding that reads the input's tokens, so tokens are below it; 0 if the input is
+// something else.
+std::int64_t token_rows(const Graph& graph);
+
 // Multiply-accumulates of one sample in node `index` (conv and linear; 0 for others), dense.
 std::int64_t dense_macs(const Graph& graph, const std::vector<Shape>& shapes, std::size_t index);
 

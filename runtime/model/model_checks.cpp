@@ -7,6 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/model_state_json.h"
+#include "runtime/model/vocabulary_section.h"
 
 namespace winnow {
 namespace {
@@ -80,6 +81,21 @@ void check_pictures(const PictureForm& form, const Input& input, const std::stri
        ", the network's input is ", to_string(input.shape));
 }
 
+// A vocabulary belongs to the embedding that reads the input.
+void check_vocabulary(const std::vector<std::string>& words, const Graph& graph,
+                      const std::string& place) {
+  if (words.empty()) return;
+  const std::string defect = find_vocabulary_defect(words);
+  if (!defect.empty()) fail(ErrorCode::bad_file, place, ": vocabulary: ", defect);
+  const std::int64_t rows = token_rows(graph);
+  const auto tokens = static_cast<std::int64_t>(words.size()) + kReservedTokens;
+  if (rows == tokens) return;
+  fail(ErrorCode::bad_file, place, ": vocabulary of ", words.size(), " words: ",
+       rows == 0 ? "the network takes no tokens"
+                 : "the embedding has " + std::to_string(rows) + " rows, expected " +
+                       std::to_string(tokens));
+}
+
 }  // namespace
 
 void check_shared_state(const SharedState& state, const std::string& place) {
@@ -88,6 +104,7 @@ void check_shared_state(const SharedState& state, const std::string& place) {
   check_preprocessing(state.preprocessing, std::get<Input>(state.graph.nodes.front().op), place);
   check_pictures(state.preprocessing.pictures, std::get<Input>(state.graph.nodes.front().op),
                  place);
+  check_vocabulary(state.preprocessing.vocabulary, state.graph, place);
   const auto outputs = static_cast<std::size_t>(shapes.back().back());
   if (!state.classes.empty() && state.classes.size() != outputs) {
     fail(ErrorCode::bad_file, place, ": ", state.classes.size(), " class names, the network has ",

@@ -12,7 +12,6 @@ namespace winnow {
 constexpr std::array<std::uint8_t, 8> kModelFileMagic = {0x89, 'W',  'N',  'W',
                                                          '\r', '\n', 0x1a, '\n'};
 constexpr std::uint16_t kFormatMajor = 1;
-constexpr std::uint16_t kFormatMinor = 1;  // of files that need a feature; others are 1.0
 constexpr std::uint32_t kEndianTag = 0x01020304;
 
 constexpr std::size_t kHeaderBytes = 64;
@@ -23,9 +22,15 @@ constexpr std::size_t kMaxJsonSection = std::size_t{1} << 20;
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMaxRank = 8;
 
-// Features that a reader must understand: version 1.0 defines none, 1.1 the first.
+// Features that a reader must understand: version 1.0 defines none, 1.1 the first, 1.2 the second.
 constexpr std::uint32_t kChannelScaleFeature = 1;  // a weight has channel scales
-constexpr std::uint32_t kKnownFeatures = kChannelScaleFeature;
+constexpr std::uint32_t kVocabularyFeature = 2;    // the file has a vocabulary
+constexpr std::uint32_t kKnownFeatures = kChannelScaleFeature | kVocabularyFeature;
+
+// The first minor version that defines all of these (known) features.
+constexpr std::uint16_t minor_version_of(std::uint32_t features) {
+  return features & kVocabularyFeature ? 2 : features & kChannelScaleFeature ? 1 : 0;
+}
 
 struct FileHeader {
   std::array<std::uint8_t, 8> magic = kModelFileMagic;
@@ -50,6 +55,7 @@ enum class SectionKind : std::uint32_t {
   index = 4,
   codebook = 5,
   values = 6,
+  vocabulary = 7,
 };
 constexpr std::uint32_t kFirstOptionalKind = 0x8000'0000;  // a reader skips those it does not know
 constexpr std::uint32_t kNoOwner = 0xffff'ffff;

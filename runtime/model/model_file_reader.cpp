@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
@@ -6,6 +8,7 @@
 #include "runtime/model/model_file.h"
 #include "runtime/model/model_state_json.h"
 #include "runtime/model/section_file.h"
+#include "runtime/model/vocabulary_section.h"
 #include "runtime/model/weight_sections.h"
 
 namespace winnow {
@@ -25,6 +28,8 @@ std::string_view kind_name(SectionKind kind) {
       return "codebook";
     case SectionKind::values:
       return "values";
+    case SectionKind::vocabulary:
+      return "vocabulary";
   }
   return "unknown";
 }
@@ -112,10 +117,11 @@ std::vector<NamedRecord> read_records(const SectionCursor::Taken& section, std::
   return named;
 }
 
-// Nothing of a weight is allocated before this holds.
-void require_memory(const std::vector<NamedRecord>& records, std::uint64_t announced,
-                    const ModelFileLimits& limits, const std::string& name) {
-  std::uint64_t needed = 0;
+// Nothing of a weight or vocabulary is allocated before this holds; the latter takes `words` bytes.
+void require_memory(const std::vector<NamedRecord>& records, std::uint64_t words,
+                    std::uint64_t announced, const ModelFileLimits& limits,
+                    const std::string& name) {
+  std::uint64_t needed = words;
   for (const NamedRecord& named : records) {
     needed = saturating_sum({needed, decoded_bytes(named.record)});
   }
@@ -132,7 +138,7 @@ void require_memory(const std::vector<NamedRecord>& records, std::uint64_t annou
 // A reader that knows no more than the announced features must be able to read all weights.
 void require_announced(const std::vector<NamedRecord>& records, std::uint32_t announced,
                        const std::string& name) {
-  std::uint32_t needed = 0;
+  std::uint32_t needed = announced & kVocabularyFeature;  // then its section must be there
   for (const NamedRecord& named : records) needed |= needed_features(named.record);
   if (needed == announced) return;
   fail(ErrorCode::bad_file, name, ": byte 40: announces features 0x", std::hex, announced,
@@ -169,7 +175,13 @@ DeployedModel parse_model_file(std::span<const std::byte> bytes, const std::stri
 
   const auto records = read_records(cursor.take(SectionKind::weights), file.summary.weight_count);
   require_announced(records, file.summary.needed_features, name);
-  require_memory(records, file.summary.decoded_bytes, limits, name);
+  std::optional<SectionCursor::Taken> words;
+  if (file.summary.needed_features & kVocabularyFeature) {
+    words = cursor.take(SectionKind::vocabulary);
+  }
+  require_memory(records, words ? vocabulary_bytes(words->bytes, words->place) : 0,
+                 file.summary.decoded_bytes, limits, name);
+  if (words) model.preprocessing.vocabulary = decode_vocabulary(words->bytes, words->place);
   for (std::size_t i = 0; i < records.size(); ++i) {
     model.weights.emplace_hint(model.weights.end(), records[i].name,
                                read_weight(cursor, records[i], static_cast<std::uint32_t>(i)));

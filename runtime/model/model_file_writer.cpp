@@ -9,6 +9,7 @@
 #include "runtime/model/model_file.h"
 #include "runtime/model/model_state_json.h"
 #include "runtime/model/section_file.h"
+#include "runtime/model/vocabulary_section.h"
 #include "runtime/model/weight_sections.h"
 
 namespace winnow {
@@ -26,7 +27,7 @@ SectionContent json_section(SectionKind kind, const std::string& text, const std
   return section;
 }
 
-// The whole file: graph, meta, weights, then the sections of each weight.
+// The whole file: graph, meta, weights, vocabulary, then the sections of each weight.
 void write_model(const DeployedModel& model, const std::string& place, const Write& write) {
   check_deployed_model(model, place);
   std::vector<SectionContent> sections;
@@ -37,6 +38,13 @@ void write_model(const DeployedModel& model, const std::string& place, const Wri
   std::vector<std::byte> records;
   std::vector<std::byte> names;
   SectionSummary summary;
+  if (!model.preprocessing.vocabulary.empty()) {
+    SectionContent words{
+        SectionKind::vocabulary, kNoOwner, encode_vocabulary(model.preprocessing.vocabulary), {}};
+    summary.decoded_bytes += vocabulary_bytes(words.own, place);
+    summary.needed_features |= kVocabularyFeature;
+    sections.push_back(std::move(words));
+  }
   for (const auto& [name, weight] : model.weights) {
     EncodedWeight encoded = encode_weight(name, weight, summary.weight_count++);
     append(records, encoded.record);

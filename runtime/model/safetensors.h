@@ -24,7 +24,8 @@ SafetensorsFile read_safetensors(const std::string& path);
 void write_safetensors(const std::string& path, const SafetensorsFile& file);
 
 // A Model as safetensors: graph and state lie as JSON in the metadata ("winnow.graph",
-// "winnow.state"), so the model's own metadata must not begin with "winnow.".
+// "winnow.state"), so the model's own metadata must not begin with "winnow."; a vocabulary is the
+// tensor "winnow.vocabulary", its words in UTF-8 with a line feed behind each.
 // Re-applies masks before writing, so that no checkpoint is ever not sparse. Throws Error{bad_file}
 // if load_model would refuse the result.
 void save_model(const std::string& path, const Model& model);

@@ -41,7 +41,7 @@ std::vector<std::byte> head(const std::vector<SectionEntry>& table, const Sectio
   header.weight_count = summary.weight_count;
   header.decoded_bytes = summary.decoded_bytes;
   header.needed_features = summary.needed_features;
-  header.minor = summary.needed_features == 0 ? 0 : kFormatMinor;
+  header.minor = minor_version_of(summary.needed_features);
   std::vector<std::byte> bytes;
   append(bytes, header);
   for (const SectionEntry& entry : table) append(bytes, entry);
@@ -105,9 +105,9 @@ FileHeader checked_header(std::span<const std::byte> file, const std::string& na
     fail(ErrorCode::bad_file, name, ": byte 40: the file needs features 0x", std::hex,
          header.needed_features, " that this program does not know");
   }
-  if (header.needed_features != 0 && header.minor == 0) {
+  if (header.minor < minor_version_of(header.needed_features)) {
     fail(ErrorCode::bad_file, name, ": byte 40: the file needs features 0x", std::hex,
-         header.needed_features, " that format 1.0 does not have");
+         header.needed_features, " that format 1.", std::dec, header.minor, " does not have");
   }
   if (header.reserved != 0) {
     fail(ErrorCode::bad_file, name, ": header: reserved bytes are not 0");

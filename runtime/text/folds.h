@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace winnow {
@@ -16,5 +19,19 @@ struct Fold {
 // of one seed have no sample in common, cover all, and differ by at most one in size.
 // Throws Error{usage} unless 0 <= index < count <= samples and count >= 2.
 std::vector<bool> fold_members(std::int64_t samples, const Fold& fold);
+
+// The part that a model was not trained with, and of how many samples, as its metadata says it:
+// "data_fold": "3 of 10, seed 1, 10662 sentences".
+inline constexpr char kDataFoldKey[] = "data_fold";
+
+struct FoldRecord {
+  Fold fold;
+  std::int64_t samples = 0;
+};
+
+std::string to_string(const FoldRecord& record);
+
+// What the metadata says; nothing if it says nothing that to_string() makes.
+std::optional<FoldRecord> recorded_fold(const std::map<std::string, std::string>& metadata);
 
 }  // namespace winnow

@@ -191,6 +191,11 @@ SentenceFiles read_sentences(const std::string& path) {
   return read_class_files(path);
 }
 
+bool holds_sentences(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error) || !class_files(path).empty();
+}
+
 void renumber_classes(SentenceSet& set, const std::vector<std::string>& classes,
                       const std::string& place) {
   std::vector<std::int32_t> numbers;

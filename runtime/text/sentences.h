@@ -36,6 +36,9 @@ struct SentenceFiles {
 // the training sentences do not have.
 SentenceFiles read_sentences(const std::string& path);
 
+// Whether read_sentences() finds something to read at `path`.
+bool holds_sentences(const std::string& path);
+
 // Gives the labels the numbers that `classes` has. Throws Error{usage} for a class that is not
 // among them; `place` begins the message.
 void renumber_classes(SentenceSet& set, const std::vector<std::string>& classes,

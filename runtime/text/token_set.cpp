@@ -10,7 +10,7 @@ ImageSet token_set(const SentenceSet& set, const Vocabulary& vocabulary, std::in
   result.channels = 1;
   result.height = length;
   result.width = kTokenBytes;
-  result.holds_tokens = true;
+  result.token_count = vocabulary.token_count();
   result.labels = set.labels;
   result.classes = set.classes;
   const auto bytes = static_cast<std::size_t>(length * kTokenBytes);

@@ -34,6 +34,11 @@ class Vocabulary {
   // The words of `sentence` (words_of), cut or padded at the end to `length` tokens.
   TokenSentence tokens(std::string_view sentence, std::int64_t length) const;
 
+  // Tokens are below it: rows of an embedding.
+  std::int64_t token_count() const {
+    return kFirstWordToken + static_cast<std::int64_t>(words_.size());
+  }
+
  private:
   std::vector<std::string> words_;
   std::unordered_map<std::string_view, std::int32_t> tokens_;

@@ -58,8 +58,8 @@ TEST_CASE("vgg16 has torchvision's numbers, and a bias in every convolution") {
 TEST_CASE("import takes back what export wrote, for every built-in network") {
   for (const std::string& name : architecture_names()) {
     CAPTURE(name);
-    const Shape input = name == "lenet5" ? Shape{1, 28, 28} : Shape{3, 32, 32};
-    const Model model = random_architecture(name, input);
+    const Shape input = options_for(name).input;
+    const Model model = random_network(build_architecture(name, options_for(name)), 4);
     const SafetensorsFile file = torch_weights(model, "m");
     NameMap names;
     Graph graph = graph_for_weights(name, input, file, names);

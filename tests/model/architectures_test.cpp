@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/model/graphs.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -89,9 +90,29 @@ TEST_CASE("inputs that are too small or no images are refused") {
   CHECK(message_of([] { lenet5({{1, 28, 28}, 0}); }) == "lenet5: 0 classes, expected at least 1");
 }
 
+TEST_CASE("textcnn is the CNN-non-static of Kim 2014") {
+  const Graph graph = textcnn({{56}, 2, 0.5, 18'000, 300});
+  CHECK(infer_shapes(graph, 1).back() == Shape{1, 2});
+  CHECK(infer_shapes(graph, 3)[node_index(graph, "conv5")] == Shape{3, 100, 60});
+  CHECK(infer_shapes(graph, 3)[node_index(graph, "concat")] == Shape{3, 300});
+  CHECK(std::holds_alternative<Dropout>(graph.nodes[node_index(graph, "dropout")].op));
+  std::int64_t parameters = 0;
+  for (const Node& node : graph.nodes) {
+    for (const Parameter& parameter : parameters_of(node)) {
+      parameters += element_count(parameter.shape);
+    }
+  }
+  CHECK(parameters == 18'000 * 300 + (3 + 4 + 5) * 300 * 100 + 3 * 100 + 300 * 2 + 2);
+  CHECK(textcnn({{1}, 2, 0.0, 3, 1}).nodes.size() == graph.nodes.size() - 1);
+  CHECK(message_of([] {
+          textcnn({{3, 32, 32}, 2});
+        }) == "textcnn: input [3, 32, 32], expected sentences: [L] tokens (data.format: text)");
+  CHECK(error_of([] { textcnn({{56}, 0, 0.0, 9, 1}); }) == ErrorCode::usage);
+}
+
 TEST_CASE("architectures are found by name, with a suggestion for others") {
   for (const std::string& name : architecture_names()) {
-    CHECK(build_architecture(name, {{3, 32, 32}, 10}).name == name);
+    CHECK(build_architecture(name, options_for(name)).name == name);
   }
   CHECK(error_of([] { build_architecture("vgg-16", {{3, 32, 32}, 10}); }) == ErrorCode::usage);
   CHECK(message_of([] {

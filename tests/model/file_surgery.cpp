@@ -55,6 +55,11 @@ FileSurgery& FileSurgery::announce() {
     const auto record = load<WeightRecord>(bytes_.data() + at);
     if (find_defect(record).empty()) needed = saturating_sum({needed, decoded_bytes(record)});
   }
+  if ((header.needed_features & kVocabularyFeature) && header.section_count > 3) {
+    const SectionEntry entry = entry_at(bytes_, 3);
+    const std::uint64_t words = load<std::uint32_t>(bytes_.data() + entry.offset + 4);
+    needed = saturating_sum({needed, entry.bytes, 64 * words});
+  }
   return put(offsetof(FileHeader, decoded_bytes), needed);
 }
 

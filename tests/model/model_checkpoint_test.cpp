@@ -56,6 +56,20 @@ Model masked_model() {
   return load_model(directory / "m");
 }
 
+// The tensors of an embedding that reads tokens, and a vocabulary that fits it.
+Model sentence_model() {
+  Model model;
+  model.graph = graph_of({3},
+                         {{"words", Embedding{4, 2}, {}},
+                          {"pool", GlobalPool{PoolKind::max}, {}},
+                          {"fc", Linear{2, 2, false}, {}}},
+                         true);
+  model.tensors["words.weight"] = Tensor(DataType::f32, {4, 2});
+  model.tensors["fc.weight"] = Tensor(DataType::f32, {2, 2});
+  model.preprocessing.vocabulary = {"film", "n't"};
+  return model;
+}
+
 void quantize_fc(Model& model, bool with_codebook) {
   model.tensors.erase("fc.weight");
   std::vector<std::uint8_t> codes(20, 2);
@@ -344,6 +358,35 @@ TEST_CASE("a model that could not be loaded is not saved") {
   model.metadata["winnow.mine"] = "x";
   CHECK(error_of([&] { save_model(directory / "x", model); }) == ErrorCode::usage);
   CHECK(std::filesystem::is_empty(directory.path()));
+}
+
+TEST_CASE("a vocabulary is kept as a tensor of its text") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "m";
+  save_model(path, sentence_model());
+  CHECK(load_model(path) == sentence_model());
+  SafetensorsFile file = read_safetensors(path);
+  const auto bytes = file.tensors.at("winnow.vocabulary").values<std::uint8_t>();
+  CHECK(std::string(bytes.begin(), bytes.end()) == "film\nn't\n");
+
+  const auto refusal = [&](Tensor words) {
+    file.tensors.insert_or_assign("winnow.vocabulary", std::move(words));
+    write_safetensors(path, file);
+    CHECK(error_of([&] { load_model(path); }) == ErrorCode::bad_file);
+    return message_of([&] { load_model(path); });
+  };
+  CHECK(refusal(tensor<float>({1}, {1})) ==
+        path + ": tensor 'winnow.vocabulary': found F32, expected U8");
+  CHECK(refusal(tensor<std::uint8_t>({3}, {'a', '\n', 'b'})) ==
+        path + ": tensor 'winnow.vocabulary': the last word has no end");
+  CHECK(refusal(tensor<std::uint8_t>({2}, {'a', '\n'})) ==
+        path + ": vocabulary of 1 words: the embedding has 4 rows, expected 3");
+  CHECK(refusal(tensor<std::uint8_t>({4}, {'a', '\n', 'a', '\n'})) ==
+        path + ": vocabulary: 'a' occurs twice");
+
+  Model images = small_model();
+  images.preprocessing.vocabulary = {"film"};
+  CHECK(error_of([&] { save_model(path, images); }) == ErrorCode::bad_file);
 }
 
 }  // namespace

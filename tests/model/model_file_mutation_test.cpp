@@ -17,6 +17,7 @@ TEST_CASE("randomly damaged files with right checksums are refused or give sound
     Random random(static_cast<std::uint64_t>(round));
     const DeployedModel model = round % 6 == 0   ? golden_model()
                                 : round % 6 == 3 ? golden_scaled_model()
+                                : round % 6 == 5 ? text_model()
                                                  : random_deployed_model(random.below(60));
     const std::vector<std::byte> bytes = mutated(serialize_model_file(model), random);
     DeployedModel read;

@@ -6,6 +6,7 @@
 #include "runtime/model/model_file.h"
 #include "tests/model/bad_files.h"
 #include "tests/model/sample_models.h"
+#include "tests/throws.h"
 
 namespace winnow {
 namespace {
@@ -24,7 +25,7 @@ constexpr std::size_t kConvBias = 0, kConvWeight = 1, kFcWeight = 3;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST_CASE("an untouched file passes the surgery") {
-  for (const DeployedModel& model : {golden_model(), golden_scaled_model()}) {
+  for (const DeployedModel& model : {golden_model(), golden_scaled_model(), text_model()}) {
     const std::vector<std::byte> golden = serialize_model_file(model);
     FileSurgery surgery(golden);
     surgery.rebuild([](auto&) {}).announce().seal();
@@ -261,8 +262,8 @@ TEST_CASE("damaged channel scales are refused") {
   static constexpr BadFile kCases[] = {
       {"feature not announced", "byte 40: announces features 0x0, the weights need 0x1",
        [](auto& f) { f.put(40, u32{0}).seal(); }},
-      {"unknown feature beside it", "needs features 0x3 that this program does not know",
-       [](auto& f) { f.put(40, u32{3}).seal(); }},
+      {"unknown feature beside it", "needs features 0x5 that this program does not know",
+       [](auto& f) { f.put(40, u32{5}).seal(); }},
       {"feature of a later version", "needs features 0x1 that format 1.0 does not have",
        [](auto& f) { f.put(10, u16{0}).seal(); }},
       {"flag missing", "announces features 0x1, the weights need 0x0",
@@ -304,6 +305,72 @@ TEST_CASE("a file of 1.0 that claims a feature of 1.1 is refused") {
        [](auto& f) { f.put_record(kConvBias, 9, u8{2}).seal(); }},
   };
   check_refused(kCases);
+}
+
+// Of text_model: section 3 is the vocabulary, "film\n" and "n't\n" behind two numbers of 32 bits.
+TEST_CASE("a damaged vocabulary is refused") {
+  constexpr std::size_t kWords = 3;
+  static constexpr BadFile kCases[] = {
+      {"feature not announced", "section 3 (fc.weight values): found kind 7",
+       [](auto& f) { f.put(10, u16{0}).put(40, u32{0}).put(48, u64{48}).seal(); }},
+      {"feature of a later version", "needs features 0x2 that format 1.1 does not have",
+       [](auto& f) { f.put(10, u16{1}).seal(); }},
+      {"no section", "section 3 (vocabulary): found kind 6",
+       [](auto& f) { f.rebuild([](auto& s) { s.erase(s.begin() + 3); }); }},
+      {"memory not announced", "announces 48 bytes of decoded weights, the records add up to 193",
+       [](auto& f) { f.put(48, u64{48}).seal(); }},
+      {"empty section", "section 3 (vocabulary): 7 bytes are too few for a vocabulary",
+       [](auto& f) { f.rebuild([](auto& s) { s[kWords].own.resize(7); }); }},
+      {"unknown tokenizer", "section 3 (vocabulary): tokenizer 2, this program knows 1",
+       [](auto& f) { f.put_byte(kWords, 0, 2).seal(); }},
+      {"more words than fit", "17 bytes are too few for 4294967295 words",
+       [](auto& f) {
+         for (std::size_t i = 4; i < 8; ++i) f.put_byte(kWords, i, 0xff);
+         f.announce().seal();
+       }},
+      {"another number of words", "section 3 (vocabulary): 2 words, expected 3",
+       [](auto& f) { f.put_byte(kWords, 4, 3).announce().seal(); }},
+      {"last word without an end", "section 3 (vocabulary): the last word has no end",
+       [](auto& f) {
+         f.rebuild([](auto& s) { s[kWords].own.push_back(std::byte{'x'}); }).announce().seal();
+       }},
+      {"empty word", "'' is no word of 1 to 255 bytes of UTF-8 without spaces",
+       [](auto& f) {
+         f.replace(kWords, std::string_view("\1\0\0\0\2\0\0\0film\n\n", 14)).announce().seal();
+       }},
+      {"word with a space", "'f lm' is no word",
+       [](auto& f) { f.put_byte(kWords, 9, ' ').seal(); }},
+      {"word with a control character", "'f\\x00lm' is no word",
+       [](auto& f) { f.put_byte(kWords, 9, 0).seal(); }},
+      {"word that is not UTF-8", "'f\\xfflm' is no word",
+       [](auto& f) { f.put_byte(kWords, 9, 0xff).seal(); }},
+      {"word that occurs twice", "'a' occurs twice",
+       [](auto& f) {
+         f.replace(kWords, std::string_view("\1\0\0\0\2\0\0\0a\na\n", 12)).announce().seal();
+       }},
+      {"no word", "0 words, expected 1 to 16777214",
+       [](auto& f) {
+         f.replace(kWords, std::string_view("\1\0\0\0\0\0\0\0", 8)).announce().seal();
+       }},
+      {"fewer words than rows", "vocabulary of 1 words: the embedding has 4 rows, expected 3",
+       [](auto& f) {
+         f.replace(kWords, std::string_view("\1\0\0\0\1\0\0\0a\n", 10)).announce().seal();
+       }},
+  };
+  check_refused(text_model(), kCases);
+}
+
+TEST_CASE("a vocabulary may not ask for more memory than is granted") {
+  const std::vector<std::byte> bytes = serialize_model_file(text_model());
+  CHECK_NOTHROW(parse_model_file(bytes, "m", {193}));  // 32 + 16 of weights, 17 + 2 x 64 of words
+  CHECK(message_of([&] { parse_model_file(bytes, "m", {192}); }) ==
+        "m: decoded weights take 193 bytes, at most 192 are allowed");
+}
+
+TEST_CASE("a vocabulary without tokens is refused before it is written") {
+  DeployedModel model = golden_model();
+  model.preprocessing.vocabulary = {"film"};
+  CHECK(error_of([&] { serialize_model_file(model); }) == ErrorCode::bad_file);
 }
 
 TEST_CASE("optional features and sections of later versions are skipped") {

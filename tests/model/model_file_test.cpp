@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 
@@ -71,6 +72,16 @@ TEST_CASE("the golden file of format 1.1 stays readable and is what we still wri
   CHECK(serialize_model_file(golden_scaled_model()) == golden);
   CHECK(dense_floats(golden_scaled_model().weights.at("fc.weight")) ==
         std::vector<float>{1, 0, 0, -2, 0, -0.5f, 0, 0});
+}
+
+TEST_CASE("a file with a vocabulary is one of format 1.2, with the section of docs/model-file.md") {
+  const std::vector<std::byte> bytes = serialize_model_file(text_model());
+  CHECK(parse_model_file(bytes, "text") == text_model());
+  CHECK(bytes[10] == std::byte{2});
+  CHECK(bytes[40] == std::byte{2});
+  const std::string_view section("\1\0\0\0\2\0\0\0film\nn't\n", 17);
+  const auto wanted = std::as_bytes(std::span(section));
+  CHECK(std::search(bytes.begin(), bytes.end(), wanted.begin(), wanted.end()) != bytes.end());
 }
 
 TEST_CASE("the hex dumps in docs/model-file.md are the golden files") {

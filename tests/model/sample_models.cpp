@@ -105,6 +105,21 @@ DeployedModel golden_scaled_model() {
   return model;
 }
 
+DeployedModel text_model() {
+  DeployedModel model;
+  model.graph = graph_of({3},
+                         {{"words", Embedding{4, 2}, {}},
+                          {"pool", GlobalPool{PoolKind::max}, {}},
+                          {"fc", Linear{2, 2, false}, {}}},
+                         true);
+  model.weights["words.weight"] =
+      DenseWeight{{4, 2}, encode_f32(std::vector<float>{0, 0, 0, 0, 1, -1, -2, 3})};
+  model.weights["fc.weight"] = DenseWeight{{2, 2}, encode_f32(std::vector<float>{1, 0, 0, 1})};
+  model.preprocessing.vocabulary = {"film", "n't"};
+  model.classes = {"neg", "pos"};
+  return model;
+}
+
 Values random_values(Encoding encoding, std::span<const std::uint8_t> nonzero, Random& random) {
   std::vector<float> floats;
   switch (encoding) {

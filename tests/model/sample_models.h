@@ -17,6 +17,9 @@ DeployedModel golden_model();
 // The model of tests/model/data/golden-1.1.wnw: a sparse weight with channel scales.
 DeployedModel golden_scaled_model();
 
+// A sentence of 3 tokens, of a vocabulary of two words: the file is one of format 1.2.
+DeployedModel text_model();
+
 // Values of any encoding; value i is 0 exactly where nonzero[i] is 0.
 Values random_values(Encoding encoding, std::span<const std::uint8_t> nonzero, Random& random);
 

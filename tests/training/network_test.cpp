@@ -243,7 +243,7 @@ TEST_CASE("global pools equal LibTorch's adaptive pools to one position") {
 TEST_CASE("an embedding gives channels first, ready for conv1d") {
   const Network network(chain({5}, {{"words", Embedding{.rows = 7, .width = 3}}}, true), kDouble);
   randomize(network);
-  torch::nn::Embedding module(7, 3);
+  torch::nn::Embedding module(torch::nn::EmbeddingOptions(7, 3).padding_idx(0));
   share_values(network, *module);
   const torch::Tensor tokens = torch::tensor({{0, 6, 3, 3, 1}, {2, 2, 5, 0, 4}});
   const torch::Tensor ours = network.forward(tokens, Mode::training);
