@@ -7,7 +7,6 @@
 #include "prune/methods/make_method.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
-#include "prune/training/initialization.h"
 #include "runtime/base/error.h"
 #include "runtime/base/version.h"
 
@@ -56,7 +55,7 @@ void join_run(const RunConfig& config, const PruneOptions& options) {
   const std::optional<Model> given = read_given_model(config);
   const DataSet data = load_run_data(config, true, image_cache(config), given);
   const Model initial =
-      given ? *given : initial_model(make_graph(config.model, data.train), config.evolution.seed);
+      given ? *given : scratch_model(config, make_graph(config.model, data), data);
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee);
   const StartingPoint start = share_start({}, peers);

@@ -19,16 +19,6 @@ std::int64_t input_size(const Model& model) {
   return shape.size() == 3 && shape[1] == shape[2] ? shape[1] : 0;
 }
 
-// A configuration leaves the form to the model where that came from elsewhere (model.weights).
-void bring_to_model(const Model& model, DataConfig& data) {
-  if (data.format != "folder") return;
-  const PictureForm& form = model.preprocessing.pictures;
-  data.resize = text_of(form.resize);
-  data.crop = text_of(form.crop);
-  data.interpolation = to_string(form.interpolation);
-  data.size = form.is_given() ? 0 : input_size(model);
-}
-
 // Sentences become tokens, and their test part is chosen, as when the model was trained.
 void take_text_form(const Model& model, DataConfig& data) {
   data.vocabulary = model.preprocessing.vocabulary;
@@ -37,6 +27,17 @@ void take_text_form(const Model& model, DataConfig& data) {
   if (!record) return;
   data.fold = record->fold.index;
   data.folds = record->fold.count;
+}
+
+// A configuration leaves the form to the model where that came from elsewhere (model.weights).
+void bring_to_model(const Model& model, DataConfig& data) {
+  if (data.format == "text") take_text_form(model, data);
+  if (data.format != "folder") return;
+  const PictureForm& form = model.preprocessing.pictures;
+  data.resize = text_of(form.resize);
+  data.crop = text_of(form.crop);
+  data.interpolation = to_string(form.interpolation);
+  data.size = form.is_given() ? 0 : input_size(model);
 }
 
 std::uint64_t seed_of(const Model& model) {
@@ -49,7 +50,6 @@ DataConfig data_config(const std::string& format, const std::string& path, const
   data.format = format;
   data.path = path;
   data.validation = 0;
-  if (format == "text") take_text_form(model, data);
   bring_to_model(model, data);
   return data;
 }
@@ -89,7 +89,6 @@ DataSource find_data(const std::string& text, const std::string& checkpoint, con
     // The configuration's path may be relative to where prune was started.
     const bool is_same = metadata && metadata->format == source.data.format;
     const bool is_text = source.data.format == "text";
-    if (is_text) take_text_form(model, source.data);
     const bool is_there = is_same && (is_text ? holds_sentences(metadata->path)
                                               : std::filesystem::is_directory(metadata->path));
     if (is_there) source.data.path = metadata->path;

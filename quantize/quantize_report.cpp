@@ -89,7 +89,7 @@ std::string accuracy_table(const QuantizationReport& report) {
   table.add({"  weights and activations", percent(accuracy.after) + " %",
              "(" + to_string(report.done) + ", " + (change.front() == '-' ? "" : "+") + change +
                  " points)"});
-  return "accuracy on " + std::to_string(accuracy.samples) + " test images (" +
+  return "accuracy on " + std::to_string(accuracy.samples) + " test samples (" +
          one_line(accuracy.data) + ", " + report.device + ")\n" + table.text();
 }
 

@@ -26,7 +26,7 @@ struct ModelConfig {
   std::string architecture;
   double dropout = 0.0;
   Stem stem = Stem::automatic;  // of ResNets and DenseNets
-  std::int64_t embedding = 0;  // of words; 0: the width of data.vectors, 300 without them
+  std::int64_t embedding = 0;   // of words; 0: the width of data.vectors, 300 without them
   std::optional<Graph> graph;
 };
 

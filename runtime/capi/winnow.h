@@ -177,9 +177,9 @@ winnow_status winnow_run_bytes(winnow_engine* engine, const uint8_t* bytes, int6
                                float* output);
 
 /* A sentence (bytes of any encoding that extends ASCII, ended by a zero) as winnow_run and
- * winnow_run_device take it: `input` gets input_size floats, the numbers of its words in the model's
- * vocabulary, cut or padded at the end. `unknown`, which may be NULL, gets the number of words that
- * are not in the vocabulary. docs/model-file.md ("Vocabulary") says what a word is.
+ * winnow_run_device take it: `input` gets input_size floats, the numbers of its words in the
+ * model's vocabulary, cut or padded at the end. `unknown`, which may be NULL, gets the number of
+ * words that are not in the vocabulary. docs/model-file.md ("Vocabulary") says what a word is.
  *
  * WINNOW_USAGE: the model has no vocabulary. */
 winnow_status winnow_tokenize(const winnow_engine* engine, const char* sentence, float* input,

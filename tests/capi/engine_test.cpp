@@ -147,6 +147,34 @@ TEST_CASE("a caller's log hears what was planned and what is wrong with the cach
   CHECK(lines[1].text.find(" steps planned in ") != std::string::npos);
 }
 
+TEST_CASE("a sentence becomes the tokens of the model's vocabulary") {
+  const winnow_options options = on_cpu();
+  winnow_engine* engine = nullptr;
+  REQUIRE(winnow_load(WINNOW_TEXT_MODEL, &options, &engine) == WINNOW_OK);
+  CHECK(winnow_input_size(engine) == 3);
+  CHECK(winnow_preprocessing(engine, nullptr, nullptr, 0) == 0);
+  std::array<float, 3> input = {9, 9, 9};
+  std::int64_t unknown = 9;
+  CHECK(winnow_tokenize(engine, "A film!", input.data(), &unknown) == WINNOW_OK);
+  CHECK(input == std::array<float, 3>{1, 2, 1});
+  CHECK(unknown == 2);
+  CHECK(winnow_tokenize(engine, "Film", input.data(), nullptr) == WINNOW_OK);
+  CHECK(input == std::array<float, 3>{2, 0, 0});
+  CHECK(winnow_tokenize(engine, "isn't film film film", input.data(), &unknown) == WINNOW_OK);
+  CHECK(input == std::array<float, 3>{1, 3, 2});  // cut
+  CHECK(unknown == 1);
+
+  Output output = {};
+  CHECK(winnow_run(engine, input.data(), 1, output.data()) == WINNOW_OK);
+  CHECK(output == Output{1, 3});  // the largest of (0, 0), (-2, 3) and (1, -1)
+  CHECK(winnow_tokenize(engine, nullptr, input.data(), nullptr) == WINNOW_USAGE);
+  winnow_free(engine);
+
+  const Loaded images(options);
+  CHECK(winnow_tokenize(images.engine, "film", Input{}.data(), nullptr) == WINNOW_USAGE);
+  CHECK(std::strstr(winnow_last_error(), "no vocabulary"));
+}
+
 TEST_CASE("engines of the C ABI run in threads of their own") {
   constexpr int kThreads = 4, kRuns = 50;
   const Loaded alone(on_cpu());

@@ -32,6 +32,19 @@ TEST_CASE("run answers pictures with a line each, and says what computed them") 
         "cuda:0 (NVIDIA H200), f16: 2 steps by dense, 1 by gathered\n");
 }
 
+TEST_CASE("run answers sentences with a line each, and says how many words are unknown") {
+  Json result = on_device();
+  const Json top = {{"class", "pos"}, {"index", 1}, {"probability", 0.982}};
+  const auto sentence = [&](const char* text, int unknown) {
+    return Json{
+        {"sentence", text}, {"words", 3}, {"unknown", unknown}, {"top", Json::array({top})}};
+  };
+  result["sentences"] = Json::array({sentence("a fine film", 0), sentence("a xyzzy film", 1)});
+  CHECK(
+      run_result_text(result).starts_with("a fine film: pos 98.2 %\n"
+                                          "a xyzzy film: pos 98.2 % (1 of 3 words unknown)\n"));
+}
+
 TEST_CASE("a class without a name is called by its number") {
   Json result = on_device();
   const Json top = {{"class", "3"}, {"index", 3}, {"probability", 0.5}};

@@ -91,7 +91,7 @@ TEST_CASE("inputs that are too small or no images are refused") {
 }
 
 TEST_CASE("textcnn is the CNN-non-static of Kim 2014") {
-  const Graph graph = textcnn({{56}, 2, 0.5, 18'000, 300});
+  const Graph graph = textcnn({{56}, 2, 0.5, Stem::imagenet, 18'000, 300});
   CHECK(infer_shapes(graph, 1).back() == Shape{1, 2});
   CHECK(infer_shapes(graph, 3)[node_index(graph, "conv5")] == Shape{3, 100, 60});
   CHECK(infer_shapes(graph, 3)[node_index(graph, "concat")] == Shape{3, 300});
@@ -103,11 +103,11 @@ TEST_CASE("textcnn is the CNN-non-static of Kim 2014") {
     }
   }
   CHECK(parameters == 18'000 * 300 + (3 + 4 + 5) * 300 * 100 + 3 * 100 + 300 * 2 + 2);
-  CHECK(textcnn({{1}, 2, 0.0, 3, 1}).nodes.size() == graph.nodes.size() - 1);
+  CHECK(textcnn({{1}, 2, 0.0, Stem::imagenet, 3, 1}).nodes.size() == graph.nodes.size() - 1);
   CHECK(message_of([] {
           textcnn({{3, 32, 32}, 2});
         }) == "textcnn: input [3, 32, 32], expected sentences: [L] tokens (data.format: text)");
-  CHECK(error_of([] { textcnn({{56}, 0, 0.0, 9, 1}); }) == ErrorCode::usage);
+  CHECK(error_of([] { textcnn({{56}, 0, 0.0, Stem::imagenet, 9, 1}); }) == ErrorCode::usage);
 }
 
 TEST_CASE("architectures are found by name, with a suggestion for others") {

@@ -38,7 +38,7 @@ inline Conv conv1d(std::int64_t in, std::int64_t out, std::int64_t kernel) {
 
 // What a built-in network can be made of, small: images of 32 pixels or sentences of 9 words.
 inline ArchitectureOptions options_for(const std::string& architecture, std::int64_t classes = 10) {
-  if (architecture == "textcnn") return {{9}, classes, 0.0, 12, 5};
+  if (architecture == "textcnn") return {{9}, classes, 0.0, Stem::imagenet, 12, 5};
   if (architecture == "lenet5") return {{1, 28, 28}, classes};
   return {{3, 32, 32}, classes};
 }

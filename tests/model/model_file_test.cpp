@@ -17,6 +17,7 @@ namespace {
 const std::string kRoot = WINNOW_SOURCE_DIR;
 const std::string kGolden = kRoot + "/tests/model/data/golden-1.0.wnw";
 const std::string kGoldenScaled = kRoot + "/tests/model/data/golden-1.1.wnw";
+const std::string kGoldenText = kRoot + "/tests/model/data/golden-1.2.wnw";
 
 // The bytes of all lines "00000040: 01 02 ..." of the document; address 0 begins a file.
 std::vector<std::vector<std::byte>> dumps_in(const std::string& path) {
@@ -74,9 +75,10 @@ TEST_CASE("the golden file of format 1.1 stays readable and is what we still wri
         std::vector<float>{1, 0, 0, -2, 0, -0.5f, 0, 0});
 }
 
-TEST_CASE("a file with a vocabulary is one of format 1.2, with the section of docs/model-file.md") {
-  const std::vector<std::byte> bytes = serialize_model_file(text_model());
-  CHECK(parse_model_file(bytes, "text") == text_model());
+TEST_CASE("the golden file of format 1.2 stays readable and has the section of the page") {
+  const std::vector<std::byte> bytes = bytes_of(kGoldenText);
+  CHECK(parse_model_file(bytes, kGoldenText) == text_model());
+  CHECK(serialize_model_file(text_model()) == bytes);
   CHECK(bytes[10] == std::byte{2});
   CHECK(bytes[40] == std::byte{2});
   const std::string_view section("\1\0\0\0\2\0\0\0film\nn't\n", 17);
@@ -90,7 +92,7 @@ TEST_CASE("the hex dumps in docs/model-file.md are the golden files") {
 }
 
 TEST_CASE("a file cut short at any byte is refused") {
-  for (const std::string& path : {kGolden, kGoldenScaled}) {
+  for (const std::string& path : {kGolden, kGoldenScaled, kGoldenText}) {
     const std::vector<std::byte> golden = bytes_of(path);
     for (std::size_t size = 0; size < golden.size(); ++size) {
       CAPTURE(size);
@@ -101,7 +103,7 @@ TEST_CASE("a file cut short at any byte is refused") {
 }
 
 TEST_CASE("a file with any bit flipped is refused") {
-  for (const std::string& path : {kGolden, kGoldenScaled}) {
+  for (const std::string& path : {kGolden, kGoldenScaled, kGoldenText}) {
     std::vector<std::byte> golden = bytes_of(path);
     for (std::size_t bit = 0; bit < golden.size() * 8; ++bit) {
       CAPTURE(bit);

@@ -127,15 +127,19 @@ TEST_CASE("data that is not there is refused with the forms that there are") {
   CHECK(message_of([&] { load(""); }).starts_with("data.path: is empty, and text has no usual"));
 }
 
+std::string numbered(int i) {
+  return std::string("w").append(std::to_string(i));
+}
+
 TEST_CASE("start_embedding: vectors as given, other words as wide, padding and unknown words 0") {
   constexpr std::int64_t kWidth = 50;
   DataSet data;
-  for (int i = 0; i < 400; ++i) data.preprocessing.vocabulary.push_back("w" + std::to_string(i));
+  for (int i = 0; i < 400; ++i) data.preprocessing.vocabulary.push_back(numbered(i));
   data.train.token_count = 402;
   Random random(1);
   data.vectors.width = kWidth;
   for (int i = 0; i < 100; ++i) {
-    data.vectors.words.push_back("w" + std::to_string(2 * i));
+    data.vectors.words.push_back(numbered(2 * i));
     for (std::int64_t d = 0; d < kWidth; ++d) {
       data.vectors.values.push_back(static_cast<float>(random.normal(0, 0.7)));
     }
