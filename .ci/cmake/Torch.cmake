@@ -40,11 +40,11 @@ target_link_libraries(winnow_torch INTERFACE
   ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so)
 target_link_options(winnow_torch INTERFACE -Wl,--allow-shlib-undefined)
 
-# Headers for what is built of LibTorch's CUDA half (prune/training/cuda): those of NVIDIA's packages
-# beside LibTorch, or of a toolkit.
+# Headers for what is built of LibTorch's CUDA half (prune/training/cuda): a toolkit's, or those of
+# NVIDIA's packages beside LibTorch, which have all of them only together with the compiler's (crt/).
 file(GLOB torch_cuda_headers ${torch_root}/../nvidia/*/include)
-find_path(WINNOW_TORCH_CUDA_HEADERS cuda_runtime_api.h
-  HINTS ${torch_cuda_headers} PATHS /usr/local/cuda/include NO_CACHE)
+find_path(WINNOW_TORCH_CUDA_HEADERS crt/host_config.h
+  PATHS $ENV{CUDA_HOME}/include /usr/local/cuda/include ${torch_cuda_headers} NO_DEFAULT_PATH NO_CACHE)
 set(WINNOW_TORCH_HAS_CUDA OFF)
 if(EXISTS ${torch_root}/lib/libtorch_cuda.so AND WINNOW_TORCH_CUDA_HEADERS)
   set(WINNOW_TORCH_HAS_CUDA ON)
