@@ -9,7 +9,7 @@ namespace winnow::python {
 
 // ((height, width), (height, width), interpolation) of resize and crop; winnow/pictures.py reads
 // it.
-nanobind::tuple facts_of(const PictureForm& form);
+nanobind::tuple facts_of_form(const PictureForm& form);
 
 void bind_engine(nanobind::module_& module);
 void bind_files(nanobind::module_& module);

@@ -188,8 +188,9 @@ void bind_engine(nb::module_& module) {
       .def_prop_ro("classes", [](const PyEngine& e) { return e.model().classes; })
       .def_prop_ro("mean", [](const PyEngine& e) { return e.model().preprocessing.mean; })
       .def_prop_ro("deviation", [](const PyEngine& e) { return e.model().preprocessing.deviation; })
-      .def_prop_ro("picture_form",
-                   [](const PyEngine& e) { return facts_of(e.model().preprocessing.pictures); })
+      .def_prop_ro(
+          "picture_form",
+          [](const PyEngine& e) { return facts_of_form(e.model().preprocessing.pictures); })
       .def_prop_ro("device", [](const PyEngine& e) { return e.session().device(); })
       .def_prop_ro("notice", &PyEngine::notice)
       .def_prop_ro("plan", [](const PyEngine& e) { return plan_json(e.session(), e.how()); });

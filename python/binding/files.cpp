@@ -35,7 +35,7 @@ nb::dict facts_of(const Read& model) {
   facts["classes"] = nb::cast(model.classes);
   facts["mean"] = nb::cast(model.preprocessing.mean);
   facts["deviation"] = nb::cast(model.preprocessing.deviation);
-  facts["picture_form"] = facts_of(model.preprocessing.pictures);
+  facts["picture_form"] = facts_of_form(model.preprocessing.pictures);
   facts["metadata"] = nb::cast(model.metadata);
   return facts;
 }
