@@ -92,7 +92,8 @@ int run(const Options& options) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("--in", options.in, "Checkpoint (.safetensors) of prune or quantize")->required();
+  app.add_option("--in", options.in, "Checkpoint (.safetensors) of import, prune or quantize")
+      ->required();
   app.add_option("-o,--out", options.out, "Model file to write; replaced if it exists");
   app.add_option("--onnx", options.onnx, "ONNX model of the deployed network to write");
   app.add_option("--safetensors", options.safetensors,

@@ -14,7 +14,7 @@ namespace winnow {
 namespace {
 
 constexpr std::int64_t kOldestOpset = 7;   // operators have broadcast in the same way since then
-constexpr std::int64_t kNewestOpset = 25;  // the newest whose operators were looked at
+constexpr std::int64_t kNewestOpset = 28;  // the newest whose operators were looked at
 
 bool is_own_domain(const std::string& domain) {
   return domain.empty() || domain == "ai.onnx";

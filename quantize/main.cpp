@@ -25,7 +25,7 @@ struct Arguments {
 
 void declare_files(CLI::App& app, Arguments& arguments) {
   QuantizeOptions& options = arguments.options;
-  app.add_option("--in", options.in, "Checkpoint (.safetensors) written by prune")
+  app.add_option("--in", options.in, "Checkpoint (.safetensors) of prune or import")
       ->required()
       ->type_name("FILE");
   app.add_option("-o,--out", options.out, "Result (default: quantized.safetensors beside --in)")

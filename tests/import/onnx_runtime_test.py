@@ -195,7 +195,7 @@ class RandomNetwork:
         self.random = np.random.default_rng(seed)
         self.nodes, self.constants = [], []
         self.channels, self.side = int(self.random.integers(1, 5)), int(self.random.integers(9, 20))
-        self.opset = int(self.random.integers(11, 22))
+        self.opset = int(self.random.integers(11, 27))
         self.is_open = bool(self.random.integers(2))  # the batch size
         self.shape = [self.channels, self.side, self.side]
         self.count = 0

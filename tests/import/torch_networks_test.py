@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Imports networks of PyTorch and compares what Winnow computes of them with PyTorch.
 
-  torch_networks_test.py BIN_DIR LIBWINNOW [--images FOLDER] [--verbose]
+  torch_networks_test.py BIN_DIR LIBWINNOW [--images FOLDER] [--folders PROGRAM] [--verbose]
 
 Networks of torchvision with random weights, as weights and as ONNX files, by their outputs; and a small network that is
-trained here on Fashion-MNIST (Debian's dataset-fashion-mnist), by its accuracy in `runtime run`. What cannot be had is
-named in a line "skipped: ".
+trained here on Fashion-MNIST (Debian's dataset-fashion-mnist), by its accuracy in `runtime run`. PROGRAM (picture_pixels) says which
+numbers the classes of a folder get, as torchvision's ImageFolder does. What cannot be had is named in a line "skipped: ".
 """
 import argparse
 import gzip
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -195,11 +196,27 @@ def trained_tests(tests, folder):
             tests.report(name, failure, details)
 
 
+def folder_test(tests, program):
+    """Classes have the numbers that torchvision's ImageFolder gives them; files that are no pictures do not count."""
+    with tempfile.TemporaryDirectory() as place:
+        train = os.path.join(place, "train")
+        for name in ("n02", "n01", "Zebra", "ant", "ant 2", "10", "9", "\u00e4", "_x", "a.b"):
+            os.makedirs(os.path.join(train, name, "deeper"))
+            for picture in ("deeper/1.png", "2.JPEG", "notes.txt"):
+                open(os.path.join(train, name, picture), "wb").close()
+        expected = torchvision.datasets.ImageFolder(train)
+        ended = subprocess.run([program, "classes", place], capture_output=True, text=True)
+        found = ended.stdout.splitlines()
+        failure = None if found == expected.classes else f"{found} {ended.stderr}, {expected.classes} by torchvision"
+        tests.report("classes of a folder", failure, f"{len(found)} as ImageFolder has them")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("bin_dir")
     parser.add_argument("library")
     parser.add_argument("--images", default="/usr/share/datasets/fashion-mnist")
+    parser.add_argument("--folders")
     parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     tests = Tests(arguments.bin_dir, arguments.library, arguments.verbose)
@@ -211,6 +228,8 @@ def main():
         trained_tests(tests, arguments.images)
     else:
         print(f"{arguments.images} is not there: no network was trained")
+    if arguments.folders:
+        folder_test(tests, arguments.folders)
     print(f"networks of PyTorch: {tests.equal} equal, {len(tests.failures)} failed")
     # A test that compares nothing must not pass.
     sys.exit(1 if tests.failures or tests.equal < len(STATE_DICTS) + len(ONNX_FILES) else 0)
