@@ -4,8 +4,9 @@
   torch_networks_test.py BIN_DIR LIBWINNOW [--images FOLDER] [--folders PROGRAM] [--verbose]
 
 Networks of torchvision with random weights, as weights and as ONNX files, by their outputs; and a small network that is
-trained here on Fashion-MNIST (Debian's dataset-fashion-mnist), by its accuracy in `runtime run`. PROGRAM (picture_pixels) says which
-numbers the classes of a folder get, as torchvision's ImageFolder does. What cannot be had is named in a line "skipped: ".
+trained here on Fashion-MNIST (Debian's dataset-fashion-mnist), by its accuracy in `runtime run`. The scripts of docs/import.md are
+run. PROGRAM (picture_pixels) says which numbers the classes of a folder get, as torchvision's ImageFolder does. What cannot
+be had is named in a line "skipped: ".
 """
 import argparse
 import gzip
@@ -21,11 +22,13 @@ try:
     import torchvision
     from safetensors.torch import save_file
 
+    from import_page import NETWORK, page_tests
     from winnow_programs import Library, Programs, relative_difference
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(0)
 
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "import.md")
 TOLERANCE = 1e-4  # of the norm; sums are in another order
 # Network, side of its input: small ones, but vgg16's linear layers expect 224.
 STATE_DICTS = [("resnet18", 64), ("resnet50", 64), ("densenet121", 64), ("vgg16_bn", 224)]
@@ -76,9 +79,9 @@ class Tests:
                 return None, f"{program} ended with {ended.returncode}: {ended.stderr.strip()[:500]}"
         return model, None
 
-    def compare(self, name, network, side, arguments_for):
+    def compare(self, name, network, shape, arguments_for):
         """`arguments_for(folder)` writes what import reads and gives its options."""
-        values = np.random.default_rng(2).standard_normal((1, 3, side, side)).astype(np.float32)
+        values = np.random.default_rng(2).standard_normal((1, *shape)).astype(np.float32)
         expected = outputs(network, values)
         with tempfile.TemporaryDirectory() as folder:
             model, failure = self.deployed(folder, *arguments_for(folder))
@@ -97,11 +100,11 @@ class Tests:
             save_file({key: value.contiguous() for key, value in network.state_dict().items()}, path)
             return ["--weights", path, "--architecture", name.removesuffix("_bn"), "--input-shape", f"3,{side},{side}"]
 
-        self.compare(f"{name} (weights)", network, side, arguments)
+        self.compare(f"{name} (weights)", network, (3, side, side), arguments)
 
     def onnx_file(self, name, side):
         network = random_network(name, side)
-        self.compare(f"{name} (ONNX)", network, side, lambda folder: ["--onnx", onnx_of(network, side, 3, folder)])
+        self.compare(f"{name} (ONNX)", network, (3, side, side), lambda folder: ["--onnx", onnx_of(network, side, 3, folder)])
 
 
 def onnx_of(network, side, channels, folder):
@@ -228,6 +231,8 @@ def main():
         trained_tests(tests, arguments.images)
     else:
         print(f"{arguments.images} is not there: no network was trained")
+    torch.manual_seed(4)
+    page_tests(tests, PAGE, random_network(NETWORK, 64), SmallNetwork().eval(), GRAPH)
     if arguments.folders:
         folder_test(tests, arguments.folders)
     print(f"networks of PyTorch: {tests.equal} equal, {len(tests.failures)} failed")
