@@ -1,0 +1,114 @@
+"""CNN-non-static on MR: sentences.md. Each run has a folder sentences/KIND-foldN with config.yaml, prune.json and metrics.jsonl."""
+from printers.common import ROOT, percent, read, read_lines, table
+
+FOLDER = "sentences"
+DENSE = "dense-8"
+PRUNED = "evolutionary-87.5"  # begins with a dense training, which the other pruning runs of its fold start from
+PAPER_KIM = 0.815  # arxiv.org/abs/1408.5882, table 2, all vectors of Google News
+ROWS = {
+    "dense-8": "dense, 8 epochs",
+    "magnitude-77": "magnitude, 77 %",
+    "evolutionary-77": "evolutionary, 77 %",
+    "magnitude-87.5": "magnitude, 87.5 %",
+    "evolutionary-87.5": "evolutionary, 87.5 %",
+}
+
+
+def folds():
+    """Those that every kind of run was trained on."""
+    found = [{path.name.rsplit("-fold", 1)[1] for path in (ROOT / FOLDER).glob(f"{kind}-fold*")} for kind in ROWS]
+    return sorted(set.intersection(*found), key=int)
+
+
+def summaries(kind):
+    return [read(f"{FOLDER}/{kind}-fold{fold}/prune.json") for fold in folds()]
+
+
+def accuracies(kind):
+    """Of the test parts; of dense runs before the one batch that ends them."""
+    return [run["dense_accuracy" if kind == DENSE else "accuracy"] for run in summaries(kind)]
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def row(name, values, sparsity, baseline):
+    differences = [100 * (value - other) for value, other in zip(values, baseline)]
+    against = "" if values is baseline else f"{mean(differences):+.2f} ({min(differences):+.2f} to {max(differences):+.2f})"
+    return [name, sparsity, *map(percent, values), percent(mean(values)), against]
+
+
+def results():
+    baseline = accuracies(DENSE)
+    start = [run["dense_accuracy"] for run in summaries(PRUNED)]
+    rows = [row("dense, 4 epochs, where pruning starts", start, "", baseline)]
+    for kind, name in ROWS.items():
+        values = baseline if kind == DENSE else accuracies(kind)
+        sparsity = "" if kind == DENSE else percent(mean([run["sparsity"] for run in summaries(kind)]))
+        rows.append(row(name, values, sparsity, baseline))
+    return table(["run", "sparsity %", *(f"fold {fold} %" for fold in folds()), "mean %", "points beside dense, 8 epochs"], rows)
+
+
+def layers():
+    """Sparsities of the layers, mean over the folds."""
+    kinds = [kind for kind in ROWS if kind != DENSE]
+    names = [layer["name"] for layer in summaries(PRUNED)[0]["layers"]]
+    rows = []
+    for i, name in enumerate(names):
+        weights = summaries(PRUNED)[0]["layers"][i]["weights"]
+        rows.append([name, f"{weights:,}",
+                     *(percent(mean([run["layers"][i]["sparsity"] for run in summaries(kind)])) for kind in kinds)])
+    return table(["layer", "weights", *(ROWS[kind] for kind in kinds)], rows)
+
+
+def fold_count():
+    return f"{len(folds())} of 10"
+
+
+def test_sentences():
+    """Of all folds together; every fold of 10,662 sentences has a tenth."""
+    sizes = [(10662 + 9 - int(fold)) // 10 for fold in folds()]
+    return f"{sum(sizes):,}"
+
+
+def goal():
+    difference = 100 * (mean(accuracies(PRUNED)) - mean(accuracies(DENSE)))
+    text = "within half a point of" if difference >= -0.5 else "more than half a point below"
+    return f"{difference:+.2f} points, {text} dense"
+
+
+def against_magnitude():
+    parts = []
+    for sparsity in ("77", "87.5"):
+        differences = [100 * (a - b) for a, b in zip(accuracies(f"evolutionary-{sparsity}"), accuracies(f"magnitude-{sparsity}"))]
+        parts.append(f"{mean(differences):+.2f} points at {sparsity} % ({min(differences):+.2f} to {max(differences):+.2f})")
+    return ", ".join(parts)
+
+
+def deployed():
+    quantize, export, run = (read(f"{FOLDER}/deploy-fold0/{name}.json") for name in ("quantize", "export", "run"))
+    return (f"{quantize['accuracy_before']:.2f} % pruned, {run['accuracy']:.2f} % deployed as {quantize['scheme']}, "
+            f"in a file of {export['bytes']:,} bytes")
+
+
+def epoch_seconds():
+    """The shortest and the longest mean of a dense run."""
+    means = []
+    for fold in folds():
+        lines = [line for line in read_lines(f"{FOLDER}/{DENSE}-fold{fold}/metrics.jsonl") if line["stage"] == "dense"]
+        means.append(lines[-1]["seconds"] / lines[-1]["epoch"])
+    return f"{min(means):.0f} to {max(means):.0f}"
+
+
+BLOCKS = {
+    "sentences.results": results,
+    "sentences.layers": layers,
+    "sentences.folds": fold_count,
+    "sentences.test": test_sentences,
+    "sentences.goal": goal,
+    "sentences.magnitude": against_magnitude,
+    "sentences.deployed": deployed,
+    "sentences.epoch": epoch_seconds,
+    "sentences.kim": lambda: f"{100 * PAPER_KIM:.1f}",
+}
