@@ -5,6 +5,7 @@
 
 #include "prune/prune_program.h"
 #include "prune/start_model.h"
+#include "prune/time_table.h"
 #include "prune/training/torch_trainee.h"
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"
@@ -125,7 +126,8 @@ TraineeOptions trainee_options(const RunConfig& config) {
 SensitivityResult measure_sensitivity(const RunConfig& config, const SensitivityOptions& options) {
   check_options(config, options);
   const std::optional<Model> given = read_given_model(config);
-  const DataSet data = load_run_data(config, options.is_quiet, image_cache(config), given);
+  const DataSet data =
+      load_run_data(with_times(config), options.is_quiet, image_cache(config), given);
   TorchTrainee trainee(*given, data, trainee_options(config));
   Stage stage;
   stage.is_pruning = true;

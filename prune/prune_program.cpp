@@ -29,7 +29,11 @@ std::string comparable_config(const RunConfig& config) {
   copy.threads = defaults.threads;
   copy.output = defaults.output;
   copy.checkpoint_seconds = defaults.checkpoint_seconds;
-  return write_run_config(copy);
+  std::string text = write_run_config(copy);
+  if (const auto& time = config.evolution.time) {
+    text += "# checksum of prune.time_table: " + std::to_string(time->checksum) + "\n";
+  }
+  return text;
 }
 
 std::string image_cache(const RunConfig& config) {
@@ -69,6 +73,18 @@ std::string coupled_text(const std::vector<PrunableLayer>& layers) {
   return text;
 }
 
+std::string target_text(const EvolutionConfig& evolution) {
+  std::ostringstream text;
+  if (evolution.budget != Budget::time) {
+    text << "sparsity " << evolution.target_sparsity;
+  } else if (evolution.target_ms > 0.0) {
+    text << evolution.target_ms << " ms";
+  } else {
+    text << evolution.target_speedup << " times the dense network's speed";
+  }
+  return text.str();
+}
+
 }  // namespace
 
 std::string describe_run(const RunConfig& config, const PruneOptions& options) {
@@ -85,8 +101,8 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
        << (config.model.weights.empty() ? "" : "weights: " + one_line(config.model.weights) + "\n")
        << "dense baseline: " << config.train.epochs << " epochs of batches of "
        << config.train.batch_size << "\nevolution: " << config.evolution.iter_nr
-       << " iterations of " << config.evolution.batch_nr << " batches to sparsity "
-       << config.evolution.target_sparsity << "\n";
+       << " iterations of " << config.evolution.batch_nr << " batches to "
+       << target_text(config.evolution) << "\n";
   return text.str();
 }
 

@@ -10,6 +10,7 @@
 #include "prune/run_summary.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
+#include "prune/time_table.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
@@ -49,12 +50,12 @@ void require_finite_loss(double loss, std::int64_t epoch) {
 
 PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder,
                    const std::string& image_cache)
-    : config_(config),
+    : config_(with_times(config)),
       options_(options),
-      folder_(checked(config, folder)),
-      given_(read_given_model(config)),
-      data_(load_run_data(config, options.is_quiet, image_cache, given_)),
-      initial_(given_ ? *given_ : scratch_model(config, make_graph(config.model, data_), data_)),
+      folder_(checked(config_, folder)),
+      given_(read_given_model(config_)),
+      data_(load_run_data(config_, options.is_quiet, image_cache, given_)),
+      initial_(given_ ? *given_ : scratch_model(config_, make_graph(config_.model, data_), data_)),
       trainee_(initial_, data_, counting_options()) {
   state_.config = comparable_config(config_);
   state_.weights_checksum = checksum_of_given(config_);

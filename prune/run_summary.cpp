@@ -37,6 +37,24 @@ Json layers_json(const Model& model) {
   return layers;
 }
 
+// What the table predicts of the pruned network, and of what.
+Json time_json(const RunConfig& config, const EvolutionResult& result) {
+  const TimeModel& time = *config.evolution.time;
+  const double target = config.evolution.target_ms > 0.0
+                            ? config.evolution.target_ms
+                            : time.dense_ms / config.evolution.target_speedup;
+  return {{"table", config.time_table},
+          {"device", time.device},
+          {"precision", time.precision},
+          {"batch", time.batch},
+          {"dense_ms", time.dense_ms},
+          {"target_ms", target},
+          {"predicted_ms", result.predicted_ms},
+          {"predicted_speedup", time.dense_ms / result.predicted_ms},
+          {"constant_ms", time.constant_ms},
+          {"scale", time.scale}};
+}
+
 }  // namespace
 
 std::string summary_json(const SummaryParts& parts) {
@@ -54,7 +72,11 @@ std::string summary_json(const SummaryParts& parts) {
   json["accuracy"] = parts.summary.pruned_accuracy;
   json["validation_accuracy"] = parts.result.best.accuracy;
   json["sparsity"] = parts.summary.sparsity;
-  json["target_sparsity"] = config.evolution.target_sparsity;
+  if (config.evolution.time) {
+    json["time"] = time_json(config, parts.result);
+  } else {
+    json["target_sparsity"] = config.evolution.target_sparsity;
+  }
   json["target_met"] = parts.summary.target_met;
   if (!parts.summary.shortfall.empty()) json["shortfall"] = parts.summary.shortfall;
   json["method"] = to_string(config.method.method);

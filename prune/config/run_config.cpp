@@ -116,11 +116,31 @@ void check_start(const RunConfig& config) {
   }
 }
 
+void check_time(const RunConfig& config) {
+  const bool is_time = config.evolution.budget == Budget::time;
+  if (is_time && config.time_table.empty()) {
+    refuse_key(config, "prune.budget",
+               "'prune.budget' is time, but 'prune.time_table' names no file; runtime tune --table "
+               "writes one");
+  }
+  if (!is_time && (!config.time_table.empty() || config.time_batch != 0)) {
+    const char* key = config.time_table.empty() ? "prune.time_batch" : "prune.time_table";
+    refuse_key(config, key, "'", key, "' belongs to 'prune.budget: time'");
+  }
+}
+
+// Paths start at the folder of the file that gives them.
+void resolve_path(std::string& path, const YamlPlaces& places, const char* key) {
+  if (path.empty()) return;
+  const auto place = places.folder_of(key) / path;
+  path = std::filesystem::absolute(place).lexically_normal().string();
+}
+
 // What the file leaves open and other keys decide.
 void resolve_weights(RunConfig& config, const YamlPlaces& places) {
+  resolve_path(config.time_table, places, "prune.time_table");
+  resolve_path(config.model.weights, places, "model.weights");
   if (config.model.weights.empty()) return;
-  const auto path = places.folder_of("model.weights") / config.model.weights;
-  config.model.weights = std::filesystem::absolute(path).lexically_normal().string();
   if (!config.places.contains("prune.start")) config.stage.start = Start::weights;
 }
 
@@ -152,6 +172,7 @@ void check(const RunConfig& config) {
   check_network(config);
   check_start(config);
   check_groups(config);
+  check_time(config);
   if (config.train.is_nesterov && config.train.momentum == 0) {
     refuse_at("train.nesterov", "'train.nesterov' needs 'train.momentum' above 0");
   }

@@ -61,7 +61,9 @@ struct RunConfig {
   TrainConfig train;
   PruneStage stage;
   MethodConfig method;
-  EvolutionConfig evolution;  // its seed is the run's
+  EvolutionConfig evolution;    // its seed is the run's; without times, which time_table.h reads
+  std::string time_table;       // file; absolute. Empty without a budget of time
+  std::int64_t time_batch = 0;  // which of its batch sizes; 0: the only one
   double checkpoint_seconds = 60.0;
   std::map<std::string, std::string> places;  // of the keys given; under "" the file
 

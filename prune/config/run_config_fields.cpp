@@ -22,7 +22,8 @@ constexpr Named<Masks> kMasks[] = {
     {"none", Masks::none}, {"from-zeros", Masks::from_zeros}, {"file", Masks::file}};
 constexpr Named<Stem> kStems[] = {
     {"auto", Stem::automatic}, {"imagenet", Stem::imagenet}, {"cifar", Stem::cifar}};
-constexpr Named<Budget> kBudgets[] = {{"parameters", Budget::parameters}, {"macs", Budget::macs}};
+constexpr Named<Budget> kBudgets[] = {
+    {"parameters", Budget::parameters}, {"macs", Budget::macs}, {"time", Budget::time}};
 constexpr Named<Method> kMethods[] = {{"evolutionary", Method::evolutionary},
                                       {"magnitude", Method::magnitude},
                                       {"lottery", Method::lottery},
@@ -30,7 +31,8 @@ constexpr Named<Method> kMethods[] = {{"evolutionary", Method::evolutionary},
 constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"uniform", Allocation::uniform},
                                               {"erk", Allocation::erk},
-                                              {"lamp", Allocation::lamp}};
+                                              {"lamp", Allocation::lamp},
+                                              {"time", Allocation::time}};
 constexpr Named<std::int64_t> kGranularities[] = {
     {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}, {"channel", 0}};
 
@@ -88,13 +90,18 @@ void visit_train(TrainConfig& train, Fields& fields) {
   fields.integer("validate_every", train.validate_every, kPositiveCount);
 }
 
-void visit_goal(EvolutionConfig& evolution, Fields& fields) {
+void visit_goal(RunConfig& config, Fields& fields) {
+  EvolutionConfig& evolution = config.evolution;
   fields.real("acc_threshold", evolution.acc_threshold, {.lowest = -1, .highest = 1});
   fields.integer("iter_nr", evolution.iter_nr, kPositiveCount);
   fields.integer("batch_nr", evolution.batch_nr, kPositiveCount);
   fields.integer("pool_size", evolution.pool_size, {.lowest = 2, .highest = 1000});
   fields.real("target_sparsity", evolution.target_sparsity, kBelowOne);
   enumerator(fields, "budget", evolution.budget, kBudgets);
+  fields.real("target_speedup", evolution.target_speedup, {.lowest = 0, .highest = 1e6});
+  fields.real("target_ms", evolution.target_ms, {.lowest = 0, .highest = 1e9});
+  fields.text("time_table", config.time_table);
+  fields.integer("time_batch", config.time_batch, {.lowest = 0, .highest = 1 << 20});
   fields.real("initial_sparsity_min", evolution.initial_sparsity_min, kBelowOne);
   fields.real("initial_sparsity_max", evolution.initial_sparsity_max, kBelowOne);
   fields.real("max_layer_sparsity", evolution.max_layer_sparsity, kBelowOne);
@@ -158,7 +165,7 @@ void visit_method(MethodConfig& method, Fields& fields) {
 
 void visit_prune(RunConfig& config, Fields& fields) {
   visit_method(config.method, fields);
-  visit_goal(config.evolution, fields);
+  visit_goal(config, fields);
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);
   enumerator(fields, "start", config.stage.start, kStarts);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "prune/evolution/time_allocation.h"
+
 namespace winnow {
 namespace {
 
@@ -57,16 +59,29 @@ double density_at(Allocation kind, double scale, const PrunableLayer& layer,
       return std::exp(scale) * erdos_renyi(layer);
     case Allocation::global:
     case Allocation::lamp:
+    case Allocation::time:
       return share_above(kind, curves[i], std::exp(-scale));
   }
   return 1.0;
 }
 
-}  // namespace
+// at(scale), whose densities rise with the scale from -range to range, for the largest scale that
+// meets the density.
+template <typename At>
+std::vector<double> largest(double range, double density, const LayerBudget& budget, const At& at) {
+  double low = -range, high = range;
+  if (budget.planned_density(at(high)) <= density) return at(high);
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = low + (high - low) / 2;
+    (budget.planned_density(at(middle)) <= density ? low : high) = middle;
+  }
+  return at(low);
+}
 
-std::vector<double> allocate(Allocation kind, double density, const LayerBudget& budget,
-                             std::span<const MagnitudeCurve> curves) {
-  const auto at = [&](double scale) {
+std::vector<double> allocate_at(Allocation kind, double density, const LayerBudget& budget,
+                                std::span<const MagnitudeCurve> curves) {
+  if (kind == Allocation::time) return least_loss_within(density, budget, curves);
+  return largest(kLargestLog, density, budget, [&](double scale) {
     std::vector<double> sparsities;
     for (std::size_t i = 0; i < budget.size(); ++i) {
       const LayerRange& range = budget.range(i);
@@ -75,14 +90,37 @@ std::vector<double> allocate(Allocation kind, double density, const LayerBudget&
       sparsities.push_back(std::clamp(1.0 - kept, range.min, range.max));
     }
     return sparsities;
-  };
-  double low = -kLargestLog, high = kLargestLog;
-  if (budget.planned_density(at(high)) <= density) return at(high);
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = low + (high - low) / 2;
-    (budget.planned_density(at(middle)) <= density ? low : high) = middle;
+  });
+}
+
+// As far on the way from the densest network to these sparsities as the density says.
+std::vector<double> on_the_way(const std::vector<double>& end, double density,
+                               const LayerBudget& budget) {
+  return largest(1.0, density, budget, [&](double scale) {
+    const double share = (1.0 - scale) / 2;  // of the way
+    std::vector<double> sparsities;
+    for (std::size_t i = 0; i < end.size(); ++i) {
+      const LayerRange& range = budget.range(i);
+      const double reached = 1.0 - std::pow(1.0 - end[i], share);
+      sparsities.push_back(std::clamp(reached, range.min, std::max(range.min, end[i])));
+    }
+    return sparsities;
+  });
+}
+
+}  // namespace
+
+bool reads_magnitudes(Allocation kind) {
+  return kind != Allocation::uniform && kind != Allocation::erk;
+}
+
+std::vector<double> allocate(Allocation kind, double density, const LayerBudget& budget,
+                             std::span<const MagnitudeCurve> curves) {
+  const double goal = budget.goal_density();
+  if (budget.is_proportional() || density <= goal) {
+    return budget.densest(allocate_at(kind, density, budget, curves));
   }
-  return at(low);
+  return on_the_way(budget.densest(allocate_at(kind, goal, budget, curves)), density, budget);
 }
 
 }  // namespace winnow

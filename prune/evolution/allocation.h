@@ -16,12 +16,20 @@ enum class Allocation {
   global,   // the blocks of largest magnitude in the whole network
   lamp,     // those of largest w^2 / sum of all w^2 of the layer that are no smaller: Lee et al.,
             // "Layer-adaptive sparsity for the magnitude-based pruning", ICLR 2021
+  time,     // what loses least of the squared magnitudes in the time (time_allocation.h)
 };
+
+// Whether allocate() wants the layers' curves.
+bool reads_magnitudes(Allocation kind);
 
 // Sparsities [layers], within the layers' ranges, whose planned_density() is no more than `density`
 // and, as far as ranges, blocks and curves allow, as much. Excluded layers keep theirs.
 //
-//   curves  [layers]; only `global` and `lamp` read them
+// A budget of time has flat parts, so what one density asks for says little of what a lower one
+// does: above the goal each layer is on its way to the sparsity that the goal gives it, the same
+// share of its log density as all others.
+//
+//   curves  [layers]; only `global`, `lamp` and `time` read them
 std::vector<double> allocate(Allocation kind, double density, const LayerBudget& budget,
                              std::span<const MagnitudeCurve> curves);
 

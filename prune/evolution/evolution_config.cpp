@@ -38,7 +38,25 @@ void in_order(const char* low_key, double low, const char* high_key, double high
        ")");
 }
 
+void check_time(const EvolutionConfig& c) {
+  const bool is_time = c.budget == Budget::time;
+  const char* key = c.target_ms != 0.0 ? "target_ms" : "target_speedup";
+  if (!is_time && (c.target_speedup != 0.0 || c.target_ms != 0.0)) {
+    fail(ErrorCode::usage, key, ": belongs to budget time, found another budget");
+  }
+  if (!is_time) return;
+  if ((c.target_speedup != 0.0) == (c.target_ms != 0.0)) {
+    fail(ErrorCode::usage, key, ": budget time needs either target_speedup or target_ms, found ",
+         c.target_ms != 0.0 ? "both" : "none");
+  }
+  if (c.target_ms == 0.0 && !(c.target_speedup > 1.0)) {
+    fail(ErrorCode::usage, "target_speedup: found ", c.target_speedup,
+         ", expected more than 1, the dense network");
+  }
+}
+
 void check_goal(const EvolutionConfig& c) {
+  check_time(c);
   below_one("target_sparsity", c.target_sparsity);
   below_one("initial_sparsity_min", c.initial_sparsity_min);
   below_one("initial_sparsity_max", c.initial_sparsity_max);

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "prune/evolution/time_model.h"
+
 namespace winnow {
 
-// What target_sparsity is a share of: prunable weights, or multiply-accumulates of prunable
-// weights.
-enum class Budget { parameters, macs };
+// What is brought down to a target: prunable weights, multiply-accumulates of prunable weights, or
+// the milliseconds that the network takes by a table of measured times.
+enum class Budget { parameters, macs, time };
 
 // Bounds of one layer's sparsity that replace 0 and max_layer_sparsity.
 struct LayerLimits {
@@ -27,8 +30,11 @@ struct EvolutionConfig {
   std::int64_t pool_size = 8;    // solutions in the population, at least 2
 
   // The goal and the way to it.
-  double target_sparsity = 0.9;  // of the whole budget
+  double target_sparsity = 0.9;  // of the whole budget; says nothing to a budget of time
   Budget budget = Budget::parameters;
+  double target_speedup = 0.0;  // time: against the dense network; 0: target_ms says it
+  double target_ms = 0.0;       // time: of a pass of the network; 0: target_speedup says it
+  std::shared_ptr<const TimeModel> time = nullptr;  // what the file of prune.time_table says
   double initial_sparsity_min = 0.0;  // every layer of every first solution draws from this range
   double initial_sparsity_max = 0.3;
   double max_layer_sparsity = 0.99;

@@ -12,15 +12,23 @@ namespace {
 std::string shortfall_of(const EvolutionConfig& config, const LayerBudget& budget,
                          const EvolutionState& state, const EvolutionResult& result) {
   std::ostringstream text;
-  text << "target_sparsity " << config.target_sparsity << " is not met: ";
-  if (budget.goal_density() > 1.0 - config.target_sparsity) {
-    text << "max_layer_sparsity, layer_limits and exclude allow at most " << result.goal;
+  const bool is_time = config.budget == Budget::time;
+  const double target = budget.predicted_ms(budget.target_density());
+  text << (is_time ? "target of " : "target_sparsity ")
+       << (is_time ? target : config.target_sparsity) << (is_time ? " ms" : "") << " is not met: ";
+  if (budget.goal_density() > budget.target_density()) {
+    text << "max_layer_sparsity, layer_limits and exclude allow ";
+    if (is_time) {
+      text << "no less than " << budget.predicted_ms(budget.goal_density());
+    } else {
+      text << "at most " << result.goal;
+    }
   } else if (state.iteration < config.iter_nr) {
     text << config.iter_nr - state.iteration << " iterations are left";
   } else {
     text << "no forced iteration had a finite training loss";
   }
-  text << "; reached " << result.best.sparsity();
+  text << "; reached " << (is_time ? result.predicted_ms : result.best.sparsity());
   return text.str();
 }
 
@@ -39,7 +47,10 @@ EvolutionResult result_of(const EvolutionConfig& config, const LayerBudget& budg
     const Ranking ranking = {budget.goal_density(), config.lag_penalty, 0.0, 1.0};
     result.best = state.pool[ranked(state.pool, ranking).front()];
   }
-  result.target_met = result.best.density <= 1.0 - config.target_sparsity;
+  result.target_met = result.best.density <= budget.target_density();
+  if (config.budget == Budget::time) {
+    result.predicted_ms = budget.predicted_ms(result.best.kept_weights);
+  }
   result.weight_sparsity = 1.0 - budget.weight_density(result.best.kept_weights);
   if (!result.target_met) result.shortfall = shortfall_of(config, budget, state, result);
   return result;

@@ -11,8 +11,9 @@ namespace winnow {
 
 struct EvolutionResult {
   Solution best;            // the most accurate that meets the goal; else the best-ranked one
-  bool target_met = false;  // best.sparsity() >= target_sparsity
-  double goal = 0.0;        // target_sparsity, or what the layers' limits allow if that is less
+  bool target_met = false;  // best is no denser than the target
+  double goal = 0.0;  // the target's sparsity, or what the layers' limits allow if that is less
+  double predicted_ms = 0.0;     // of best; 0 without a budget of time
   double weight_sparsity = 0.0;  // of best, over the budgeted weights
   std::string shortfall;         // why the target is not met; empty if it is
 };

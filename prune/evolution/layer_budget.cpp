@@ -1,71 +1,19 @@
 #include "prune/evolution/layer_budget.h"
 
 #include <algorithm>
-#include <string>
+#include <cmath>
 
 #include "prune/evolution/importance.h"
-#include "prune/evolution/layer_names.h"
 #include "runtime/base/error.h"
-#include "runtime/base/suggest.h"
 
 namespace winnow {
 namespace {
 
-void check_layer(const PrunableLayer& layer) {
-  const bool fits =
-      layer.blocks > 0 && layer.weights_per_block > 0 && layer.weights >= layer.blocks &&
-      (layer.weights - 1) / layer.blocks < layer.weights_per_block && layer.macs_per_weight > 0;
-  if (fits) return;
-  fail(ErrorCode::usage, "layer ", in_quotes(layer.name), ": ", layer.weights, " weights in ",
-       layer.blocks, " blocks of at most ", layer.weights_per_block, ", ", layer.macs_per_weight,
-       " multiply-accumulates per weight: these do not fit together");
-}
-
-// Bounds that name a layer replace those of a pattern that matches it.
-void set_limits(const EvolutionConfig& config, bool is_by_name,
-                const std::vector<PrunableLayer>& layers, std::vector<LayerRange>& ranges) {
-  constexpr char kKey[] = "layer_limits";
-  std::vector<std::string> limited_by(layers.size());
-  for (const LayerLimits& limits : config.layer_limits) {
-    for (const std::size_t i : layers_named(limits.layer, kKey, layers)) {
-      if ((layers[i].name == limits.layer) != is_by_name) continue;
-      if (!limited_by[i].empty() && limited_by[i] == limits.layer) {
-        fail(ErrorCode::usage, kKey, ": ", in_quotes(limits.layer), " twice");
-      }
-      if (!limited_by[i].empty()) {
-        fail(ErrorCode::usage, kKey, ": layer ", in_quotes(layers[i].name), " is matched by ",
-             in_quotes(limited_by[i]), " and by ", in_quotes(limits.layer));
-      }
-      limited_by[i] = limits.layer;
-      ranges[i] = {limits.min_sparsity, limits.max_sparsity, false};
-    }
-  }
-}
-
-// Masks given at the start may not prune more than the bounds allow: weights would come back.
-void require_room(const std::vector<PrunableLayer>& layers, const std::vector<LayerRange>& ranges) {
-  constexpr double kRounding = 1e-9;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (layers[i].initial_sparsity <= ranges[i].max + kRounding) continue;
-    fail(ErrorCode::usage, "masks: layer ", in_quotes(layers[i].name), " begins with sparsity ",
-         layers[i].initial_sparsity, ", but its limit is ", ranges[i].max,
-         " (max_layer_sparsity, layer_limits)");
-  }
-}
-
-// An excluded layer keeps as many blocks as it begins with.
-std::vector<LayerRange> ranges_of(const EvolutionConfig& config,
-                                  const std::vector<PrunableLayer>& layers) {
-  std::vector<LayerRange> ranges(layers.size(), {0.0, config.max_layer_sparsity, false});
-  set_limits(config, false, layers, ranges);
-  set_limits(config, true, layers, ranges);
-  for (const std::string& text : config.exclude) {
-    for (const std::size_t i : layers_named(text, "exclude", layers)) {
-      ranges[i] = {layers[i].initial_sparsity, layers[i].initial_sparsity, true};
-    }
-  }
-  require_room(layers, ranges);
-  return ranges;
+// Every block counts in full.
+std::int64_t most_kept_of(const PrunableLayer& layer, double sparsity) {
+  const std::int64_t kept = kept_blocks(layer.blocks, sparsity);
+  return kept > layer.weights / layer.weights_per_block ? layer.weights
+                                                        : kept * layer.weights_per_block;
 }
 
 // The sum of layer i's costs; every block of it has as many weights as the others.
@@ -85,24 +33,69 @@ double paired(std::size_t i, const std::vector<PrunableLayer>& layers,
 }  // namespace
 
 LayerBudget::LayerBudget(const EvolutionConfig& config, const std::vector<PrunableLayer>& layers)
-    : layers_(layers), ranges_(ranges_of(config, layers)), by_macs_(config.budget == Budget::macs) {
+    : layers_(layers),
+      ranges_(layer_ranges(config, layers)),
+      by_macs_(config.budget == Budget::macs) {
+  make_curves(config);
   std::vector<double> most;
   std::vector<std::int64_t> all;
+  bool is_any_left = false;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    check_layer(layers_[i]);
-    cost_per_weight_.push_back(by_macs_ ? layers_[i].macs_per_weight : 1.0);
     most.push_back(ranges_[i].max);
     all.push_back(layers_[i].weights);
+    is_any_left = is_any_left || !ranges_[i].excluded;
   }
+  if (!is_any_left) {
+    fail(ErrorCode::usage, "exclude: no prunable layer is left, expected at least one");
+  }
+  total_cost_ = fixed_cost_;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     total_cost_ += cost_of(i, all);
     total_weights_ += weights_of(i, all);
   }
-  if (!(total_cost_ > 0.0)) {
-    fail(ErrorCode::usage, "exclude: no prunable layer is left, expected at least one");
+  target_density_ = target_of(config);
+  reachable_density_ = cost(most_kept(most)) / total_cost_;
+  goal_density_ = std::max(reachable_density_, target_density_);
+}
+
+// An excluded layer takes the time of the weights that it begins with.
+void LayerBudget::make_curves(const EvolutionConfig& config) {
+  if (config.budget != Budget::time) {
+    for (const PrunableLayer& layer : layers_) {
+      curves_.push_back(
+          CostCurve::proportional(by_macs_ ? layer.macs_per_weight : 1.0, layer.weights));
+    }
+    return;
   }
-  reachable_density_ = planned_density(most);
-  goal_density_ = std::max(reachable_density_, 1.0 - config.target_sparsity);
+  if (!config.time) fail(ErrorCode::usage, "time_table: missing, but budget is time");
+  time_ = config.time;
+  require_fit(*time_, layers_, ranges_);
+  fixed_cost_ = time_->constant_ms;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const LayerTimeCurve* const found = time_of(*time_, layers_[i].name);
+    curves_.push_back(found ? CostCurve::time(*found, time_->scale)
+                            : CostCurve::proportional(0.0, layers_[i].weights));
+    if (ranges_[i].excluded) {
+      fixed_cost_ += curves_[i].at(static_cast<double>(layers_[i].weights) *
+                                   (1.0 - layers_[i].initial_sparsity));
+    }
+  }
+}
+
+double LayerBudget::target_of(const EvolutionConfig& config) const {
+  if (!time_) return 1.0 - config.target_sparsity;
+  const double ms =
+      config.target_ms > 0.0 ? config.target_ms : time_->dense_ms / config.target_speedup;
+  const char* key = config.target_ms > 0.0 ? "target_ms" : "target_speedup";
+  if (ms >= total_cost_) {
+    fail(ErrorCode::usage, key, ": ", ms,
+         " ms are reached without pruning: by the table the dense network takes ", total_cost_);
+  }
+  if (ms <= fixed_cost_) {
+    fail(ErrorCode::usage, key, ": ", ms,
+         " ms are out of reach: by the table what is not pruned takes ", fixed_cost_);
+  }
+  return ms / total_cost_;
 }
 
 double LayerBudget::weights_of(std::size_t i, std::span<const std::int64_t> kept) const {
@@ -113,14 +106,45 @@ double LayerBudget::weights_of(std::size_t i, std::span<const std::int64_t> kept
 
 double LayerBudget::cost_of(std::size_t i, std::span<const std::int64_t> kept) const {
   if (ranges_[i].excluded) return 0.0;
-  if (layers_[i].costs.empty()) return cost_per_weight_[i] * static_cast<double>(kept[i]);
+  if (layers_[i].costs.empty()) return curves_[i].at(static_cast<double>(kept[i]));
   return paired(i, layers_, kept, by_macs_ ? &ChannelCost::macs : &ChannelCost::weights);
 }
 
+double LayerBudget::cost(std::span<const std::int64_t> kept) const {
+  double sum = fixed_cost_;
+  for (std::size_t i = 0; i < size(); ++i) sum += cost_of(i, kept);
+  return sum;
+}
+
 double LayerBudget::density(std::span<const std::int64_t> kept_weights) const {
-  double kept = 0.0;
-  for (std::size_t i = 0; i < size(); ++i) kept += cost_of(i, kept_weights);
-  return kept / total_cost_;
+  const double share = cost(kept_weights) / total_cost_;
+  if (is_proportional()) return share;
+  double convex = fixed_cost_;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!ranges_[i].excluded) convex += curves_[i].convex_at(static_cast<double>(kept_weights[i]));
+  }
+  return std::max(convex / total_cost_, std::min(share, std::nextafter(goal_density_, 2.0)));
+}
+
+double LayerBudget::predicted_ms(std::span<const std::int64_t> kept_weights) const {
+  if (!time_) fail(ErrorCode::internal, "predicted_ms: the budget is not time");
+  return cost(kept_weights);
+}
+
+std::vector<double> LayerBudget::densest(std::vector<double> sparsities) const {
+  if (is_proportional() || planned_density(sparsities) > goal_density_) return sparsities;
+  const std::vector<std::int64_t> kept = most_kept(sparsities);
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (ranges_[i].excluded) continue;
+    const PrunableLayer& layer = layers_[i];
+    const double weights = curves_[i].most_for(static_cast<double>(kept[i]));
+    const double blocks = weights >= static_cast<double>(layer.weights)
+                              ? static_cast<double>(layer.blocks)
+                              : std::floor(weights / static_cast<double>(layer.weights_per_block));
+    const double least = 1.0 - blocks / static_cast<double>(layer.blocks);
+    sparsities[i] = std::min(sparsities[i], std::max(least, ranges_[i].min));
+  }
+  return sparsities;
 }
 
 double LayerBudget::weight_density(std::span<const std::int64_t> kept_weights) const {
@@ -132,15 +156,15 @@ double LayerBudget::weight_density(std::span<const std::int64_t> kept_weights) c
 std::vector<std::int64_t> LayerBudget::most_kept(std::span<const double> sparsities) const {
   std::vector<std::int64_t> most;
   for (std::size_t i = 0; i < size(); ++i) {
-    const PrunableLayer& layer = layers_[i];
-    const std::int64_t kept = kept_blocks(layer.blocks, sparsities[i]);
-    most.push_back(kept > layer.weights / layer.weights_per_block ? layer.weights
-                                                                  : kept * layer.weights_per_block);
+    most.push_back(most_kept_of(layers_[i], sparsities[i]));
   }
   return most;
 }
 
 double LayerBudget::kept_cost(std::size_t i, double sparsity) const {
+  if (layers_[i].costs.empty() && !ranges_[i].excluded) {
+    return curves_[i].at(static_cast<double>(most_kept_of(layers_[i], sparsity)));
+  }
   std::vector<double> sparsities(size(), 0.0);
   sparsities[i] = sparsity;
   return cost_of(i, most_kept(sparsities));

@@ -11,7 +11,8 @@ namespace {
 constexpr std::pair<Origin, Allocation> kKnown[] = {{Origin::uniform, Allocation::uniform},
                                                     {Origin::erk, Allocation::erk},
                                                     {Origin::global, Allocation::global},
-                                                    {Origin::lamp, Allocation::lamp}};
+                                                    {Origin::lamp, Allocation::lamp},
+                                                    {Origin::time, Allocation::time}};
 
 }  // namespace
 
@@ -27,6 +28,8 @@ std::string_view to_string(Origin origin) {
       return "global";
     case Origin::lamp:
       return "lamp";
+    case Origin::time:
+      return "time";
     case Origin::mutation:
       return "mutation";
   }
@@ -43,6 +46,7 @@ std::vector<Offspring> make_offspring(std::span<const double> plan,
   if (config.known_allocations) {
     for (const auto& [origin, allocation] : kKnown) {
       if (offspring.size() == count) break;
+      if (allocation == Allocation::time && budget.is_proportional()) continue;
       offspring.push_back({origin, allocate(allocation, density, budget, curves)});
     }
   }

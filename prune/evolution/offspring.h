@@ -12,7 +12,7 @@
 
 namespace winnow {
 
-enum class Origin { plan, uniform, erk, global, lamp, mutation };
+enum class Origin { plan, uniform, erk, global, lamp, time, mutation };
 
 std::string_view to_string(Origin origin);
 

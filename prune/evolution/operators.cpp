@@ -72,13 +72,13 @@ std::vector<double> increment(std::span<const double> sparsities,
 
   double low = 0.0;
   double high = all_at_end(sparsities, layers, willingness, budget);
-  if (enough(low)) return raised_by(low);
+  if (enough(low)) return budget.densest(raised_by(low));
   if (!enough(high)) return raised_by(high);
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = low + (high - low) / 2;
     (enough(middle) ? high : low) = middle;
   }
-  return raised_by(high);
+  return budget.densest(raised_by(high));
 }
 
 std::vector<double> mutate(std::span<const double> sparsities, std::span<const std::int64_t> layers,
@@ -105,12 +105,12 @@ std::vector<double> with_density(std::span<const double> sparsities, double dens
     return changed;
   };
   double low = -kLargestLog, high = kLargestLog;
-  if (budget.planned_density(scaled(high)) <= density) return scaled(high);
+  if (budget.planned_density(scaled(high)) <= density) return budget.densest(scaled(high));
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = low + (high - low) / 2;
     (budget.planned_density(scaled(middle)) <= density ? low : high) = middle;
   }
-  return scaled(low);
+  return budget.densest(scaled(low));
 }
 
 std::vector<std::int64_t> cross(std::vector<double>& a, std::vector<double>& b, Random& random) {

@@ -1,5 +1,6 @@
 // What changes sparsities: increment, mutation, crossover. Values stay within the layers' ranges;
-// excluded layers stay at 0.
+// excluded layers stay at 0. Plans that meet the goal are the densest of their cost
+// (LayerBudget::densest).
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "prune/evolution/allocation.h"
 #include "prune/evolution/clusters.h"
 
 namespace winnow {
@@ -28,6 +29,15 @@ std::vector<std::int64_t> kept_weights(std::span<const Migration> migrations) {
   return kept;
 }
 
+// The first solution of a budget of time is on the way that loses least by magnitude, as far as its
+// random sparsities would be: chance alone finds no layers that jump over the flat parts of costs.
+std::vector<double> first_sparsities(std::vector<double> drawn, std::int64_t id,
+                                     const LayerBudget& budget, Trainee& trainee) {
+  if (budget.is_proportional() || id != 0) return drawn;
+  return allocate(Allocation::time, budget.planned_density(drawn), budget,
+                  trainee.magnitude_curves());
+}
+
 std::vector<Solution> measured_pool(const EvolutionConfig& config, const LayerBudget& budget,
                                     Trainee& trainee, double alpha, const Snapshot& start,
                                     Random& random) {
@@ -35,9 +45,10 @@ std::vector<Solution> measured_pool(const EvolutionConfig& config, const LayerBu
   for (std::int64_t id = 0; id < config.pool_size; ++id) {
     Solution solution;
     solution.id = id;
-    solution.sparsities = random_sparsities(config, budget, random);
-    solution.plan = solution.sparsities;
     trainee.restore(start);
+    solution.sparsities =
+        first_sparsities(random_sparsities(config, budget, random), id, budget, trainee);
+    solution.plan = solution.sparsities;
     set_kept(solution, kept_weights(trainee.recompute_masks(solution.sparsities, alpha)), budget);
     const double accuracy = trainee.measure_accuracy();
     solution.accuracy = std::isfinite(accuracy) ? accuracy : 0.0;

@@ -87,10 +87,9 @@ std::vector<IterationRecord> SingleNetwork::step() {
 }
 
 void SingleNetwork::prune_to(double density, IterationRecord& record) {
-  const bool reads_weights =
-      method_.allocation == Allocation::global || method_.allocation == Allocation::lamp;
-  const std::vector<MagnitudeCurve> curves =
-      reads_weights ? trainee_.magnitude_curves() : std::vector<MagnitudeCurve>{};
+  const std::vector<MagnitudeCurve> curves = reads_magnitudes(method_.allocation)
+                                                 ? trainee_.magnitude_curves()
+                                                 : std::vector<MagnitudeCurve>{};
   record.sparsities = allocate(method_.allocation, density, budget_, curves);
   note(trainee_.recompute_masks(record.sparsities, 0.0), record);
 }

@@ -1,6 +1,7 @@
 #include "runtime/bench/layer_survey.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <variant>
@@ -8,8 +9,10 @@
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "runtime/bench/random_weight.h"
+#include "runtime/bench/statistics.h"
 #include "runtime/plan/program.h"
 #include "runtime/plan/timing_table.h"
+#include "runtime/verify/random_input.h"
 
 namespace winnow {
 namespace {
@@ -36,11 +39,12 @@ std::vector<float> random_floats(std::int64_t count, Random& random) {
 class Surveyor {
  public:
   Surveyor(const DeployedModel& model, const SurveyOptions& options)
-      : options_(options), program_(build_program(model, options.session.batch)) {
+      : model_(model), options_(options), program_(build_program(model, options.session.batch)) {
     for (const Step& step : program_.steps) {
       if (is_weighted(step)) shapes_.try_emplace(shape_key(program_, step));
     }
-    all_ = shapes_.size() * (1 + options.vectors.size() * options.densities.size());
+    all_ = shapes_.size() * (1 + options.vectors.size() * options.densities.size()) + 1 +
+           options.vectors.size();
   }
 
   Survey survey() {
@@ -52,6 +56,10 @@ class Surveyor {
       if (known.curves.empty()) known = survey_step(step);
       result.layers.push_back(known);
       result.layers.back().name = step.name;
+    }
+    result.dense_ms = time_network(model_, KernelChoice::dense);
+    for (std::size_t i = 0; i < options_.vectors.size(); ++i) {
+      result.masked.push_back(survey_masked(i, result));
     }
     result.device = device_;
     return result;
@@ -92,6 +100,49 @@ class Surveyor {
     return curve;
   }
 
+  // The whole network under masks of vectors[i], at a density that pruned networks have.
+  MaskedNetwork survey_masked(std::size_t i, const Survey& survey) {
+    constexpr double kTypical = 0.1;
+    const auto distance = [](double density) { return std::abs(std::log(density / kTypical)); };
+    const auto density = std::ranges::min_element(options_.densities, {}, distance);
+    const auto point = density - options_.densities.begin();
+    NetworkPoint dense{survey.dense_ms, 0}, masked{0, 0};
+    for (const LayerSurvey& layer : survey.layers) {
+      dense.layers_ms += layer.dense.ms;
+      masked.layers_ms += layer.curves[i].points[static_cast<std::size_t>(point)].best.ms;
+    }
+    const int vector = options_.vectors[i];
+    masked.network_ms = time_network(masked_network(vector, *density), KernelChoice::measured);
+    return {vector, *density, masked.network_ms, fit_network(dense, masked)};
+  }
+
+  DeployedModel masked_network(int vector, double density) const {
+    DeployedModel model = model_;
+    for (const Step& step : program_.steps) {
+      if (!is_weighted(step)) continue;
+      const Shape shape = parameters_of(Node{step.name, step.op, {}}).front().shape;
+      const WeightSize size{shape[0], element_count(shape) / shape[0], vector};
+      model.weights.at(step.weight) =
+          random_weight(size, 1 - density, RandomMask::independent, options_.seed);
+    }
+    return model;
+  }
+
+  // The median of passes that take about a second together.
+  double time_network(const DeployedModel& model, KernelChoice choice) {
+    constexpr double kAllMs = 1000;
+    constexpr int kWarmUp = 5, kFewest = 7, kMost = 200;
+    SessionOptions how = options_.session;
+    how.choice = choice;
+    const auto session = make_session(model, options_.device, how);
+    session->set_input(random_input(model_, program_.values[program_.input].shape, options_.seed));
+    const double once = statistics_of(session->time_network(1, 1)).median;
+    const int passes = std::clamp(static_cast<int>(kAllMs / std::max(once, 1e-3)), kFewest, kMost);
+    const double ms = statistics_of(session->time_network(kWarmUp, passes)).median;
+    if (options_.progress) options_.progress(++done_, all_);
+    return ms;
+  }
+
   SurveyKernel fastest(const DeployedModel& model) {
     SessionOptions how = options_.session;
     how.choice = KernelChoice::measured;
@@ -125,6 +176,7 @@ class Surveyor {
     return weight;
   }
 
+  const DeployedModel& model_;
   const SurveyOptions& options_;
   Program program_;
   std::map<std::string, LayerSurvey> shapes_;

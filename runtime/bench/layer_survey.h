@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/bench/network_fit.h"
 #include "runtime/engine.h"
 
 namespace winnow {
@@ -56,18 +57,29 @@ struct LayerSurvey {
   std::vector<SurveyCurve> curves;  // by vector, one for each that was asked for
 };
 
+// The network as a whole under masks of one granularity, the same density in all layers.
+struct MaskedNetwork {
+  int vector = 1;
+  double density = 0;
+  double ms = 0;   // median
+  NetworkFit fit;  // with the dense network
+};
+
 struct Survey {
   std::string device;
   std::int64_t batch = 1;
-  std::vector<LayerSurvey> layers;  // every convolution and linear layer
+  double dense_ms = 0;                // of the network with dense kernels alone: the median
+  std::vector<MaskedNetwork> masked;  // by vector, one for each that was asked for
+  std::vector<LayerSurvey> layers;    // every convolution and linear layer
 };
 
 // Measures the shapes of the model's layers with random weights under random masks (each block is
 // kept with the same probability); the model's own weights do not matter. Layers of one shape are
-// measured once. Throws Error{device} if the device fails or no kernel runs a layer rightly.
+// measured once. Throws Error{device} if the device fails, no kernel runs a layer rightly or the
+// network cannot run with dense kernels alone.
 Survey survey_layers(const DeployedModel& model, const SurveyOptions& options);
 
-// An object of one batch: "batch", "layers".
+// An object of one batch: "batch", "network", "layers".
 nlohmann::ordered_json survey_json(const Survey& survey);
 
 // Milliseconds by layer and density, for people.

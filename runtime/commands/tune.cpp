@@ -3,11 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/output_path.h"
+#include "runtime/base/suggest.h"
 #include "runtime/base/version.h"
 #include "runtime/bench/compare.h"
 #include "runtime/bench/layer_survey.h"
+#include "runtime/bench/time_calibration.h"
 #include "runtime/cli/interrupt.h"
 #include "runtime/cli/number_checks.h"
 #include "runtime/cli/program.h"
@@ -27,6 +30,7 @@ struct TuneOptions {
   std::vector<std::int64_t> batches = {1, 8, 32, 128};
   bool is_renewed = false;
   std::string table;
+  std::string calibrated_by;  // a run folder; empty: the table is measured
   SurveyOptions survey;
 };
 
@@ -183,6 +187,25 @@ int write_table(const TuneOptions& options, const DeployedModel& model,
   return 0;
 }
 
+// Reads the table and writes it anew with the run's measured time.
+int calibrate_table(const TuneOptions& options) {
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+  Json table = Json::parse(read_text_file(options.table, kMaxBytes), nullptr, false);
+  if (!table.is_object()) {
+    fail(ErrorCode::bad_file, options.table,
+         ": no table of times, expected what runtime tune --table writes");
+  }
+  const TimeCalibration found = calibrate(table, options.table, options.calibrated_by);
+  write_json_output(options.table, table.dump(1));
+  std::printf(
+      "batch %lld, vector %d: predicted %.4f ms, measured %.4f ms (%+.1f %%)\n"
+      "constant %.4f -> %.4f ms, scale %.4f -> %.4f\n",
+      static_cast<long long>(found.batch), found.vector, found.predicted_ms, found.measured_ms,
+      100 * (found.measured_ms / found.predicted_ms - 1), found.before.constant_ms,
+      found.after.constant_ms, found.before.scale, found.after.scale);
+  return 0;
+}
+
 // Before any work: what is to be written, and that the numbers of the table are a grid.
 std::shared_ptr<TimingCache> check_options(TuneOptions& options) {
   require_distinct_outputs({.inputs = {options.model.model},
@@ -204,6 +227,12 @@ std::shared_ptr<TimingCache> check_options(TuneOptions& options) {
 }
 
 int tune(TuneOptions& options) {
+  if (!options.calibrated_by.empty()) {
+    if (options.model.model.empty()) return calibrate_table(options);
+    fail(ErrorCode::usage, "--calibrate measures nothing: found the model ",
+         in_quotes(options.model.model), ", expected none");
+  }
+  if (options.model.model.empty()) fail(ErrorCode::usage, "model is required");
   const auto cache = check_options(options);
   const std::int64_t largest = *std::ranges::max_element(options.batches);
   const DeployedModel model =
@@ -243,6 +272,14 @@ Command add_tune_command(CLI::App& app) {
       ->check(seed_number())
       ->needs(table)
       ->capture_default_str();
+  app.get_option("model")->required(false);  // --calibrate reads none
+  auto* calibrate = app.add_option("--calibrate", options->calibrated_by,
+                                   "Correct the table by what bench measured of a run pruned by it")
+                        ->type_name("RUN_FOLDER")
+                        ->needs(table);
+  for (const char* other : {"--batch", "--again", "--densities", "--vectors", "--seed"}) {
+    calibrate->excludes(app.get_option(other));
+  }
   app.footer("Example: runtime tune vgg16.wnw --batch 1,128 --cache ~/.cache/winnow");
   return [options] { return tune(*options); };
 }

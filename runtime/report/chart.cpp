@@ -127,6 +127,17 @@ std::string polyline(const Series& series, const Axis& x, const Axis& y, std::si
   return svg + "'/>\n";
 }
 
+// A dot at each point, which says where it is.
+std::string dots(const Series& series, const Axis& x, const Axis& y, std::size_t index) {
+  std::string svg;
+  for (const auto& [px, py] : series.points) {
+    svg += "<circle" + colour(index) + pixels("cx", x.at(px)) + pixels("cy", y.at(py)) + " r='4'>";
+    svg += "<title>" + escape_html(series.name + ": " + general(px, 4) + ", " + general(py, 4)) +
+           "</title></circle>\n";
+  }
+  return svg;
+}
+
 Axis bar_axis(const Bars& bars) {
   Axis y{{0, 0}, kHeight - kBottom, kTop, bars.is_logarithmic};
   double smallest = std::numeric_limits<double>::infinity();
@@ -170,7 +181,7 @@ std::string bar_group(const Bars& bars, std::size_t c, double x, double width, c
 
 }  // namespace
 
-std::string line_chart(const ChartText& text, const std::vector<Series>& series) {
+std::string line_chart(const ChartText& text, const std::vector<Series>& series, Marks marks) {
   Axis x{{}, kLeft, kWidth - kRight}, y{{}, kHeight - kBottom, kTop};
   std::vector<Series> drawn;
   std::vector<std::string> names;
@@ -194,7 +205,10 @@ std::string line_chart(const ChartText& text, const std::vector<Series>& series)
     if (tick < x.range.low || tick > x.range.high) continue;
     svg += text_at(x.at(tick), kHeight - kBottom + 16, "middle", general(tick, 4));
   }
-  for (std::size_t i = 0; i < drawn.size(); ++i) svg += polyline(drawn[i], x, y, i);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    svg += polyline(drawn[i], x, y, i);
+    if (marks == Marks::points) svg += dots(drawn[i], x, y, i);
+  }
   return svg + "</svg>\n";
 }
 

@@ -20,8 +20,12 @@ struct ChartText {
 
 // Both charts leave out what is no number or lies beyond 1e15 in either direction.
 
+// What stands where a line has a point.
+enum class Marks { none, points };
+
 // Lines over a common x axis. Series without points are left out; no points at all give "".
-std::string line_chart(const ChartText& text, const std::vector<Series>& series);
+std::string line_chart(const ChartText& text, const std::vector<Series>& series,
+                       Marks marks = Marks::none);
 
 // Groups of bars: one group per category, one bar per series. values[s][c] belongs to names[s] and
 // categories[c]. With `is_logarithmic` bars start at the decade below the smallest positive value.

@@ -18,12 +18,12 @@ svg text.on-dark{fill:#fff}svg text.on-light{fill:#000}
 svg .grid{stroke:var(--line);stroke-width:.7}svg circle{fill:var(--accent)}
 svg .edge{fill:none;stroke:var(--faint);stroke-width:1.4}
 svg polyline{fill:none;stroke-width:1.8}
-rect.series0{fill:var(--c0)}polyline.series0{stroke:var(--c0)}
-rect.series1{fill:var(--c1)}polyline.series1{stroke:var(--c1)}
-rect.series2{fill:var(--c2)}polyline.series2{stroke:var(--c2)}
-rect.series3{fill:var(--c3)}polyline.series3{stroke:var(--c3)}
-rect.series4{fill:var(--c4)}polyline.series4{stroke:var(--c4)}
-rect.series5{fill:var(--c5)}polyline.series5{stroke:var(--c5)}
+rect.series0,circle.series0{fill:var(--c0)}polyline.series0{stroke:var(--c0)}
+rect.series1,circle.series1{fill:var(--c1)}polyline.series1{stroke:var(--c1)}
+rect.series2,circle.series2{fill:var(--c2)}polyline.series2{stroke:var(--c2)}
+rect.series3,circle.series3{fill:var(--c3)}polyline.series3{stroke:var(--c3)}
+rect.series4,circle.series4{fill:var(--c4)}polyline.series4{stroke:var(--c4)}
+rect.series5,circle.series5{fill:var(--c5)}polyline.series5{stroke:var(--c5)}
 .scroll{overflow:auto;max-height:42em;margin:.6em 0}.scroll svg{min-width:640px}
 table{border-collapse:collapse}caption{text-align:left;color:var(--faint);padding:.4em 0}
 th{text-align:left;font-weight:600}tbody th{font-weight:400}

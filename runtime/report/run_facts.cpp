@@ -72,6 +72,10 @@ void add_prune(RunFacts& facts, const Json& json, const std::string& path) {
   facts.dense_accuracy = number(json, "dense_accuracy");
   facts.pruned_accuracy = number(json, "accuracy");
   facts.sparsity = number(json, "sparsity");
+  if (json.contains("time")) {
+    facts.predicted_ms = number(json.at("time"), "predicted_ms");
+    facts.table_dense_ms = number(json.at("time"), "dense_ms");
+  }
   for (const Json& layer : json.at("layers")) {
     LayerFacts& target = layer_called(facts, text(layer, "name"));
     target.weights = count(layer, "weights", 0, path);

@@ -99,6 +99,8 @@ struct RunFacts {
   std::optional<double> dense_accuracy, pruned_accuracy;  // fractions, test set
   std::optional<double> quantized_accuracy, deployed_accuracy;
   std::optional<double> sparsity;
+  std::optional<double> predicted_ms;    // of the pruned network, by the table of its time budget
+  std::optional<double> table_dense_ms;  // of the dense one, by the same
   std::optional<double> file_bytes, dense_f32_bytes;
   std::string deployed_device;
   std::vector<StageFacts> stages;  // those that left a summary, in the order of the pipeline

@@ -209,11 +209,24 @@ void add_commands(const std::string& name, const std::string& call,
   }
 }
 
-// Fields that these runs leave out: of a GPU, of a target that was missed, of kernels that were
-// rejected.
+// Fields that these runs leave out: of a GPU, of a target that was missed, of a budget of time, of
+// kernels that were rejected.
 Json other_fields(const std::string& command) {
   const Json rejected = {{"family", "dense"}, {"kernel", "x"}, {"reason", "why"}};
-  if (command == "prune") return {{"shortfall", "why"}};
+  if (command == "prune") {
+    return {{"shortfall", "why"},
+            {"time",
+             {{"table", "times.json"},
+              {"device", "cpu"},
+              {"precision", "f32"},
+              {"batch", 1},
+              {"dense_ms", 2.5},
+              {"target_ms", 1.5},
+              {"predicted_ms", 1.5},
+              {"predicted_speedup", 1.5},
+              {"constant_ms", 0.5},
+              {"scale", 1.5}}}};
+  }
   if (command == "runtime run") {  // of pictures
     const Json top = {{"class", "cat"}, {"index", 3}, {"probability", 0.5}};
     return {{"images", Json::array({{{"file", "a.png"}, {"top", Json::array({top})}}})}};
@@ -230,13 +243,20 @@ Json other_fields(const std::string& command) {
   return {{"highest_clocks_mhz", {{"sm", 1980}, {"memory", 3201}}}};
 }
 
+// What `runtime tune --calibrate` adds to a table.
+Json calibrated_fields() {
+  const Json run = {{"run", "runs/a"}, {"predicted_ms", 1.5}, {"measured_ms", 1.5}};
+  const Json network = {{"granularities", Json::array({{{"calibrated", run}}})}};
+  return {{"batches", Json::array({{{"network", network}}})}};
+}
+
 std::string section(const std::string& name, const std::string& help) {
   std::string text =
       "\n## " + name + "\n\n```\n" + help.substr(0, help.find_last_not_of("\n ") + 1) + "\n```\n";
   const Json json = command_json(name);
   if (!json.is_null()) text += "\nJSON:\n\n" + field_table({json, other_fields(name)});
   if (name == "runtime tune") {
-    text += "\nThe file of `--table`:\n\n" + field_table({table_json()});
+    text += "\nThe file of `--table`:\n\n" + field_table({table_json(), calibrated_fields()});
   }
   if (name == "prune") text += "\nA line of metrics.jsonl:\n\n" + field_table(pipeline().metrics());
   return text;

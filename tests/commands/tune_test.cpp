@@ -178,6 +178,15 @@ TEST_CASE("tune writes a complete table of times that do not fall with the densi
   CHECK(json["seed"] == 7);
   REQUIRE(json["batches"].size() == 2);
   for (const nlohmann::json& batch : json["batches"]) {
+    const nlohmann::json& network = batch["network"];
+    CHECK(network["dense_ms"] > 0.0);
+    REQUIRE(network["granularities"].size() == 2);
+    for (const nlohmann::json& masked : network["granularities"]) {
+      CHECK(masked["density"] == 0.1);
+      CHECK(masked["ms"] > 0.0);
+      CHECK(masked["constant_ms"] >= 0.0);
+      CHECK(masked["scale"] > 0.0);
+    }
     REQUIRE(batch["layers"].size() == 2);
     CHECK(batch["layers"][0]["name"] == "conv");
     CHECK(batch["layers"][1]["name"] == "fc");

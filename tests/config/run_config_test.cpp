@@ -155,6 +155,34 @@ TEST_CASE("keys about weights that contradict each other are refused") {
         std::string::npos);
 }
 
+TEST_CASE("a budget of time names its table, beside the configuration, and one target") {
+  const std::string prune =
+      "prune: {budget: time, time_table: in/../times.json, time_batch: 128, target_speedup: 2}\n";
+  const RunConfig config = parse_config(kMinimal + prune);
+  CHECK(config.evolution.budget == Budget::time);
+  CHECK(config.evolution.target_speedup == 2.0);
+  CHECK(config.time_table.ends_with("/times.json"));
+  CHECK(config.time_table.find("..") == std::string::npos);
+  CHECK(config.time_batch == 128);
+  const RunConfig written = parse_config(write_run_config(config));
+  CHECK(write_run_config(written) == write_run_config(config));
+  CHECK(refusal(kMinimal, {"prune.budget=time", "prune.target_ms=2"})
+            .find("argument 'prune.budget=time': 'prune.budget' is time, but 'prune.time_table' "
+                  "names no file") == 0);
+  CHECK(refusal(kMinimal + prune, {"prune.target_ms=2"}) ==
+        "argument 'prune.target_ms=2': prune.target_ms: budget time needs either target_speedup "
+        "or target_ms, found both");
+  CHECK(refusal(kMinimal + prune, {"prune.target_speedup=0"}).find("found none") !=
+        std::string::npos);
+  CHECK(refusal(kMinimal + prune, {"prune.budget=macs"})
+            .find("'prune.time_table' belongs to 'prune.budget: time'") != std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.target_ms=1"}).find("belongs to budget time") !=
+        std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.method=magnitude", "prune.allocation=time"})
+            .find("prune.allocation: time belongs to budget time") != std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.budget=times"}).find("did you mean 'time'") != std::string::npos);
+}
+
 TEST_CASE("whole channels are a granularity, which balances no rows") {
   const RunConfig config = parse_config(std::string(kMinimal) + "prune: {granularity: channel}\n");
   CHECK(config.stage.vector == 0);

@@ -47,6 +47,38 @@ TEST_CASE("every allocation meets the target by gradual magnitude pruning") {
   }
 }
 
+TEST_CASE("gradual magnitude pruning meets a time, by steps, with layers that jump or stay dense") {
+  for (const Allocation allocation : {Allocation::uniform, Allocation::erk, Allocation::global,
+                                      Allocation::lamp, Allocation::time}) {
+    SyntheticTrainee trainee = method_trainee();
+    const TimeModel time = {
+        .device = "cpu",
+        .precision = "f32",
+        .dense_ms = 6.5,
+        .constant_ms = 0.5,
+        .layers = {{"layer0", 500, 1.0, {{0.1, 1.0}}},
+                   {"layer1", 4000, 3.0, {{0.05, 0.2}, {0.4, 3.0}}},
+                   {"layer2", 1000, 2.0, {{0.1, 0.2}, {0.3, 1.0}, {0.5, 2.0}}}}};
+    EvolutionConfig config = method_evolution(12);
+    config.budget = Budget::time;
+    config.target_speedup = 2.0;
+    config.time = std::make_shared<const TimeModel>(time);
+    EvolutionResult result;
+    const auto records =
+        run_whole({.method = Method::magnitude, .allocation = allocation}, config, trainee, result);
+    CHECK(result.target_met);
+    CHECK(result.predicted_ms <= 3.25);
+    CHECK(result.predicted_ms >= 3.1);
+    CHECK(result.best.sparsities[0] < 0.01);  // no mask makes it faster
+    double before = 0.0;
+    for (std::size_t i = 0; i < 6; ++i) {
+      CHECK(records[i].sparsities[1] >= before);
+      before = records[i].sparsities[1];
+    }
+    CHECK(records[1].sparsities[1] < 0.99 * records[5].sparsities[1]);
+  }
+}
+
 TEST_CASE("gradual magnitude pruning goes on from its state as if it had not stopped") {
   const MethodConfig global{.method = Method::magnitude};
   SyntheticTrainee whole = method_trainee(), pieces = method_trainee();

@@ -1,0 +1,104 @@
+#include "prune/evolution/time_allocation.h"
+
+#include <algorithm>
+
+#include "prune/evolution/convex_hull.h"
+
+namespace winnow {
+namespace {
+
+constexpr double kRounding = 1e-12;  // sums of costs in another order differ by less
+
+// A layer at one of its densities.
+struct Way {
+  double sparsity = 0.0;
+  double cost = 0.0;
+  double loss = 0.0;
+};
+
+// From the cheapest on; each costs more than the one before and loses less.
+std::vector<Way> ways_of(std::size_t i, const LayerBudget& budget, const MagnitudeCurve& curve) {
+  const LayerRange& range = budget.range(i);
+  const auto blocks = static_cast<double>(budget.layer(i).blocks);
+  std::vector<Way> ways;
+  for (std::size_t k = 0; k < curve.ranks.size(); ++k) {
+    const double wanted = 1.0 - static_cast<double>(curve.ranks[k] + 1) / blocks;
+    const double sparsity = std::clamp(wanted, range.min, range.max);
+    const Way way = {sparsity, budget.kept_cost(i, sparsity),
+                     curve.squares.back() - curve.squares[k]};
+    while (!ways.empty() && ways.back().cost >= way.cost) ways.pop_back();  // it loses more
+    ways.push_back(way);
+  }
+  return ways;
+}
+
+// Indices into `ways` of those on the hull.
+std::vector<std::size_t> hull_of(const std::vector<Way>& ways) {
+  std::vector<PlanePoint> points;
+  for (const Way& way : ways) points.emplace_back(way.cost, way.loss);
+  std::vector<std::size_t> indices;
+  std::size_t next = 0;
+  for (const PlanePoint& point : lower_hull(points)) {
+    while (points[next] != point) ++next;
+    indices.push_back(next);
+  }
+  return indices;
+}
+
+struct Step {
+  std::size_t layer = 0;
+  std::size_t to = 0;  // index of a way
+  double gain = 0.0;   // loss won back per cost
+};
+
+std::vector<Step> steps_of(const std::vector<std::vector<Way>>& ways) {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const std::vector<std::size_t> hull = hull_of(ways[i]);
+    for (std::size_t k = 1; k < hull.size(); ++k) {
+      const Way &from = ways[i][hull[k - 1]], &to = ways[i][hull[k]];
+      steps.push_back({i, hull[k], (from.loss - to.loss) / (to.cost - from.cost)});
+    }
+  }
+  // A layer's own steps gain less and less, so they stay in order.
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.gain > b.gain; });
+  return steps;
+}
+
+// The last way from `from` to `to` that costs no more than `most`.
+std::size_t as_far_as(const std::vector<Way>& ways, std::size_t from, std::size_t to, double most) {
+  while (to > from && ways[to].cost > most) --to;
+  return to;
+}
+
+}  // namespace
+
+std::vector<double> least_loss_within(double density, const LayerBudget& budget,
+                                      std::span<const MagnitudeCurve> curves) {
+  std::vector<std::vector<Way>> ways(budget.size());
+  std::vector<std::size_t> taken(budget.size(), 0);
+  std::vector<bool> is_full(budget.size(), false);
+  double left = budget.spendable(density) - kRounding * budget.spendable(1.0);
+  for (std::size_t i = 0; i < budget.size(); ++i) {
+    if (budget.range(i).excluded) continue;
+    ways[i] = ways_of(i, budget, curves[i]);
+    left -= ways[i].front().cost;
+  }
+  for (const Step& step : steps_of(ways)) {
+    if (is_full[step.layer]) continue;
+    const std::vector<Way>& own = ways[step.layer];
+    std::size_t& now = taken[step.layer];
+    const double before = own[now].cost;
+    now = as_far_as(own, now, step.to, before + left);
+    left -= own[now].cost - before;
+    is_full[step.layer] = now != step.to;
+  }
+  std::vector<double> sparsities;
+  for (std::size_t i = 0; i < budget.size(); ++i) {
+    sparsities.push_back(ways[i].empty() ? budget.range(i).min : ways[i][taken[i]].sparsity);
+  }
+  return sparsities;
+}
+
+}  // namespace winnow

@@ -1,0 +1,44 @@
+// How long a network takes by the densities of its layers: what `budget: time` counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace winnow {
+
+// One layer alone, measured under random masks of one granularity.
+struct LayerTimeCurve {
+  std::string name;
+  std::int64_t weights = 0;  // of the dense layer
+  double dense_ms = 0.0;
+  std::vector<std::pair<double, double>> points = {};  // density below 1, rising; ms, not falling
+};
+
+// A pass of the network takes constant_ms + scale * (sum of its layers' ms): layers one by one take
+// longer or shorter than in a row, and pools, sums and launches take their time too.
+struct TimeModel {
+  std::string device;
+  std::string precision;
+  std::int64_t batch = 1;
+  std::int64_t vector = 1;     // output channels that share a mask bit
+  std::uint32_t checksum = 0;  // of the file that says all this
+  double dense_ms = 0.0;       // the dense network, measured as a whole
+  double constant_ms = 0.0;
+  double scale = 1.0;
+  std::vector<LayerTimeCurve> layers = {};
+};
+
+struct LayerRange;
+struct PrunableLayer;
+
+// Null if there is none of that name.
+const LayerTimeCurve* time_of(const TimeModel& time, const std::string& name);
+
+// Throws Error{usage} unless the times are those of the network's layers: of each that is not
+// excluded, and of no others, with as many weights. Whole channels have none.
+void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers,
+                 const std::vector<LayerRange>& ranges);
+
+}  // namespace winnow

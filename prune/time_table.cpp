@@ -1,0 +1,160 @@
+#include "prune/time_table.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "prune/training/trainability.h"
+#include "runtime/base/checksum.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/suggest.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+
+// A value of the table, with the place where it stands.
+class Value {
+ public:
+  Value(const std::string& file, const Json& json, std::string place)
+      : file_(&file), json_(&json), place_(std::move(place)) {}
+
+  [[noreturn]] void refuse(const std::string& expected) const {
+    const std::string found = json_->is_null() ? "nothing" : json_->dump();
+    fail(ErrorCode::bad_file, *file_, ": ", place_, ": found ", in_quotes(found), ", expected ",
+         expected);
+  }
+
+  Value at(const char* key) const {
+    static const Json kNothing;
+    const auto found = json_->is_object() ? json_->find(key) : json_->end();
+    const bool is_there = json_->is_object() && found != json_->end();
+    return {*file_, is_there ? *found : kNothing, place_.empty() ? key : place_ + "." + key};
+  }
+
+  std::vector<Value> list() const {
+    if (!json_->is_array() || json_->empty()) refuse("a list");
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < json_->size(); ++i) {
+      values.push_back({*file_, (*json_)[i], place_ + "[" + std::to_string(i) + "]"});
+    }
+    return values;
+  }
+
+  std::string text() const {
+    if (!json_->is_string()) refuse("a text");
+    return json_->get<std::string>();
+  }
+
+  std::int64_t count() const {
+    if (!json_->is_number_integer() || json_->get<std::int64_t>() < 1) refuse("a whole number");
+    return json_->get<std::int64_t>();
+  }
+
+  double number(double above, double most, const char* expected) const {
+    const double value = json_->is_number() ? json_->get<double>() : -1.0;
+    if (!(value > above && value <= most)) refuse(expected);  // true for NaN
+    return value;
+  }
+
+  double ms() const { return number(0.0, 1e9, "milliseconds, more than 0"); }
+
+ private:
+  const std::string* file_;
+  const Json* json_;
+  std::string place_;
+};
+
+// Of a layer or of the network.
+Value granularity_of(const std::string& file, const Value& owner, std::int64_t vector) {
+  for (const Value& one : owner.at("granularities").list()) {
+    if (one.at("vector").count() == vector) return one;
+  }
+  fail(ErrorCode::usage, "granularity: ", in_quotes(file), " has no times of ",
+       granularity_name(vector), "; measure them with runtime tune --table --vectors ", vector);
+}
+
+std::vector<std::pair<double, double>> points_of(const Value& curve, double dense_ms) {
+  std::vector<std::pair<double, double>> points;
+  for (const Value& point : curve.at("points").list()) {
+    const double before = points.empty() ? 0.0 : points.back().first;
+    const double density = point.at("density").number(before, 0.9999, "a larger density, below 1");
+    const double ms = point.at("ms").ms();
+    if (ms > dense_ms || (!points.empty() && ms < points.back().second)) {
+      point.at("ms").refuse("no less than at a lower density, no more than dense");
+    }
+    points.emplace_back(density, ms);
+  }
+  return points;
+}
+
+LayerTimeCurve layer_of(const std::string& file, const Value& layer, std::int64_t vector) {
+  LayerTimeCurve times{.name = layer.at("name").text(), .weights = layer.at("weights").count()};
+  times.dense_ms = layer.at("dense").at("ms").ms();
+  times.points = points_of(granularity_of(file, layer, vector), times.dense_ms);
+  return times;
+}
+
+Value batch_of(const std::string& file, const Value& table, std::int64_t wanted) {
+  const std::vector<Value> batches = table.at("batches").list();
+  std::string known;
+  for (const Value& batch : batches) {
+    const std::int64_t size = batch.at("batch").count();
+    if (size == wanted || (wanted == 0 && batches.size() == 1)) return batch;
+    known += (known.empty() ? "" : ", ") + std::to_string(size);
+  }
+  fail(ErrorCode::usage, "time_batch: found ", wanted, ", expected one of the batch sizes of ",
+       in_quotes(file), ": ", known);
+}
+
+}  // namespace
+
+TimeModel read_time_table(const std::string& file, const TimesWanted& wanted) {
+  const std::string text = read_text_file(file, kMaxBytes);
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || json.value("command", Json()) != "tune" || !json.contains("batches")) {
+    fail(ErrorCode::bad_file, file,
+         ": no table of times, expected what runtime tune --table writes");
+  }
+  const Value table(file, json, "");
+  const Value batch = batch_of(file, table, wanted.batch);
+  const Value network = batch.at("network");
+  TimeModel time{.device = table.at("device").text(),
+                 .precision = table.at("precision").text(),
+                 .batch = batch.at("batch").count(),
+                 .vector = wanted.vector};
+  time.checksum = crc32c(std::as_bytes(std::span(text)));
+  time.dense_ms = network.at("dense_ms").ms();
+  const Value masked = granularity_of(file, network, wanted.vector);
+  time.constant_ms = masked.at("constant_ms").number(-1e-300, 1e9, "milliseconds, 0 or more");
+  time.scale = masked.at("scale").number(0.0, 1e6, "a factor, more than 0");
+  for (const Value& layer : batch.at("layers").list()) {
+    time.layers.push_back(layer_of(file, layer, wanted.vector));
+  }
+  return time;
+}
+
+RunConfig with_times(RunConfig config) {
+  if (config.evolution.budget != Budget::time) return config;
+  const auto refuse_at = [&](const std::string& key, ErrorCode code, const std::string& message) {
+    fail(code, config.place(key), message);
+  };
+  if (config.stage.vector == kWholeChannels) {
+    refuse_at("prune.granularity", ErrorCode::usage,
+              "prune.granularity: found channel, but tables have times of masks within layers");
+  }
+  try {
+    config.evolution.time = std::make_shared<const TimeModel>(read_time_table(
+        config.time_table, {.batch = config.time_batch, .vector = config.stage.vector}));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::usage) throw;
+    const std::string message = "prune." + std::string(error.what());
+    refuse_at(message.substr(0, message.find(':')), error.code(), message);
+  }
+  return config;
+}
+
+}  // namespace winnow

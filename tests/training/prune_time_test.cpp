@@ -1,0 +1,153 @@
+// Runs with a budget of time, and the tables that they read.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "prune/time_table.h"
+#include "tests/training/run_bench.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::json;
+
+Json curve(int vector, double low, double middle) {
+  return {{"vector", vector},
+          {"points", {{{"density", 0.1}, {"ms", low}}, {{"density", 0.5}, {"ms", middle}}}}};
+}
+
+Json layer(const char* name, int weights, double dense) {
+  return {{"name", name},
+          {"weights", weights},
+          {"dense", {{"ms", dense}}},
+          {"granularities", {curve(1, 0.2 * dense, dense), curve(8, 0.1 * dense, 0.4 * dense)}}};
+}
+
+// Of the network of kConfig.
+Json table() {
+  const auto fit = [](int vector) {
+    return Json{{"vector", vector}, {"constant_ms", 0.25 * vector}, {"scale", 0.5}};
+  };
+  return {{"command", "tune"},
+          {"device", "cpu (any)"},
+          {"precision", "f32"},
+          {"batches",
+           {{{"batch", 64},
+             {"network", {{"dense_ms", 3.25}, {"granularities", {fit(1), fit(8)}}}},
+             {"layers", {layer("conv", 72, 4.0), layer("linear", 512, 2.0)}}}}}};
+}
+
+RunConfig time_run(const Bench& bench, const std::string& run, const Json& json) {
+  RunConfig config = bench.config(run);
+  config.time_table = bench.folder("times.json");
+  write_file_atomically(config.time_table, json.dump());
+  config.evolution.budget = Budget::time;
+  config.evolution.target_speedup = 1.5;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("a table of times is read as runtime tune writes it") {
+  const Bench bench;
+  const TimeModel time = *with_times(time_run(bench, "a", table())).evolution.time;
+  CHECK(time.device == "cpu (any)");
+  CHECK((time.precision == "f32" && time.batch == 64 && time.vector == 1));
+  CHECK((time.dense_ms == 3.25 && time.constant_ms == 0.25 && time.scale == 0.5));
+  REQUIRE(time.layers.size() == 2);
+  CHECK(time.layers[1].name == "linear");
+  CHECK(time.layers[1].weights == 512);
+  CHECK(time.layers[1].points == std::vector<std::pair<double, double>>{{0.1, 0.4}, {0.5, 2.0}});
+}
+
+TEST_CASE("runs meet a time, and say what the table predicts") {
+  const Bench bench;
+  for (const Method method : {Method::evolutionary, Method::magnitude, Method::lottery}) {
+    const std::string run(to_string(method));
+    CAPTURE(run);
+    RunConfig config = time_run(bench, run, table());
+    config.method = {.method = method, .allocation = Allocation::time, .rounds = 2};
+    CHECK(run_prune(config, {.is_quiet = true}).target_met);
+    const Json json = Json::parse(read_text_file(bench.folder(run) + "/prune.json"));
+    CHECK(!json.contains("target_sparsity"));
+    const Json& time = json["time"];
+    CHECK(time["target_ms"].get<double>() == doctest::Approx(3.25 / 1.5));
+    const double predicted = time["predicted_ms"].get<double>();
+    CHECK(predicted <= 3.25 / 1.5);
+    CHECK(time["predicted_speedup"].get<double>() == doctest::Approx(3.25 / predicted));
+    CAPTURE(json["layers"].dump());
+    CAPTURE(time.dump());
+    const TimeModel model = *with_times(config).evolution.time;
+    double sum = model.constant_ms;
+    for (std::size_t i = 0; i < 2; ++i) {
+      sum += CostCurve::time(model.layers[i], model.scale)
+                 .at(json["layers"][i]["nonzeros"].get<double>());
+    }
+    CHECK(predicted == doctest::Approx(sum).epsilon(0.02));  // a kept weight may be 0
+  }
+}
+
+TEST_CASE("a run does not go on under another table") {
+  const Bench bench;
+  RunConfig config = time_run(bench, "run", table());
+  int batches = 0;
+  CHECK(error_of([&] {
+          run_prune(config, {.is_quiet = true, .should_stop = [&] { return ++batches > 30; }});
+        }) == ErrorCode::interrupted);
+  Json other = table();
+  other["batches"][0]["layers"][0]["dense"]["ms"] = 4.5;
+  time_run(bench, "run", other);
+  PruneOptions resume{.is_quiet = true};
+  resume.use = FolderUse::resume;
+  CHECK(message_of([&] { run_prune(config, resume); }).find("checksum of prune.time_table") !=
+        std::string::npos);
+  time_run(bench, "run", table());
+  CHECK(run_prune(config, resume).target_met);
+}
+
+TEST_CASE("tables that are damaged or lack what is wanted are refused in one line") {
+  const Bench bench;
+  const auto refusal = [&](const Json& json, ErrorCode code, auto change) {
+    RunConfig config = time_run(bench, "a", json);
+    change(config);
+    CHECK(error_of([&] { with_times(config); }) == code);
+    std::string message = message_of([&] { with_times(config); });
+    if (const auto key = message.find(": prune."); key != std::string::npos) {
+      message.erase(0, key + 2);  // the configuration's place
+    }
+    const std::string prefix = bench.folder("");
+    for (auto at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
+      message.erase(at, prefix.size());
+    }
+    return message;
+  };
+  const auto damaged = [&](const char* pointer, const Json& value) {
+    Json json = table();
+    json[Json::json_pointer(pointer)] = value;
+    return refusal(json, ErrorCode::bad_file, [](RunConfig&) {});
+  };
+  CHECK(damaged("/command", "bench") ==
+        "times.json: no table of times, expected what runtime tune --table writes");
+  CHECK(damaged("/batches/0/network", nullptr) ==
+        "times.json: batches[0].network.dense_ms: found 'nothing', expected milliseconds, more "
+        "than 0");
+  CHECK(damaged("/batches/0/layers/1/dense/ms", -1).find("layers[1].dense.ms: found '-1'") !=
+        std::string::npos);
+  CHECK(damaged("/batches/0/layers/0/granularities/0/points/1/ms", 0.1)
+            .find("points[1].ms: found '0.1', expected no less than at a lower density") !=
+        std::string::npos);
+  CHECK(damaged("/batches/0/layers/0/granularities/0/points/1/density", 0.1)
+            .find("expected a larger density") != std::string::npos);
+  const auto unwanted = [&](auto change) { return refusal(table(), ErrorCode::usage, change); };
+  CHECK(unwanted([](RunConfig& config) { config.time_batch = 32; }) ==
+        "prune.time_batch: found 32, expected one of the batch sizes of 'times.json': 64");
+  CHECK(unwanted([](RunConfig& config) { config.stage.vector = 16; }) ==
+        "prune.granularity: 'times.json' has no times of vector16; measure them with runtime tune "
+        "--table --vectors 16");
+  CHECK(unwanted([](RunConfig& config) {
+          config.stage.vector = 0;
+        }).find("prune.granularity: found channel") == 0);
+}
+
+}  // namespace winnow
