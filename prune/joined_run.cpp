@@ -7,6 +7,7 @@
 #include "prune/methods/make_method.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
+#include "prune/time_table.h"
 #include "runtime/base/error.h"
 #include "runtime/base/version.h"
 
@@ -48,8 +49,9 @@ void require_same_run(const RunConfig& config, Peers& peers) {
   }
 }
 
-void join_run(const RunConfig& config, const PruneOptions& options) {
+void join_run(const RunConfig& given_config, const PruneOptions& options) {
   StorePeers& peers = *options.peers;
+  const RunConfig config = with_times(given_config);
   require_same_run(config, peers);
   if (options.on_begin) options.on_begin();
   const std::optional<Model> given = read_given_model(config);
