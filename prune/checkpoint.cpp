@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kStateKey[] = "winnow.checkpoint";
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 constexpr char kIntegers[] = "evolution.integers";
 constexpr char kNumbers[] = "evolution.numbers";
 
@@ -55,6 +55,32 @@ std::vector<T> as_vector(const SafetensorsFile& file, const char* name, const st
   return {values.begin(), values.end()};
 }
 
+Json rounds_json(const TimeRounds& rounds) {
+  Json measured = Json::array();
+  for (const TimeMeasurement& one : rounds.measured) {
+    measured.push_back({{"is_pruned", one.is_pruned},
+                        {"predicted_ms", one.predicted_ms},
+                        {"measured_ms", one.measured_ms},
+                        {"constant_ms", one.fit.constant_ms},
+                        {"scale", one.fit.scale},
+                        {"is_followed", one.is_followed}});
+  }
+  return {{"measured", measured}, {"begun_again", rounds.begun_again}};
+}
+
+TimeRounds rounds_from(const Json& json) {
+  TimeRounds rounds;
+  for (const Json& one : json.at("measured")) {
+    rounds.measured.push_back({.is_pruned = one.at("is_pruned"),
+                               .predicted_ms = one.at("predicted_ms"),
+                               .measured_ms = one.at("measured_ms"),
+                               .fit = {one.at("constant_ms"), one.at("scale")},
+                               .is_followed = one.at("is_followed")});
+  }
+  json.at("begun_again").get_to(rounds.begun_again);
+  return rounds;
+}
+
 Json header(const RunCheckpoint& checkpoint, std::size_t snapshots) {
   return {{"version", kVersion},
           {"weights_checksum", checkpoint.weights_checksum},
@@ -66,6 +92,7 @@ Json header(const RunCheckpoint& checkpoint, std::size_t snapshots) {
           {"dense_seconds", checkpoint.dense_seconds},
           {"prune_seconds", checkpoint.prune_seconds},
           {"dense_accuracy", checkpoint.dense_accuracy},
+          {"rounds", rounds_json(checkpoint.rounds)},
           {"snapshots", snapshots},
           {"config", checkpoint.config}};
 }
@@ -89,6 +116,7 @@ RunCheckpoint from_header(const std::string& text, const std::string& path,
     json.at("dense_seconds").get_to(checkpoint.dense_seconds);
     json.at("prune_seconds").get_to(checkpoint.prune_seconds);
     json.at("dense_accuracy").get_to(checkpoint.dense_accuracy);
+    checkpoint.rounds = rounds_from(json.at("rounds"));
     json.at("snapshots").get_to(snapshots);
     json.at("config").get_to(checkpoint.config);
     return checkpoint;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "prune/evolution/evolution_state.h"
+#include "prune/timing/time_rounds.h"
 #include "prune/training/torch_trainee.h"
 
 namespace winnow {
@@ -25,6 +26,7 @@ struct RunCheckpoint {
   double dense_accuracy = 0.0;  // on the test images, once the dense phase is over
   // The network now; in the evolution only before its first iteration, which starts from it.
   std::shared_ptr<const Snapshot> current;
+  TimeRounds rounds;         // of a budget of time
   EvolutionState evolution;  // without a pool: not begun
 };
 

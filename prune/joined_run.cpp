@@ -7,7 +7,8 @@
 #include "prune/methods/make_method.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
-#include "prune/time_table.h"
+#include "prune/timing/time_rounds.h"
+#include "prune/timing/time_table.h"
 #include "runtime/base/error.h"
 #include "runtime/base/version.h"
 
@@ -51,7 +52,7 @@ void require_same_run(const RunConfig& config, Peers& peers) {
 
 void join_run(const RunConfig& given_config, const PruneOptions& options) {
   StorePeers& peers = *options.peers;
-  const RunConfig config = with_times(given_config);
+  RunConfig config = with_times(given_config);
   require_same_run(config, peers);
   if (options.on_begin) options.on_begin();
   const std::optional<Model> given = read_given_model(config);
@@ -60,11 +61,15 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
       given ? *given : scratch_model(config, make_graph(config.model, data), data);
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee);
-  const StartingPoint start = share_start({}, peers);
-  if (start.current) trainee.restore(*start.current);
-  trainee.begin(pruning_stage(config));
-  const auto method = make_method(config.method, config.evolution, trainee, start.evolution, peers);
-  while (!method->finished()) method->step();
+  do {
+    share_prediction(config, peers);
+    const StartingPoint start = share_start({}, peers);
+    if (start.current) trainee.restore(*start.current);
+    trainee.begin(pruning_stage(config));
+    const auto method =
+        make_method(config.method, config.evolution, trainee, start.evolution, peers);
+    while (!method->finished()) method->step();
+  } while (config.time_loop.rounds > 0 && share_decision(false, peers));
 }
 
 }  // namespace winnow

@@ -5,7 +5,7 @@
 
 #include "prune/prune_program.h"
 #include "prune/start_model.h"
-#include "prune/time_table.h"
+#include "prune/timing/time_table.h"
 #include "prune/training/torch_trainee.h"
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"

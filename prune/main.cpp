@@ -133,6 +133,8 @@ void print_summary(const RunConfig& config, const PruneSummary& summary, std::FI
   std::fprintf(out, "pruned accuracy: %.2f %%\nsparsity:        %.2f %%\nwritten:         %s\n",
                100.0 * summary.pruned_accuracy, 100.0 * summary.sparsity,
                one_line(config.run_folder() + "/pruned.safetensors").c_str());
+  if (!summary.time.empty()) std::fprintf(out, "time:            %s\n", summary.time.c_str());
+  if (!summary.notice.empty()) std::fprintf(stderr, "prune: %s\n", summary.notice.c_str());
   if (!summary.target_met) {
     std::fprintf(stderr, "prune: target not met: %s\n", one_line(summary.shortfall).c_str());
   }

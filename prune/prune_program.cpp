@@ -29,6 +29,7 @@ std::string comparable_config(const RunConfig& config) {
   copy.threads = defaults.threads;
   copy.output = defaults.output;
   copy.checkpoint_seconds = defaults.checkpoint_seconds;
+  copy.time_loop.programs = defaults.time_loop.programs;
   std::string text = write_run_config(copy);
   if (const auto& time = config.evolution.time) {
     text += "# checksum of prune.time_table: " + std::to_string(time->checksum) + "\n";
@@ -73,7 +74,8 @@ std::string coupled_text(const std::vector<PrunableLayer>& layers) {
   return text;
 }
 
-std::string target_text(const EvolutionConfig& evolution) {
+std::string target_text(const RunConfig& config) {
+  const EvolutionConfig& evolution = config.evolution;
   std::ostringstream text;
   if (evolution.budget != Budget::time) {
     text << "sparsity " << evolution.target_sparsity;
@@ -81,6 +83,9 @@ std::string target_text(const EvolutionConfig& evolution) {
     text << evolution.target_ms << " ms";
   } else {
     text << evolution.target_speedup << " times the dense network's speed";
+  }
+  if (config.time_loop.rounds > 0) {
+    text << ", measured in at most " << config.time_loop.rounds << " rounds";
   }
   return text.str();
 }
@@ -101,8 +106,8 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
        << (config.model.weights.empty() ? "" : "weights: " + one_line(config.model.weights) + "\n")
        << "dense baseline: " << config.train.epochs << " epochs of batches of "
        << config.train.batch_size << "\nevolution: " << config.evolution.iter_nr
-       << " iterations of " << config.evolution.batch_nr << " batches to "
-       << target_text(config.evolution) << "\n";
+       << " iterations of " << config.evolution.batch_nr << " batches to " << target_text(config)
+       << "\n";
   return text.str();
 }
 

@@ -7,10 +7,12 @@
 #include "prune/evolution/shared_state.h"
 #include "prune/joined_run.h"
 #include "prune/record_json.h"
+#include "prune/run_checks.h"
 #include "prune/run_summary.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
-#include "prune/time_table.h"
+#include "prune/timing/deployed_time.h"
+#include "prune/timing/time_table.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
@@ -32,6 +34,9 @@ std::string percent(double fraction) {
 
 RunFolder& checked(const RunConfig& config, RunFolder& folder) {
   require_weights_outside(config);
+  if (config.time_loop.rounds > 0) {
+    with_place(config, "prune", [&] { require_programs(config.time_loop.programs); });
+  }
   if (folder.is_finished()) {
     fail(ErrorCode::usage, folder.path(), ": the run is finished; see ", folder.summary());
   }
@@ -109,6 +114,7 @@ void PruneRun::read_checkpoint_if_any() {
          " was begun with it, expected the same file; begin anew with --overwrite");
   }
   state_ = std::move(read);
+  correct(config_, state_.rounds);
   if (state_.current) trainee_.restore(*state_.current);
 }
 
@@ -142,8 +148,13 @@ PruneSummary PruneRun::run() {
   begin();
   try {
     if (state_.phase == RunPhase::dense) train_dense();
-    prune();
-    return finish(method_->result());
+    for (;;) {
+      rehearse();
+      prune();
+      measure_round(method_->result());
+      if (!is_again()) return finish(method_->result());
+      begin_again();
+    }
   } catch (const Error& error) {
     const bool is_left = options_.peers != nullptr && options_.peers->is_broken();
     if (error.code() != ErrorCode::interrupted && !is_left) throw;
@@ -226,7 +237,7 @@ void PruneRun::load_start() {
       trainee_.load(given_ ? scratch_model(config_, initial_.graph, data_) : initial_);
       break;
     case Start::dense:
-      trainee_.reset_momentum();
+      trainee_.load(load_model(folder_.dense()));
       break;
     case Start::weights:
       trainee_.load(*given_);
@@ -239,8 +250,57 @@ Peers& PruneRun::peers() {
   return *options_.peers;
 }
 
+void PruneRun::rehearse() {
+  while (state_.evolution.pool.empty() && wants_rehearsal(config_, state_.rounds)) {
+    measure(mask_for_goal(config_, trainee_), false);
+    trainee_.restore(*state_.current);
+    correct(config_, state_.rounds);
+    save_checkpoint();
+  }
+}
+
+// Nothing without the loop, or if the round is measured already: a run that was stopped behind it.
+void PruneRun::measure_round(const EvolutionResult& result) {
+  if (config_.time_loop.rounds == 0 || state_.rounds.pruned() > state_.rounds.begun_again) return;
+  trainee_.restore(*result.best.snapshot);
+  measure(result.predicted_ms, true);
+}
+
+void PruneRun::measure(double predicted_ms, bool is_pruned) {
+  lap_seconds();
+  Progress progress(is_pruned ? "measure: network" : "rehearse: network", 1, options_.is_quiet);
+  progress.update(0);
+  const DeployedTime found = measure_deployed(current_model(), *config_.evolution.time,
+                                              {.programs = config_.time_loop.programs,
+                                               .scratch = folder_.measuring(),
+                                               .should_stop = options_.should_stop});
+  TimeMeasurement measured = judged(config_, trainee_.layers(), predicted_ms, found.ms);
+  measured.is_pruned = is_pruned;
+  progress.update(1, describe(measured));
+  state_.prune_seconds += lap_seconds();
+  state_.rounds.measured.push_back(measured);
+  folder_.append_metrics(last_json(state_.rounds, state_.prune_seconds));
+  if (is_pruned) write_file_atomically(folder_.bench(), found.bench);
+}
+
+bool PruneRun::is_again() {
+  if (config_.time_loop.rounds == 0) return false;
+  return share_decision(wants_another_round(config_, state_.rounds), peers());
+}
+
+void PruneRun::begin_again() {
+  ++state_.rounds.begun_again;
+  correct(config_, state_.rounds);
+  method_.reset();
+  state_.evolution = {};
+  load_start();
+  state_.current = trainee_.snapshot();
+  save_checkpoint();
+}
+
 void PruneRun::begin_pruning() {
   if (options_.peers != nullptr) options_.peers->carry(trainee_);
+  share_prediction(config_, peers());
   share_start({.evolution = state_.evolution, .current = state_.current}, peers());
   trainee_.begin(pruning_stage(config_));
   method_ = make_method(config_.method, config_.evolution, trainee_, state_.evolution, peers());
@@ -264,7 +324,10 @@ void PruneRun::prune() {
   lap_seconds();
   std::vector<std::string> layers;
   for (const PrunableLayer& layer : trainee_.layers()) layers.push_back(layer.name);
-  Progress progress("prune: iteration", config_.evolution.iter_nr, options_.is_quiet);
+  const std::int64_t begun_again = state_.rounds.begun_again;
+  const std::string round =
+      begun_again > 0 ? "round " + std::to_string(begun_again + 1) + ", " : std::string();
+  Progress progress("prune: " + round + "iteration", config_.evolution.iter_nr, options_.is_quiet);
   while (!method_->finished()) {
     const std::vector<IterationRecord> records = method_->step();
     for (const IterationRecord& record : records) require_converging(record);
@@ -302,6 +365,7 @@ PruneSummary PruneRun::measured(const Model& model, const EvolutionResult& resul
   summary.sparsity = sparsity(model);
   summary.target_met = result.target_met;
   summary.shortfall = result.shortfall;
+  if (config_.time_loop.rounds > 0) note_time(config_, state_.rounds, summary);
   return summary;
 }
 
@@ -324,6 +388,7 @@ PruneSummary PruneRun::finish(const EvolutionResult& result) {
                                .model = model,
                                .result = result,
                                .summary = summary,
+                               .rounds = state_.rounds,
                                .device = trainee_.device(),
                                .dense_seconds = state_.dense_seconds,
                                .prune_seconds = state_.prune_seconds});

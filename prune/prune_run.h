@@ -48,7 +48,12 @@ class PruneRun {
   void finish_epoch();
   void finish_dense();
   void load_start();  // what pruning begins with
-  void prune();
+  void rehearse();    // measures networks that are only masked, to correct what is predicted
+  void prune();       // one round
+  void measure_round(const EvolutionResult& result);
+  bool is_again();     // whether another round follows
+  void begin_again();  // with what was learned in this one
+  void measure(double predicted_ms, bool is_pruned);
   void begin_pruning();
   void require_converging(const IterationRecord& record) const;
   PruneSummary finish(const EvolutionResult& result);

@@ -87,12 +87,27 @@ std::string to_json(const IterationRecord& record, const std::vector<std::string
                {"pool", pool_json(record.pool)},
                {"best_accuracy", record.best_accuracy},
                {"best_sparsity", record.best_sparsity}};
+  if (record.predicted_ms > 0.0) json["predicted_ms"] = record.predicted_ms;
   if (!record.offspring.empty()) {
     json["offspring"] = offspring_json(record);
     json["origin"] = to_string(record.offspring[record.chosen].origin);
   }
   json["seconds"] = seconds;
   return json.dump();
+}
+
+std::string last_json(const TimeRounds& rounds, double seconds) {
+  const TimeMeasurement& last = rounds.measured.back();
+  return Json{{"stage", "time"},
+              {"round", rounds.pruned()},
+              {"network", last.is_pruned ? "pruned" : "rehearsal"},
+              {"predicted_ms", last.predicted_ms},
+              {"measured_ms", last.measured_ms},
+              {"deviation", last.deviation()},
+              {"constant_ms", last.fit.constant_ms},
+              {"scale", last.fit.scale},
+              {"seconds", seconds}}
+      .dump();
 }
 
 }  // namespace winnow

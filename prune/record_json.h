@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "prune/evolution/iteration_record.h"
+#include "prune/timing/time_rounds.h"
 
 namespace winnow {
 
@@ -29,5 +30,8 @@ std::string to_json(const EpochRecord& record);
 // `layers` are the prunable layers' names; per-layer numbers are objects by name.
 std::string to_json(const IterationRecord& record, const std::vector<std::string>& layers,
                     double seconds);
+
+// A network that was measured: the last one of `rounds`.
+std::string last_json(const TimeRounds& rounds, double seconds);
 
 }  // namespace winnow

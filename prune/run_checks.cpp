@@ -60,7 +60,8 @@ void check_no_augmentation(const AugmentConfig& augment) {
   if (key) fail(ErrorCode::usage, key, ": changes images, the data is sentences");
 }
 
-// Messages of `check` begin with a key of the section.
+}  // namespace
+
 void with_place(const RunConfig& config, const std::string& section,
                 const std::function<void()>& check) {
   try {
@@ -70,8 +71,6 @@ void with_place(const RunConfig& config, const std::string& section,
     fail(error.code(), config.place(message.substr(0, message.find(':'))), message);
   }
 }
-
-}  // namespace
 
 void check_run(const RunConfig& config, const DataSet& data, const Graph& graph,
                const std::optional<Model>& given) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "prune/config/run_config.h"
 #include "prune/data/data_set.h"
@@ -19,6 +20,10 @@ namespace winnow {
 // weights alone exceed this machine's RAM.
 void check_run(const RunConfig& config, const DataSet& data, const Graph& graph,
                const std::optional<Model>& given = {});
+
+// Messages of `check` that begin with a key of the section ("exclude: ...") get its file and line.
+void with_place(const RunConfig& config, const std::string& section,
+                const std::function<void()>& check);
 
 // What `load` returns; errors about a key of `data:` get its file and line.
 DataSet with_data_place(const RunConfig& config, const std::function<DataSet()>& load);

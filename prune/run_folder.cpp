@@ -73,6 +73,7 @@ void RunFolder::open() {
     if (use_ != FolderUse::resume) {  // in a fresh folder only what a killed program left
       for (const fs::path& file : files_of_run(path_)) fs::remove(file);
     }
+    fs::remove_all(measuring());
     if (fs::exists(metrics())) metrics_bytes_ = static_cast<std::int64_t>(fs::file_size(metrics()));
   } catch (const fs::filesystem_error& error) {
     fail(ErrorCode::bad_file, path_, ": ", error.code().message());

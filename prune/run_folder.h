@@ -39,6 +39,8 @@ class RunFolder {
   std::string metrics() const { return path_ + "/metrics.jsonl"; }
   std::string summary() const { return path_ + "/prune.json"; }
   std::string report() const { return path_ + "/report.html"; }
+  std::string bench() const { return path_ + "/bench.json"; }
+  std::string measuring() const { return path_ + "/" + kMeasuringFolder; }
   const std::string& path() const { return path_; }
 
   // Of the run to go on with; false where a new one begins.

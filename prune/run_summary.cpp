@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/file.h"
+#include "runtime/base/number_text.h"
 #include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 
@@ -37,25 +38,57 @@ Json layers_json(const Model& model) {
   return layers;
 }
 
+double target_ms(const EvolutionConfig& config) {
+  return config.target_ms > 0.0 ? config.target_ms : config.time->dense_ms / config.target_speedup;
+}
+
+void add_rounds(const RunConfig& config, const TimeRounds& rounds, Json& json) {
+  const TimeMeasurement& last = rounds.measured.back();
+  json["measured_ms"] = last.measured_ms;
+  json["measured_speedup"] = config.evolution.time->dense_ms / last.measured_ms;
+  json["deviation"] = last.deviation();
+  json["tolerance"] = config.time_loop.tolerance;
+  json["agrees"] = agrees(config, last);
+  json["measurements"] = Json::array();
+  for (const TimeMeasurement& one : rounds.measured) {
+    json["measurements"].push_back({{"network", one.is_pruned ? "pruned" : "rehearsal"},
+                                    {"predicted_ms", one.predicted_ms},
+                                    {"measured_ms", one.measured_ms}});
+  }
+}
+
 // What the table predicts of the pruned network, and of what.
-Json time_json(const RunConfig& config, const EvolutionResult& result) {
-  const TimeModel& time = *config.evolution.time;
-  const double target = config.evolution.target_ms > 0.0
-                            ? config.evolution.target_ms
-                            : time.dense_ms / config.evolution.target_speedup;
-  return {{"table", config.time_table},
-          {"device", time.device},
-          {"precision", time.precision},
-          {"batch", time.batch},
-          {"dense_ms", time.dense_ms},
-          {"target_ms", target},
-          {"predicted_ms", result.predicted_ms},
-          {"predicted_speedup", time.dense_ms / result.predicted_ms},
-          {"constant_ms", time.constant_ms},
-          {"scale", time.scale}};
+Json time_json(const SummaryParts& parts) {
+  const TimeModel& time = *parts.config.evolution.time;
+  Json json = {{"table", parts.config.time_table},
+               {"device", time.device},
+               {"precision", time.precision},
+               {"batch", time.batch},
+               {"dense_ms", time.dense_ms},
+               {"target_ms", target_ms(parts.config.evolution)},
+               {"predicted_ms", parts.result.predicted_ms},
+               {"predicted_speedup", time.dense_ms / parts.result.predicted_ms},
+               {"constant_ms", time.constant_ms},
+               {"scale", time.scale}};
+  if (!parts.rounds.measured.empty()) add_rounds(parts.config, parts.rounds, json);
+  return json;
 }
 
 }  // namespace
+
+void note_time(const RunConfig& config, const TimeRounds& rounds, PruneSummary& summary) {
+  const TimeMeasurement& last = rounds.measured.back();
+  summary.time = describe(last) + ", rounds: " + std::to_string(rounds.pruned());
+  if (agrees(config, last)) return;
+  const double target = target_ms(config.evolution);
+  if (last.measured_ms <= target * (1.0 + config.time_loop.tolerance)) {
+    summary.notice = "times differ by more than the tolerance: " + summary.time;
+    return;
+  }
+  summary.target_met = false;
+  summary.shortfall += (summary.shortfall.empty() ? "" : "; ") + std::string("target of ") +
+                       general(target, 4) + " ms is not met: " + summary.time;
+}
 
 std::string summary_json(const SummaryParts& parts) {
   const RunConfig& config = parts.config;
@@ -73,7 +106,7 @@ std::string summary_json(const SummaryParts& parts) {
   json["validation_accuracy"] = parts.result.best.accuracy;
   json["sparsity"] = parts.summary.sparsity;
   if (config.evolution.time) {
-    json["time"] = time_json(config, parts.result);
+    json["time"] = time_json(parts);
   } else {
     json["target_sparsity"] = config.evolution.target_sparsity;
   }

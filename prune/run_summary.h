@@ -6,6 +6,7 @@
 
 #include "prune/evolution/evolution_result.h"
 #include "prune/prune_program.h"
+#include "prune/timing/time_rounds.h"
 #include "runtime/model/model.h"
 
 namespace winnow {
@@ -15,12 +16,17 @@ struct SummaryParts {
   const Model& model;  // the pruned one
   const EvolutionResult& result;
   const PruneSummary& summary;
+  const TimeRounds& rounds;  // of a budget of time
   std::string device;
   double dense_seconds = 0.0;
   double prune_seconds = 0.0;
 };
 
-// Deterministic but for the seconds.
+// What the closed loop of a budget of time came to: `time`, `notice`, and that the target is not
+// met where the network is slower than it by more than the tolerance.
+void note_time(const RunConfig& config, const TimeRounds& rounds, PruneSummary& summary);
+
+// Deterministic but for the seconds, and what is measured in them.
 std::string summary_json(const SummaryParts& parts);
 
 // Writes it as the run's last file and removes the checkpoint, which nobody needs any more.

@@ -53,6 +53,7 @@ allow(runtime/commands runtime)
 allow(prune ${model} runtime/text runtime/cli runtime/report)
 allow(prune/evolution runtime/base)
 allow(prune/methods runtime/base prune/evolution)
+allow(prune/timing ${model} prune/evolution prune/config prune/training/trainability.h runtime/bench/network_fit.h)
 allow(prune/data ${model} runtime/images runtime/text)
 allow(prune/config ${model} prune/evolution prune/data prune/methods/method_config.h
   prune/training/train_config.h prune/training/schedule.h)  # plain structs, without LibTorch

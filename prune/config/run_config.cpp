@@ -127,6 +127,9 @@ void check_time(const RunConfig& config) {
     const char* key = config.time_table.empty() ? "prune.time_batch" : "prune.time_table";
     refuse_key(config, key, "'", key, "' belongs to 'prune.budget: time'");
   }
+  if (!is_time && config.time_loop.rounds > 0) {
+    refuse_key(config, "prune.time_rounds", "'prune.time_rounds' belongs to 'prune.budget: time'");
+  }
 }
 
 // Paths start at the folder of the file that gives them.
@@ -139,6 +142,7 @@ void resolve_path(std::string& path, const YamlPlaces& places, const char* key) 
 // What the file leaves open and other keys decide.
 void resolve_weights(RunConfig& config, const YamlPlaces& places) {
   resolve_path(config.time_table, places, "prune.time_table");
+  resolve_path(config.time_loop.programs, places, "prune.time_programs");
   resolve_path(config.model.weights, places, "model.weights");
   if (config.model.weights.empty()) return;
   if (!config.places.contains("prune.start")) config.stage.start = Start::weights;

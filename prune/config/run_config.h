@@ -49,6 +49,14 @@ struct PruneStage {
   std::int64_t batch_norm_images = 0;
 };
 
+// The closed loop of a budget of time: the pruned network is exported and measured, and pruned
+// again if it is not as fast as predicted (prune/timing/time_rounds.h).
+struct TimeLoop {
+  std::int64_t rounds = 0;  // in which the network is pruned and measured, at most; 0: no loop
+  double tolerance = 0.1;   // by which the measured time may differ from the predicted one
+  std::string programs;     // folder of export and runtime; empty: beside prune. Absolute
+};
+
 struct RunConfig {
   std::string name;
   std::int64_t seed = 1;
@@ -64,6 +72,7 @@ struct RunConfig {
   EvolutionConfig evolution;    // its seed is the run's; without times, which time_table.h reads
   std::string time_table;       // file; absolute. Empty without a budget of time
   std::int64_t time_batch = 0;  // which of its batch sizes; 0: the only one
+  TimeLoop time_loop;
   double checkpoint_seconds = 60.0;
   std::map<std::string, std::string> places;  // of the keys given; under "" the file
 

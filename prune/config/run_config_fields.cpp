@@ -102,6 +102,10 @@ void visit_goal(RunConfig& config, Fields& fields) {
   fields.real("target_ms", evolution.target_ms, {.lowest = 0, .highest = 1e9});
   fields.text("time_table", config.time_table);
   fields.integer("time_batch", config.time_batch, {.lowest = 0, .highest = 1 << 20});
+  fields.integer("time_rounds", config.time_loop.rounds, {.lowest = 0, .highest = 100});
+  fields.real("time_tolerance", config.time_loop.tolerance,
+              {.lowest = 0, .highest = 1, .excludes_lowest = true});
+  fields.text("time_programs", config.time_loop.programs);
   fields.real("initial_sparsity_min", evolution.initial_sparsity_min, kBelowOne);
   fields.real("initial_sparsity_max", evolution.initial_sparsity_max, kBelowOne);
   fields.real("max_layer_sparsity", evolution.max_layer_sparsity, kBelowOne);

@@ -50,6 +50,7 @@ struct IterationRecord {
   std::vector<double> kept;          // [layers] share of weights kept
   double sparsity = 0.0;             // share of the budget that is pruned
   double weight_sparsity = 0.0;      // share of the budgeted weights that is pruned
+  double predicted_ms = 0.0;         // of a pass; 0 without a budget of time
   double loss = 0.0;
   double accuracy = 0.0;
   double reference = 0.0;    // what the accuracy was held against (ranking.h)

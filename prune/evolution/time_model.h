@@ -23,6 +23,7 @@ struct TimeModel {
   std::string precision;
   std::int64_t batch = 1;
   std::int64_t vector = 1;     // output channels that share a mask bit
+  bool use_tf32 = false;       // of f32 on a GPU
   std::uint32_t checksum = 0;  // of the file that says all this
   double dense_ms = 0.0;       // the dense network, measured as a whole
   double constant_ms = 0.0;

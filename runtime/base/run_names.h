@@ -14,4 +14,7 @@ inline constexpr std::array kReservedNames = {
     "metrics.jsonl", "prune.json",        "quantize.json",      "export.json",
     "report.html",   "run.lock"};
 
+// Where prune measures a network; it is gone when prune is not at it.
+inline constexpr char kMeasuringFolder[] = ".measuring";
+
 }  // namespace winnow

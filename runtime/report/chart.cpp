@@ -206,8 +206,8 @@ std::string line_chart(const ChartText& text, const std::vector<Series>& series,
     svg += text_at(x.at(tick), kHeight - kBottom + 16, "middle", general(tick, 4));
   }
   for (std::size_t i = 0; i < drawn.size(); ++i) {
-    svg += polyline(drawn[i], x, y, i);
-    if (marks == Marks::points) svg += dots(drawn[i], x, y, i);
+    if (drawn[i].is_joined) svg += polyline(drawn[i], x, y, i);
+    if (marks == Marks::points || !drawn[i].is_joined) svg += dots(drawn[i], x, y, i);
   }
   return svg + "</svg>\n";
 }

@@ -10,6 +10,7 @@ namespace winnow {
 struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;  // x increasing
+  bool is_joined = true;                          // by a line; else a dot stands at each point
 };
 
 struct ChartText {

@@ -10,6 +10,7 @@
 #include "runtime/report/html.h"
 #include "runtime/report/kernel_table.h"
 #include "runtime/report/network_drawing.h"
+#include "runtime/report/time_budget.h"
 
 namespace winnow {
 namespace {
@@ -147,12 +148,14 @@ std::string section(const std::string& title, const std::string& content, const 
 }
 
 std::string sections(const RunFacts& facts) {
+  const std::string time = time_budget(facts);
   return section(
              "Training", training_charts(facts),
              "<code>prune --config FILE</code> with <code>train.epochs</code> above 0 leaves it "
              "in metrics.jsonl.") +
          section("Evolution", action_counts(facts) + evolution_charts(facts),
                  "<code>prune --config FILE</code> leaves it in metrics.jsonl.") +
+         (time.empty() ? "" : section("Budget of time", time, "")) +
          section(
              "Layers", layer_charts(facts),
              "<code>prune</code> leaves sparsity in prune.json, <code>export --in CHECKPOINT -o "

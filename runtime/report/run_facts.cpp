@@ -102,12 +102,21 @@ void add_metrics_line(RunFacts& facts, const Json& line) {
                             number(line, "loss"), number(line, "accuracy")});
     return;
   }
+  if (text(line, "stage") == "time") {
+    facts.measurements.push_back({text(line, "network"), number_or_zero(line, "predicted_ms"),
+                                  number_or_zero(line, "measured_ms")});
+    return;
+  }
   IterationPoint point;
   point.iteration = number_or_zero(line, "iteration");
+  if (!facts.iterations.empty() && point.iteration <= facts.iterations.back().iteration) {
+    facts.iterations.clear();  // pruning began again
+  }
   point.loss = number(line, "loss");
   point.accuracy = number_or_zero(line, "accuracy");
   point.sparsity = number_or_zero(line, "weight_sparsity");
   point.alpha = number_or_zero(line, "alpha");
+  point.predicted_ms = number(line, "predicted_ms");
   point.is_accepted = line.value("accepted", false);
   point.action = text(line, "action");
   if (line.contains("migration")) point.migration = number_or_zero(line.at("migration"), "rate");

@@ -85,6 +85,13 @@ struct IterationPoint {
   std::optional<double> loss;
   bool is_accepted = false;
   std::string action;
+  std::optional<double> predicted_ms = {};  // with a budget of time
+};
+
+// A network that was deployed and measured in the loop of a budget of time.
+struct TimePoint {
+  std::string network;  // "rehearsal", "pruned"
+  double predicted_ms = 0, measured_ms = 0;
 };
 
 // The numbers and texts that a stage's summary has at its top, as text by key. Of bench: those of
@@ -107,7 +114,8 @@ struct RunFacts {
   std::vector<LayerFacts> layers;
   std::vector<BatchFacts> batches;
   std::vector<EpochPoint> epochs;
-  std::vector<IterationPoint> iterations;
+  std::vector<IterationPoint> iterations;  // of the last round, where there are several
+  std::vector<TimePoint> measurements;
   std::vector<NodeFacts> nodes;
   std::optional<AgreementFacts> agreement;
 };

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "runtime/base/file.h"
@@ -71,6 +72,11 @@ std::string output_option(const Workshop& shop, const std::string& run) {
   return "--output " + shop.data() + "/" + run + " ";
 }
 
+void require(const Outcome& outcome) {
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+}
+
 }  // namespace
 
 TEST_CASE("the ranks of a run write what one process writes, by rank 0 alone") {
@@ -88,6 +94,50 @@ TEST_CASE("the ranks of a run write what one process writes, by rank 0 alone") {
     CHECK(read_text_file(shop.data() + "/" + run + "/pruned.safetensors") ==
           read_text_file(shop.data() + "/one/pruned.safetensors"));
   }
+}
+
+// Programs that take as long as a byte count says, whatever the machine does.
+TEST_CASE("ranks prune to a time in as many rounds as one process") {
+  const Workshop shop;
+  require(shop.prune("--quiet " + output_option(shop, "plain") + kGeneration));
+  nlohmann::json table = {{"command", "tune"}, {"device", "cpu (any)"}, {"precision", "f32"}};
+  nlohmann::json batch = {{"batch", 8}, {"layers", nlohmann::json::array()}};
+  double dense = 0;
+  const auto plain = nlohmann::json::parse(read_text_file(shop.data() + "/plain/prune.json"));
+  for (const auto& layer : plain["layers"]) {
+    const double ms = layer["weights"].get<double>() * 1e-4;
+    dense += ms;
+    const nlohmann::json point = {{"density", 0.01}, {"ms", 0.01 * ms}};
+    batch["layers"].push_back({{"name", layer["name"]},
+                               {"weights", layer["weights"]},
+                               {"dense", {{"ms", ms}}},
+                               {"granularities", {{{"vector", 1}, {"points", {point}}}}}});
+  }
+  const nlohmann::json fit = {{"vector", 1}, {"constant_ms", 0.5}, {"scale", 1.0}};
+  batch["network"] = {{"dense_ms", dense + 0.5}, {"granularities", {fit}}};
+  table["batches"] = {batch};
+  write_file_atomically(shop.data() + "/times.json", table.dump());
+  write_file_atomically(
+      shop.data() + "/make.sh",
+      "mkdir -p $1; printf '#!/bin/sh\ncp \"$2\" \"$4\"\n' > $1/export; cat > $1/runtime << 'E'\n"
+      "#!/bin/sh\nbytes=$(gzip -c \"$2\" | wc -c)\nfor last; do :; done\n"
+      "ms=$(awk \"BEGIN { print 0.8 + $bytes * 3e-5 }\")\n"
+      "echo '[{\"batch\":8,\"device\":\"cpu (any)\",\"precision\":\"f32\",'"
+      "'\"dense\":{\"error\":\"none\"},\"sparse\":{\"error\":\"none\"},\"chosen\":{\"layers\":[],'"
+      "'\"network_ms\":{\"median\":'$ms'}}}]' > \"$last\"\nE\nchmod +x $1/export $1/runtime\n");
+  require(shell("sh " + shop.data() + "/make.sh " + shop.data() + "/programs"));
+  const std::string keys = std::string(kGeneration) +
+                           " prune.budget=time prune.target_speedup=2 prune.time_rounds=2 "
+                           "prune.time_tolerance=0.000001 prune.time_table=" +
+                           shop.data() + "/times.json prune.time_programs=" + shop.data() +
+                           "/programs";
+  require(shop.prune("--quiet " + output_option(shop, "one") + keys));
+  const Ranks ranks(shop, 2);
+  ranks.run(output_option(shop, "two") + keys);
+  CHECK(ranks.statuses() == "status 0\nstatus 0\n");
+  const std::string metrics = metrics_of(shop, "one");
+  CHECK(metrics.find("\"stage\":\"time\",\"round\":2") != std::string::npos);
+  CHECK(metrics_of(shop, "two") == metrics);
 }
 
 TEST_CASE("a rank that is killed is named, and the run goes on with another number of ranks") {

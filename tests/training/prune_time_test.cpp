@@ -4,54 +4,20 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "prune/time_table.h"
+#include "prune/timing/time_table.h"
 #include "tests/training/run_bench.h"
+#include "tests/training/time_run.h"
 
 namespace winnow {
 namespace {
 
 using Json = nlohmann::json;
 
-Json curve(int vector, double low, double middle) {
-  return {{"vector", vector},
-          {"points", {{{"density", 0.1}, {"ms", low}}, {{"density", 0.5}, {"ms", middle}}}}};
-}
-
-Json layer(const char* name, int weights, double dense) {
-  return {{"name", name},
-          {"weights", weights},
-          {"dense", {{"ms", dense}}},
-          {"granularities", {curve(1, 0.2 * dense, dense), curve(8, 0.1 * dense, 0.4 * dense)}}};
-}
-
-// Of the network of kConfig.
-Json table() {
-  const auto fit = [](int vector) {
-    return Json{{"vector", vector}, {"constant_ms", 0.25 * vector}, {"scale", 0.5}};
-  };
-  return {{"command", "tune"},
-          {"device", "cpu (any)"},
-          {"precision", "f32"},
-          {"batches",
-           {{{"batch", 64},
-             {"network", {{"dense_ms", 3.25}, {"granularities", {fit(1), fit(8)}}}},
-             {"layers", {layer("conv", 72, 4.0), layer("linear", 512, 2.0)}}}}}};
-}
-
-RunConfig time_run(const Bench& bench, const std::string& run, const Json& json) {
-  RunConfig config = bench.config(run);
-  config.time_table = bench.folder("times.json");
-  write_file_atomically(config.time_table, json.dump());
-  config.evolution.budget = Budget::time;
-  config.evolution.target_speedup = 1.5;
-  return config;
-}
-
 }  // namespace
 
 TEST_CASE("a table of times is read as runtime tune writes it") {
   const Bench bench;
-  const TimeModel time = *with_times(time_run(bench, "a", table())).evolution.time;
+  const TimeModel time = *with_times(time_run(bench, "a", table_of_times())).evolution.time;
   CHECK(time.device == "cpu (any)");
   CHECK((time.precision == "f32" && time.batch == 64 && time.vector == 1));
   CHECK((time.dense_ms == 3.25 && time.constant_ms == 0.25 && time.scale == 0.5));
@@ -66,7 +32,7 @@ TEST_CASE("runs meet a time, and say what the table predicts") {
   for (const Method method : {Method::evolutionary, Method::magnitude, Method::lottery}) {
     const std::string run(to_string(method));
     CAPTURE(run);
-    RunConfig config = time_run(bench, run, table());
+    RunConfig config = time_run(bench, run, table_of_times());
     config.method = {.method = method, .allocation = Allocation::time, .rounds = 2};
     CHECK(run_prune(config, {.is_quiet = true}).target_met);
     const Json json = Json::parse(read_text_file(bench.folder(run) + "/prune.json"));
@@ -90,19 +56,19 @@ TEST_CASE("runs meet a time, and say what the table predicts") {
 
 TEST_CASE("a run does not go on under another table") {
   const Bench bench;
-  RunConfig config = time_run(bench, "run", table());
+  RunConfig config = time_run(bench, "run", table_of_times());
   int batches = 0;
   CHECK(error_of([&] {
           run_prune(config, {.is_quiet = true, .should_stop = [&] { return ++batches > 30; }});
         }) == ErrorCode::interrupted);
-  Json other = table();
+  Json other = table_of_times();
   other["batches"][0]["layers"][0]["dense"]["ms"] = 4.5;
   time_run(bench, "run", other);
   PruneOptions resume{.is_quiet = true};
   resume.use = FolderUse::resume;
   CHECK(message_of([&] { run_prune(config, resume); }).find("checksum of prune.time_table") !=
         std::string::npos);
-  time_run(bench, "run", table());
+  time_run(bench, "run", table_of_times());
   CHECK(run_prune(config, resume).target_met);
 }
 
@@ -123,7 +89,7 @@ TEST_CASE("tables that are damaged or lack what is wanted are refused in one lin
     return message;
   };
   const auto damaged = [&](const char* pointer, const Json& value) {
-    Json json = table();
+    Json json = table_of_times();
     json[Json::json_pointer(pointer)] = value;
     return refusal(json, ErrorCode::bad_file, [](RunConfig&) {});
   };
@@ -139,7 +105,9 @@ TEST_CASE("tables that are damaged or lack what is wanted are refused in one lin
         std::string::npos);
   CHECK(damaged("/batches/0/layers/0/granularities/0/points/1/density", 0.1)
             .find("expected a larger density") != std::string::npos);
-  const auto unwanted = [&](auto change) { return refusal(table(), ErrorCode::usage, change); };
+  const auto unwanted = [&](auto change) {
+    return refusal(table_of_times(), ErrorCode::usage, change);
+  };
   CHECK(unwanted([](RunConfig& config) { config.time_batch = 32; }) ==
         "prune.time_batch: found 32, expected one of the batch sizes of 'times.json': 64");
   CHECK(unwanted([](RunConfig& config) { config.stage.vector = 16; }) ==

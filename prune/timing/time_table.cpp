@@ -1,4 +1,4 @@
-#include "prune/time_table.h"
+#include "prune/timing/time_table.h"
 
 #include <nlohmann/json.hpp>
 #include <span>
@@ -52,6 +52,11 @@ class Value {
   std::int64_t count() const {
     if (!json_->is_number_integer() || json_->get<std::int64_t>() < 1) refuse("a whole number");
     return json_->get<std::int64_t>();
+  }
+
+  bool flag() const {  // false where it is missing
+    if (!json_->is_null() && !json_->is_boolean()) refuse("true or false");
+    return json_->is_boolean() && json_->get<bool>();
   }
 
   double number(double above, double most, const char* expected) const {
@@ -125,7 +130,8 @@ TimeModel read_time_table(const std::string& file, const TimesWanted& wanted) {
   TimeModel time{.device = table.at("device").text(),
                  .precision = table.at("precision").text(),
                  .batch = batch.at("batch").count(),
-                 .vector = wanted.vector};
+                 .vector = wanted.vector,
+                 .use_tf32 = table.at("tf32").flag()};
   time.checksum = crc32c(std::as_bytes(std::span(text)));
   time.dense_ms = network.at("dense_ms").ms();
   const Value masked = granularity_of(file, network, wanted.vector);

@@ -1,0 +1,101 @@
+#include "prune/timing/deployed_time.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "prune/timing/child_program.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/suggest.h"
+#include "runtime/model/safetensors.h"
+
+namespace winnow {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+
+std::string program_in(const std::string& folder, const char* name) {
+  return (folder.empty() ? own_folder() : folder) + "/" + name;
+}
+
+// An empty folder, which goes with all that is in it.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& path) : path_(path) {
+    std::error_code error;
+    fs::remove_all(path_, error);  // of a program that was killed
+    if (!error) fs::create_directory(path_, error);
+    if (error) fail(ErrorCode::bad_file, path_, ": ", error.message());
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+double median_of(const std::string& bench, const std::string& file, const TimeModel& time) {
+  try {
+    const auto json = nlohmann::json::parse(bench);
+    const auto& found = json.at(0);
+    const std::string device = found.at("device");
+    if (device != time.device) {
+      fail(ErrorCode::usage, "prune.time_table: has times of ", in_quotes(time.device),
+           ", this machine's device is ", in_quotes(device));
+    }
+    return found.at("chosen").at("network_ms").at("median");
+  } catch (const nlohmann::json::exception& error) {
+    fail(ErrorCode::bad_file, file, ": not as runtime bench writes it: ", error.what());
+  }
+}
+
+}  // namespace
+
+void require_programs(const std::string& folder) {
+  for (const char* name : {"export", "runtime"}) {
+    const std::string path = program_in(folder, name);
+    if (access(path.c_str(), X_OK) == 0) continue;
+    fail(ErrorCode::usage, "time_programs: no program ", in_quotes(path),
+         "; prune measures with export and runtime, which lie beside it or in this folder");
+  }
+}
+
+DeployedTime measure_deployed(const Model& model, const TimeModel& time,
+                              const DeploymentOptions& options) {
+  const Scratch scratch(options.scratch);
+  const std::string checkpoint = scratch.file("network.safetensors");
+  const std::string deployed = scratch.file("network.wnw"), bench = scratch.file("bench.json");
+  save_model(checkpoint, model);
+  run_child({program_in(options.programs, "export"), "--in", checkpoint, "-o", deployed},
+            options.should_stop);
+  std::vector<std::string> command = {program_in(options.programs, "runtime"),
+                                      "bench",
+                                      deployed,
+                                      "--quiet",
+                                      "--device",
+                                      time.device.starts_with("cpu") ? "cpu" : "cuda",
+                                      "--batch",
+                                      std::to_string(time.batch),
+                                      "--precision",
+                                      time.precision,
+                                      "--json",
+                                      bench};
+  if (time.use_tf32) command.push_back("--tf32");
+  run_child(command, options.should_stop);
+  DeployedTime result{.bench = read_text_file(bench, kMaxBytes)};
+  result.ms = median_of(result.bench, bench, time);
+  return result;
+}
+
+}  // namespace winnow

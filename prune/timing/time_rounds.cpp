@@ -1,0 +1,136 @@
+#include "prune/timing/time_rounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "prune/evolution/allocation.h"
+#include "prune/evolution/layer_budget.h"
+#include "prune/evolution/message.h"
+#include "runtime/base/error.h"
+#include "runtime/base/number_text.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::size_t kRehearsals = 3;
+
+bool is_on(const RunConfig& config) {
+  return config.time_loop.rounds > 0;
+}
+
+void follow(RunConfig& config, const NetworkFit& fit) {
+  auto time = std::make_shared<TimeModel>(*config.evolution.time);
+  time->constant_ms = fit.constant_ms;
+  time->scale = fit.scale;
+  config.evolution.time = std::move(time);
+}
+
+// Whether a budget of that time can be made at all.
+bool is_in_reach(RunConfig config, const std::vector<PrunableLayer>& layers,
+                 const NetworkFit& fit) {
+  follow(config, fit);
+  try {
+    const LayerBudget budget(config.evolution, layers);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::usage) throw;
+    return false;
+  }
+}
+
+// The line of the table's dense network and the pruned one, if there is one.
+std::optional<NetworkFit> line_through(const TimeModel& time, const NetworkPoint& pruned) {
+  constexpr double kClose = 1e-6;
+  NetworkPoint dense{time.dense_ms, 0.0};
+  for (const LayerTimeCurve& layer : time.layers) dense.layers_ms += layer.dense_ms;
+  const NetworkFit fit = fit_network(dense, pruned);
+  const double missed = fit.constant_ms + fit.scale * pruned.layers_ms - pruned.network_ms;
+  return std::abs(missed) <= kClose * pruned.network_ms ? std::optional(fit) : std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t TimeRounds::pruned() const {
+  return std::ranges::count_if(measured, &TimeMeasurement::is_pruned);
+}
+
+std::string describe(const TimeMeasurement& measurement) {
+  const double percent = 100.0 * measurement.deviation();
+  return "predicted " + general(measurement.predicted_ms, 4) + " ms, measured " +
+         general(measurement.measured_ms, 4) + " ms (" + (percent < 0 ? "" : "+") +
+         fixed(percent, 1) + " %)";
+}
+
+bool agrees(const RunConfig& config, const TimeMeasurement& measurement) {
+  return std::abs(measurement.deviation()) <= config.time_loop.tolerance;
+}
+
+bool wants_rehearsal(const RunConfig& config, const TimeRounds& rounds) {
+  if (!is_on(config) || config.method.method == Method::fssl) return false;
+  if (rounds.pruned() > 0 || rounds.measured.size() >= kRehearsals) return false;
+  if (rounds.measured.empty()) return true;
+  return rounds.measured.back().is_followed && !agrees(config, rounds.measured.back());
+}
+
+bool wants_another_round(const RunConfig& config, const TimeRounds& rounds) {
+  if (!is_on(config) || rounds.pruned() >= config.time_loop.rounds) return false;
+  return rounds.measured.back().is_followed && !agrees(config, rounds.measured.back());
+}
+
+double mask_for_goal(const RunConfig& config, Trainee& trainee) {
+  const LayerBudget budget(config.evolution, trainee.layers());
+  const bool is_allocated =
+      config.method.method == Method::magnitude || config.method.method == Method::lottery;
+  const Allocation kind = is_allocated ? config.method.allocation : Allocation::time;
+  const std::vector<double> sparsities =
+      allocate(kind, budget.goal_density(), budget, trainee.magnitude_curves());
+  std::vector<std::int64_t> kept;
+  for (const Migration& moved : trainee.recompute_masks(sparsities, 0.0)) {
+    kept.push_back(moved.kept_weights);
+  }
+  return budget.predicted_ms(kept);
+}
+
+TimeMeasurement judged(const RunConfig& config, const std::vector<PrunableLayer>& layers,
+                       double predicted_ms, double measured_ms) {
+  const TimeModel& time = *config.evolution.time;
+  TimeMeasurement result{.predicted_ms = predicted_ms, .measured_ms = measured_ms};
+  const NetworkPoint pruned{measured_ms, (predicted_ms - time.constant_ms) / time.scale};
+  if (const auto line = line_through(time, pruned); line && is_in_reach(config, layers, *line)) {
+    result.fit = *line;
+    return result;
+  }
+  const double factor = measured_ms / predicted_ms;
+  result.fit = {factor * time.constant_ms, factor * time.scale};
+  result.is_followed = is_in_reach(config, layers, result.fit);
+  return result;
+}
+
+void correct(RunConfig& config, const TimeRounds& rounds) {
+  std::int64_t pruned = 0;
+  for (const TimeMeasurement& one : rounds.measured) {
+    pruned += one.is_pruned;
+    if (one.is_followed && pruned <= rounds.begun_again) follow(config, one.fit);
+  }
+}
+
+void share_prediction(RunConfig& config, Peers& peers) {
+  if (peers.size() == 1 || !is_on(config)) return;
+  MessageWriter mine;
+  NetworkFit fit{config.evolution.time->constant_ms, config.evolution.time->scale};
+  mine.put(fit);
+  const std::string of_first = peers.gather(mine.bytes).front();
+  MessageReader in(of_first, "prediction of rank 0");
+  in.get(fit);
+  in.expect_end();
+  follow(config, fit);
+}
+
+bool share_decision(bool is_again, Peers& peers) {
+  if (peers.size() == 1) return is_again;
+  return peers.gather(is_again ? "again" : "").front() == "again";
+}
+
+}  // namespace winnow
