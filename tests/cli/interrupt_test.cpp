@@ -69,12 +69,23 @@ TEST_CASE("while a guard lives a signal is noted, afterwards it ends the program
   });
   CHECK(noted.status == 77);
   CHECK(noted.said == "\n");
+  const Ended kept = end_by(SIGINT, [] {
+    end_on_interrupt("prune");
+    {
+      const InterruptGuard guard;
+      std::raise(SIGTERM);
+    }
+    _exit(InterruptGuard::requested() ? 5 : 6);
+  });
+  CHECK(kept.status == 5);
   const Ended again = end_by(SIGINT, [] {
     end_on_interrupt("prune");
     const InterruptGuard guard;
     std::raise(SIGTERM);  // noted
+    std::raise(SIGTERM);  // not noted again
+    _exit(5);
   });
-  CHECK(again.status == 77);
+  CHECK(again.status == 130);
   const Ended second = end_by(SIGINT, [] {
     end_on_interrupt("prune");
     { const InterruptGuard guard; }

@@ -174,7 +174,7 @@ TEST_CASE("images that cannot be measured on are refused") {
   CHECK(measure(pixels({}, {})) == "measurement: there are no images");
   CHECK(measure(pixels({1, 2}, {0})) == "images: found 1 labels, expected 2");
   CHECK(measure(noise(4, {3, 2, 2})) ==
-        "net: images are [3, 2, 2], the network's input is [1, 1, 1]");
+        "net: samples are [3, 2, 2], the network's input is [1, 1, 1]");
 }
 
 }  // namespace
