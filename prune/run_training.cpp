@@ -11,6 +11,7 @@ TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& opti
           .augment = config.augment,
           .vector = config.stage.vector,
           .row_balance = config.stage.row_balance,
+          .feedback = config.stage.feedback,
           .batch_norm_images = config.stage.batch_norm_images,
           .should_stop = options.should_stop};
 }

@@ -71,6 +71,10 @@ void check_groups(const RunConfig& config) {
                "kernel shapes: 'prune.granularity' is ", granularity,
                ", expected element or channel");
   }
+  if (config.stage.feedback) {
+    refuse_key(config, "prune.feedback",
+               "'prune.method: fssl' drops groups for good and knows no 'prune.feedback'");
+  }
   if (config.stage.row_balance) {
     refuse_key(config, "prune.row_balance",
                "'prune.method: fssl' prunes groups of weights and knows no 'prune.row_balance'");
@@ -98,6 +102,10 @@ void check_start(const RunConfig& config) {
         config, "prune.reestimate_batch_norm",
         "'prune.reestimate_batch_norm': found 1, expected 0 or at least 2 images: one has no "
         "variance");
+  }
+  if (stage.feedback && granularity_name(stage.vector) == "channel") {
+    refuse_key(config, "prune.feedback", "'prune.feedback' is for single weights and vectors; ",
+               "'prune.granularity: channel' keeps what dropped channels were");
   }
   if (stage.row_balance && granularity_name(stage.vector) == "channel") {
     refuse_key(

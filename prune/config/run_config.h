@@ -43,6 +43,7 @@ struct PruneStage {
   // Granularity: 1 element, 8, 16 or 32 output channels, 0 (kWholeChannels) whole ones.
   std::int64_t vector = 1;
   bool row_balance = false;            // all output channels of a layer keep equally many
+  bool feedback = false;               // pruned weights are trained on (TraineeOptions)
   RateSchedule rate = {.rate = 0.05};  // times in iterations
   // Training images that batch norm's statistics are taken from anew before each measurement of the
   // evolution; 0: they are those of training.

@@ -33,6 +33,9 @@ constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"erk", Allocation::erk},
                                               {"lamp", Allocation::lamp},
                                               {"time", Allocation::time}};
+constexpr Named<std::optional<Allocation>> kBases[] = {
+    {"none", std::nullopt},   {"global", Allocation::global}, {"uniform", Allocation::uniform},
+    {"erk", Allocation::erk}, {"lamp", Allocation::lamp},     {"time", Allocation::time}};
 constexpr Named<std::int64_t> kGranularities[] = {
     {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}, {"channel", 0}};
 
@@ -137,6 +140,7 @@ void visit_course(EvolutionConfig& evolution, Fields& fields) {
   fields.real("layer_fraction", evolution.layer_fraction, kFraction);
   fields.real("layer_exploration", evolution.layer_exploration, kFraction);
   fields.real("size_exponent", evolution.size_exponent, kNotNegative);
+  enumerator(fields, "base_allocation", evolution.base_allocation, kBases);
   fields.real("mutation_range", evolution.mutation_range, kNotNegative);
   fields.real("crossover_probability", evolution.crossover_probability, kFraction);
   fields.integer("generation", evolution.generation, {.lowest = 1, .highest = 1000});
@@ -172,6 +176,7 @@ void visit_prune(RunConfig& config, Fields& fields) {
   visit_goal(config, fields);
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);
+  fields.boolean("feedback", config.stage.feedback);
   enumerator(fields, "start", config.stage.start, kStarts);
   enumerator(fields, "masks", config.stage.masks, kMasks);
   fields.integer("reestimate_batch_norm", config.stage.batch_norm_images, kCount);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "prune/evolution/allocation.h"
 #include "prune/evolution/layer_names.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
@@ -43,6 +44,9 @@ void check_time(const EvolutionConfig& c) {
   const char* key = c.target_ms != 0.0 ? "target_ms" : "target_speedup";
   if (!is_time && (c.target_speedup != 0.0 || c.target_ms != 0.0)) {
     fail(ErrorCode::usage, key, ": belongs to budget time, found another budget");
+  }
+  if (!is_time && c.base_allocation == Allocation::time) {
+    fail(ErrorCode::usage, "base_allocation: time belongs to budget time, found another budget");
   }
   if (!is_time) return;
   if ((c.target_speedup != 0.0) == (c.target_ms != 0.0)) {

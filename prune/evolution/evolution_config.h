@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ namespace winnow {
 // What is brought down to a target: prunable weights, multiply-accumulates of prunable weights, or
 // the milliseconds that the network takes by a table of measured times.
 enum class Budget { parameters, macs, time };
+
+enum class Allocation;  // allocation.h
 
 // Bounds of one layer's sparsity that replace 0 and max_layer_sparsity.
 struct LayerLimits {
@@ -50,11 +53,14 @@ struct EvolutionConfig {
   double lag_penalty = 0.25;        // accuracy that a density e times too high costs in the ranking
   double max_lag = 0.3;             // largest lag behind the pace, in log density
   double comparable_range = 0.2;    // solutions compare if their log densities differ by no more
-  double accuracy_smoothing =
-      0.5;                      // weight of a new accuracy in the level that a lineage is held to
-  double layer_fraction = 0.5;  // of the layers chosen in an iteration
-  double layer_exploration = 0.2;  // share of that choice that is uniform
-  double size_exponent = 0.5;      // layers are pruned in proportion to kept cost to this power
+  double accuracy_smoothing = 0.5;  // weight of a new accuracy in what a lineage is held to
+  double layer_fraction = 0.5;      // of the layers chosen in an iteration
+  double layer_exploration = 0.2;   // share of that choice that is uniform
+  double size_exponent = 0.5;       // layers are pruned in proportion to kept cost to this power
+
+  // A known allocation that plans begin with at their density, of the weights as they are; else
+  // each layer's sparsity comes from that of the solution.
+  std::optional<Allocation> base_allocation;
 
   // Variation.
   double mutation_range = 0.2;         // largest change of a layer's log density

@@ -2,12 +2,24 @@
 
 #include <algorithm>
 
+#include "prune/evolution/allocation.h"
+
 namespace winnow {
 namespace {
 
 // Streams of the run's seed, one an iteration. Others: 0 of the evolution, batches.cpp,
 // partition.cpp.
 constexpr std::uint64_t kOffspringStreams = std::uint64_t{4} << 32;
+
+// The plan of the proposal, or the known allocation at its density.
+std::vector<double> base_plan(const Proposal& proposal, const EvolutionConfig& config,
+                              const LayerBudget& budget, Trainee& trainee) {
+  const std::vector<double>& plan = proposal.record.sparsities;
+  if (!config.base_allocation || proposal.masks_fixed) return plan;
+  trainee.restore(*proposal.parent.snapshot);
+  return allocate(*config.base_allocation, budget.planned_density(plan), budget,
+                  trainee.magnitude_curves());
+}
 
 void compare(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
              Trainee& trainee, Trial& trial) {
@@ -19,8 +31,7 @@ void compare(const Proposal& proposal, const EvolutionConfig& config, const Laye
   }
   const IterationRecord& record = proposal.record;
   Random random(config.seed, kOffspringStreams + static_cast<std::uint64_t>(record.iteration));
-  trial.offspring =
-      make_offspring(record.sparsities, record.layers, config, budget, curves, random);
+  trial.offspring = make_offspring(trial.sparsities, record.layers, config, budget, curves, random);
   for (Offspring& plan : trial.offspring) {
     trainee.restore(start);
     trainee.recompute_masks(plan.sparsities, record.alpha);
@@ -42,7 +53,7 @@ void recompute(double alpha, Trainee& trainee, Trial& trial) {
 Trial try_out(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
               Trainee& trainee) {
   Trial trial;
-  trial.sparsities = proposal.record.sparsities;
+  trial.sparsities = base_plan(proposal, config, budget, trainee);
   trial.kept_weights = proposal.parent.kept_weights;
   if (config.offspring > 1 && !proposal.masks_fixed) {
     compare(proposal, config, budget, trainee, trial);

@@ -15,8 +15,8 @@
 
 namespace winnow {
 
-BlockMasks::BlockMasks(const Model& model, Learner& learner, std::int64_t vector, bool row_balance)
-    : PruningMasks(prunable_layers(model, vector)), vector_(vector), row_balance_(row_balance) {
+BlockMasks::BlockMasks(const Model& model, Learner& learner, const MaskOptions& options)
+    : PruningMasks(prunable_layers(model, options.vector)), options_(options) {
   find_layers(learner);
   for (const MaskedLayer& layer : masked_layers_) {
     masked_.push_back(layer.weight);
@@ -24,6 +24,7 @@ BlockMasks::BlockMasks(const Model& model, Learner& learner, std::int64_t vector
     masks_.push_back(layer.mask);
     weights_.push_back(layer.weight);
     gradient_sums_.push_back(layer.gradient_sum);
+    if (options.feedback) dense_.push_back(layer.dense);
   }
   momentum_masks_ = masks_;
   find_groups(model.graph);
@@ -36,8 +37,10 @@ void BlockMasks::find_layers(Learner& learner) {
     const NamedTensor& parameter = learner.network().parameters()[i];
     const Node& node = graph.nodes[parameter.node];
     if (!has_prunable_weight(node) || parameter.name != weight_name(node)) continue;
-    masked_layers_.push_back(
-        MaskedLayer::whole(node.name, vector_, parameter.value, learner.sgd().momenta()[i]));
+    masked_layers_.push_back(MaskedLayer::whole(node.name, options_.vector, parameter.value,
+                                                learner.sgd().momenta()[i]));
+    MaskedLayer& layer = masked_layers_.back();
+    if (options_.feedback) layer.dense = torch::zeros_like(layer.weight).detach();
   }
 }
 
@@ -57,7 +60,9 @@ void BlockMasks::find_groups(const Graph& graph) {
 }
 
 void BlockMasks::load(const Model& model) {
+  const torch::NoGradGuard no_grad;
   for (MaskedLayer& layer : masked_layers_) {
+    if (layer.dense.defined()) layer.dense.copy_(layer.weight);
     torch::Tensor mask = torch::ones_like(layer.block_mask);
     if (const auto found = model.tensors.find(layer.node + ".weight.mask");
         found != model.tensors.end()) {
@@ -88,9 +93,9 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
     MaskedLayer& layer = masked_layers_[i];
     const torch::Tensor before = layer.block_mask;
     const torch::Tensor importance =
-        block_importance(layer.weight, layer.gradient_sum, layer.vector, alpha);
-    layer.set_mask(row_balance_ ? top_blocks_of_rows(importance, sparsities[i])
-                                : top_blocks(importance, sparsities[i]));
+        block_importance(layer.ranked(), layer.gradient_sum, layer.vector, alpha);
+    layer.set_mask(options_.row_balance ? top_blocks_of_rows(importance, sparsities[i])
+                                        : top_blocks(importance, sparsities[i]));
     counts.push_back(layer.migration_from(before));
   }
   return to_migrations(counts);
@@ -99,7 +104,7 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
 std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {
   std::vector<MagnitudeCurve> curves;
   for (const MaskedLayer& layer : masked_layers_) {
-    curves.push_back(magnitude_curve(layer.weight, layer.vector));
+    curves.push_back(magnitude_curve(layer.ranked(), layer.vector));
   }
   return curves;
 }
@@ -156,6 +161,7 @@ PruningMasks::NamedTensors BlockMasks::state() const {
   for (const MaskedLayer& layer : masked_layers_) {
     all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
     all.emplace_back(layer.node + ".weight.mask", layer.block_mask);
+    if (layer.dense.defined()) all.emplace_back(layer.node + ".weight.dense", layer.dense);
   }
   return all;
 }

@@ -12,7 +12,7 @@ namespace winnow {
 class BlockMasks : public PruningMasks {
  public:
   // As make_masks().
-  BlockMasks(const Model& model, Learner& learner, std::int64_t vector, bool row_balance);
+  BlockMasks(const Model& model, Learner& learner, const MaskOptions& options);
 
   void load(const Model& model) override;
   void store(Model& model) const override;
@@ -30,8 +30,7 @@ class BlockMasks : public PruningMasks {
   void find_layers(Learner& learner);
   void find_groups(const Graph& graph);
 
-  std::int64_t vector_;
-  bool row_balance_;
+  MaskOptions options_;
   std::vector<MaskedLayer> masked_layers_;
 };
 

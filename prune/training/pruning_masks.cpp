@@ -8,10 +8,23 @@
 
 namespace winnow {
 
+void PruningMasks::begin_update() const {
+  if (dense_.empty()) return;
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_copy_(masked_, dense_);
+}
+
+void PruningMasks::follow() const {
+  if (dense_.empty()) return;
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_copy_(dense_, masked_);
+}
+
 void PruningMasks::apply() const {
   const torch::NoGradGuard no_grad;
+  follow();
   torch::_foreach_mul_(masked_, masks_);
-  torch::_foreach_mul_(momenta_, momentum_masks_);
+  if (dense_.empty()) torch::_foreach_mul_(momenta_, momentum_masks_);
 }
 
 void PruningMasks::clear_gradients() const {
@@ -39,10 +52,10 @@ std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts) {
   return migrations;
 }
 
-std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner, std::int64_t vector,
-                                         bool row_balance) {
-  if (vector == kWholeChannels) return std::make_unique<ChannelMasks>(model, learner);
-  return std::make_unique<BlockMasks>(model, learner, vector, row_balance);
+std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner,
+                                         const MaskOptions& options) {
+  if (options.vector == kWholeChannels) return std::make_unique<ChannelMasks>(model, learner);
+  return std::make_unique<BlockMasks>(model, learner, options);
 }
 
 }  // namespace winnow

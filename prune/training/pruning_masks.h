@@ -15,6 +15,12 @@
 
 namespace winnow {
 
+struct MaskOptions {
+  std::int64_t vector = 1;  // output channels that share a mask bit, or kWholeChannels
+  // As in TraineeOptions; neither with whole channels.
+  bool row_balance = false, feedback = false;
+};
+
 class PruningMasks {
  public:
   using Tensors = std::vector<torch::Tensor>;
@@ -52,8 +58,13 @@ class PruningMasks {
   virtual Tensors choice() const = 0;
   virtual void choose(const Tensors& choice) = 0;
 
-  // Eq 4, after a step of the optimizer.
+  // Before and after a step of the optimizer. apply() is eq 4. With feedback the step is one of the
+  // dense weights, by the gradient at the masked ones.
+  void begin_update() const;
   void apply() const;
+
+  // After a step without masks: with feedback the weights are the dense ones.
+  void follow() const;
 
   // The gradient statistics of eq 2.
   void clear_gradients() const;
@@ -68,15 +79,15 @@ class PruningMasks {
   Tensors masked_, masks_;
   Tensors momenta_, momentum_masks_;
   Tensors weights_, gradient_sums_;
+  Tensors dense_;  // with feedback, of masked_; else none
 };
 
 // Migration of each layer from its counts, [4] int64 on the device in the order of the members: one
 // transfer for all.
 std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts);
 
-// `vector` output channels share a mask bit, or whole channels go (kWholeChannels). `row_balance`
-// as in TraineeOptions. `learner` must outlive them.
-std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner, std::int64_t vector,
-                                         bool row_balance);
+// `learner` must outlive them.
+std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner,
+                                         const MaskOptions& options);
 
 }  // namespace winnow

@@ -40,7 +40,10 @@ class TorchTrainee::Impl {
       : options_(options),
         device_(prepare(options)),
         learner_(model, data, device_, options.train, options.augment, options.seed) {
-    masks_ = make_masks(model, learner_, options_.vector, options_.row_balance);
+    masks_ = make_masks(model, learner_,
+                        {.vector = options_.vector,
+                         .row_balance = options_.row_balance,
+                         .feedback = options_.feedback});
   }
 
   void begin(const Stage& stage) { stage_ = stage; }
@@ -93,9 +96,13 @@ class TorchTrainee::Impl {
 
   void train(std::int64_t first, std::int64_t count, LossSum& losses) {
     Learner::Hooks hooks;
+    hooks.after_update = [this] { masks_->follow(); };
     if (stage_.is_pruning) {
       masks_->clear_gradients();
-      hooks.before_update = [this] { masks_->add_gradients(); };
+      hooks.before_update = [this] {
+        masks_->add_gradients();
+        masks_->begin_update();
+      };
       hooks.after_update = [this] { masks_->apply(); };
     }
     std::int64_t batch = first;

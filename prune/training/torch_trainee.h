@@ -28,6 +28,10 @@ struct TraineeOptions {
   std::int64_t vector = 1;  // output channels that share a mask bit, or kWholeChannels
   // Every output channel, or vector of them, keeps equally many. Not for whole channels.
   bool row_balance = false;
+  // Pruned weights go on being trained, by the gradient of the network without them, and come back
+  // with what they have become: Lin et al., "Dynamic model pruning with feedback", ICLR 2020. With
+  // w all weights and m the masks, per step: w <- w - rate grad L(m w). Not for whole channels.
+  bool feedback = false;
   // Training images to take batch norm's statistics from anew before each measurement of a stage of
   // pruning (Learner::reestimate_statistics); 0: never.
   std::int64_t batch_norm_images = 0;

@@ -107,6 +107,33 @@ TEST_CASE("an iteration trains the plan of least loss and says what it compared"
   CHECK(result.best.sparsities[1] < result.best.sparsities[0]);
 }
 
+TEST_CASE("with a base allocation an iteration divides its density by it") {
+  for (const std::int64_t offspring : {1, 4}) {
+    SyntheticTrainee trainee = three_layers();
+    EvolutionConfig config = few_iterations();
+    config.base_allocation = Allocation::global;
+    config.offspring = offspring;
+    const LayerBudget budget(config, trainee.layers());
+    Evolution evolution(config, trainee);
+    int allocated = 0;
+    while (!evolution.finished()) {
+      const IterationRecord record = evolution.step().front();
+      if (record.phase == Phase::tune && !record.forced) continue;
+      const std::vector<double> base =
+          offspring > 1 ? record.offspring.front().sparsities : record.sparsities;
+      const double density = budget.planned_density(base);
+      const std::vector<double> wanted =
+          allocate(Allocation::global, density, budget, trainee.magnitude_curves());
+      for (std::size_t i = 0; i < base.size(); ++i) {
+        CHECK(base[i] == doctest::Approx(wanted[i]).epsilon(0.01));
+      }
+      ++allocated;
+    }
+    CHECK(allocated > 5);
+    CHECK(evolution.result().target_met);
+  }
+}
+
 TEST_CASE("one plan is not compared with itself") {
   SyntheticTrainee trainee = three_layers();
   Evolution evolution(few_iterations(), trainee);

@@ -325,6 +325,9 @@ TEST_CASE("a budget of time has exactly one target") {
   config.target_speedup = 2.0;
   config.budget = Budget::macs;
   CHECK(message() == "target_speedup: belongs to budget time, found another budget");
+  config.target_speedup = 0.0;
+  config.base_allocation = Allocation::time;
+  CHECK(message() == "base_allocation: time belongs to budget time, found another budget");
 }
 
 }  // namespace winnow

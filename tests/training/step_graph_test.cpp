@@ -16,8 +16,10 @@ namespace winnow {
 namespace {
 
 // A dense stage and one of pruning, of batches of 48 with a last one of 16.
-Model trained_on_gpu(const torch::Device& device, bool records_steps, const Model& model) {
+Model trained_on_gpu(const torch::Device& device, bool records_steps, bool feedback,
+                     const Model& model) {
   TraineeOptions wanted;
+  wanted.feedback = feedback;
   wanted.device = device.str();
   wanted.seed = 5;
   wanted.train.batch_size = 48;
@@ -51,9 +53,11 @@ TEST_CASE("steps launched as CUDA graphs have the bits of steps that run as they
   graph.nodes.insert(graph.nodes.begin() + 7, {"dropout", Dropout{.probability = 0.3}, {"relu2"}});
   graph.nodes[8].inputs = {"dropout"};
   const Model model = initial_model(graph, 3);
-  const Model recorded = trained_on_gpu(device, true, model);
-  CHECK((recorded == trained_on_gpu(device, false, model)));
-  CHECK_FALSE((recorded == model));
+  for (const bool feedback : {false, true}) {
+    const Model recorded = trained_on_gpu(device, true, feedback, model);
+    CHECK((recorded == trained_on_gpu(device, false, feedback, model)));
+    CHECK_FALSE((recorded == model));
+  }
 }
 
 }  // namespace

@@ -234,6 +234,74 @@ TEST_CASE("a fingerprint is that of the masks, not of the weights") {
   CHECK(trainee.fingerprint(*trainee.snapshot()) != before);
 }
 
+TEST_CASE("with feedback pruned weights are trained by the gradient of the masked network") {
+  TraineeOptions wanted = options();
+  wanted.feedback = true;
+  TorchTrainee trainee(small_model(), striped_data(), wanted);
+  TorchTrainee plain(small_model(), striped_data(), options());
+  const std::vector<double> half(3, 0.5), none(3, 0.0);
+  for (TorchTrainee* one : {&trainee, &plain}) {
+    one->begin(pruning_stage());
+    one->recompute_masks(half, 0.0);
+    one->train_batches(0, 4);
+  }
+  const Model masked = stored(trainee);
+  CHECK(sparsity(masked) == doctest::Approx(0.5).epsilon(0.01));
+  // Before anything comes back both have trained the same network, but for the momentum of what is
+  // pruned, which counts for nothing there.
+  const auto conv1 = [](const Model& model) {  // -0 is 0
+    const auto values = model.tensors.at("conv1.weight").values<float>();
+    return std::vector<float>(values.begin(), values.end());
+  };
+  CHECK(conv1(masked) == conv1(stored(plain)));
+
+  trainee.recompute_masks(none, 0.0);
+  plain.recompute_masks(none, 0.0);
+  const std::string name = "conv2.weight";
+  const Model all = stored(trainee), without = stored(plain), initial = small_model();
+  const std::span<const float> back = all.tensors.at(name).values<float>();
+  const std::span<const float> zeros = without.tensors.at(name).values<float>();
+  const std::span<const float> before = initial.tensors.at(name).values<float>();
+  const std::span<const std::uint8_t> mask =
+      masked.tensors.at(name + ".mask").values<std::uint8_t>();
+  std::size_t returned = 0;
+  for (std::size_t i = 0; i < back.size(); ++i) {
+    if (mask[i] != 0) continue;
+    CHECK(zeros[i] == 0.0f);
+    returned += back[i] != 0.0f && back[i] != before[i] ? 1 : 0;
+  }
+  CHECK(returned > back.size() / 3);  // as they were, and what the gradient made of them
+}
+
+TEST_CASE("feedback begins with what a stage without masks left, and goes on from a snapshot") {
+  TraineeOptions wanted = options();
+  wanted.feedback = true;
+  TorchTrainee trainee(small_model(), striped_data(), wanted);
+  Stage dense = pruning_stage();
+  dense.is_pruning = false;
+  trainee.begin(dense);
+  trainee.train_batches(0, 4);
+  const Model trained = stored(trainee);
+  trainee.begin(pruning_stage());
+  trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+  trainee.recompute_masks(std::vector<double>(3, 0.0), 0.0);
+  CHECK((stored(trainee).tensors == trained.tensors));
+
+  trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+  trainee.train_batches(4, 2);
+  const auto snapshot = trainee.snapshot();
+  const auto go_on = [&](TorchTrainee& one) {
+    one.recompute_masks(std::vector<double>(3, 0.3), 0.0);
+    one.train_batches(6, 3);
+    return stored(one);
+  };
+  const Model expected = go_on(trainee);
+  TorchTrainee other(small_model(), striped_data(), wanted);
+  other.begin(pruning_stage());
+  other.restore(*other.read_snapshot(trainee.write_snapshot(*snapshot), "file"));
+  CHECK((go_on(other) == expected));
+}
+
 TEST_CASE("a stop after a batch throws and leaves the network as after that batch") {
   TraineeOptions stopping = options();
   std::int64_t last = -1;
