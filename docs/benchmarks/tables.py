@@ -15,18 +15,18 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
-from printers import challenge, conv, convolution, cpu, demo, generated, limits, networks, peers, sentences, stack, trainings, vgg16  # noqa: E402
+from printers import challenge, conv, convolution, cpu, demo, frontier, generated, limits, networks, peers, sentences, stack, trainings, vgg16  # noqa: E402
 from printers.common import ROOT  # noqa: E402
 
 BLOCKS = {}
-for module in (challenge, conv, convolution, cpu, demo, generated, limits, networks, peers, sentences, stack, trainings, vgg16):
+for module in (challenge, conv, convolution, cpu, demo, frontier, generated, limits, networks, peers, sentences, stack, trainings, vgg16):
     BLOCKS.update(module.BLOCKS)
 PROJECT = ROOT.parent.parent
 README = PROJECT / "README.md"
 DATA = PROJECT / "docs" / "challenge-data.md"
 PAGES = [README, DATA, PROJECT / "docs" / "results.md", *sorted(ROOT.glob("*.md"))]
 HAVE_OTHER_TABLES = (README, DATA)  # of options, for example
-FIGURES = {ROOT / path: draw for path, draw in convolution.FIGURES.items()}
+FIGURES = {ROOT / path: draw for module in (convolution, frontier) for path, draw in module.FIGURES.items()}
 BLOCK = re.compile(r"<!-- (table|value): ([\w.-]+) -->(.*?)<!-- end -->", re.DOTALL)
 
 

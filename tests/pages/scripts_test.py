@@ -165,6 +165,101 @@ class Convolution(unittest.TestCase):
             self.assertEqual(copy.tables("--check").returncode, 0)
 
 
+class Frontier(unittest.TestCase):
+    """Accuracy against measured time, printed from run folders that are made up."""
+
+    BLOCKS = ("where", "means", "runs", "fastest", "figure")
+
+    def write_run(self, copy, name, granularity="element", seed=1, accuracy=0.9, ms=2.0, speedup=2.0, rounds=1, **changes):
+        """Dense trained 30 batches, pruned 40 in each round; predicted 2 ms."""
+        folder = copy.root / "docs/benchmarks/frontier/net" / name
+        folder.mkdir(parents=True)
+        is_dense = name.startswith("dense")
+        summary = {"seed": seed, "dense_accuracy": accuracy if is_dense else 0.5, "accuracy": 0.1 if is_dense else accuracy,
+                   "sparsity": 0.8, "granularity": granularity, "method": "magnitude", "target_met": ms <= 2.2}
+        if not is_dense:
+            summary["time"] = {"batch": 128, "predicted_ms": 2.0, **changes.get("time", {})}
+        (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
+        config = (f"name: {name}\nseed: {seed}\noutput: runs/{name}\ntrain:\n  epochs: 3\nprune:\n"
+                  f"  granularity: {granularity}\n  target_speedup: {speedup}\n  target_ms: 0\n")
+        (folder / "config.yaml").write_text(config, encoding="utf-8")
+        lines = [{"stage": "run"}, *({"stage": "dense", "batches": 10 * i} for i in (1, 2, 3))]
+        if not is_dense:
+            lines += [{"stage": "time", "network": "rehearsal"}]
+            lines += [{"stage": "prune", "batches": batches} for _ in range(rounds) for batches in (20, 40)]
+        (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        bench = [{"batch": batch, "device": changes.get("device", "gpu (made up)"), "precision": "f16",
+                  "chosen": {"network_ms": {"median": median}}} for batch, median in ((1, 0.5), (128, ms))]
+        (folder / "bench.json").write_text(json.dumps(bench[1:] if is_dense else bench), encoding="utf-8")
+
+    def write_runs(self, copy):
+        self.write_run(copy, "dense-seed1", accuracy=0.93, ms=4.1)
+        self.write_run(copy, "dense-seed2", accuracy=0.95, ms=3.9, seed=2)
+        self.write_run(copy, "mixed-seed1", "mixed", accuracy=0.936, ms=2.1)
+        self.write_run(copy, "mixed-seed2", "mixed", accuracy=0.94, ms=1.9, seed=2)
+        self.write_run(copy, "mixed-4x", "mixed", accuracy=0.91, ms=1.0, speedup=4.0)
+        self.write_run(copy, "channel", "channel", accuracy=0.92, ms=2.5, rounds=2)
+
+    def page(self, copy):
+        path = copy.root / "docs/benchmarks/frontier.md"
+        blocks = [f"<!-- table: frontier.net.{name} -->\n<!-- end -->\n" for name in self.BLOCKS]
+        path.write_text("# Frontier\n\n" + "\n".join(blocks), encoding="utf-8")
+        run = copy.tables()
+        return run, path.read_text(encoding="utf-8")
+
+    def test_runs_stand_beside_dense_and_filters_with_mean_and_range_of_seeds(self):
+        with Copy() as copy:
+            self.write_runs(copy)
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(copy.tables("--check").returncode, 0)
+            self.assertIn("gpu (made up), f16, batch 128", page)
+            rows = [line for line in page.splitlines() if line.startswith("| ")]
+            means = [
+                "| dense |  |  | 30 | 2 | 94.00 (93.00 to 95.00) | +0.00 |  |  | 4 (3.9 to 4.1) | 1.00x |",
+                "| channel (filters alone) | magnitude | 2x | 110 | 1 | 92.00 | -2.00 | 80.00 | 2 | 2.5 | 1.60x |",
+                "| mixed | magnitude | 4x | 70 | 1 | 91.00 | -3.00 | 80.00 | 2 | 1 | 4.00x |",
+                "| mixed | magnitude | 2x | 70 | 2 | 93.80 (93.60 to 94.00) | -0.20 | 80.00 | 2 | 2 (1.9 to 2.1) | 2.00x |"]
+            self.assertEqual(rows[1:5], means)
+            self.assertIn("| `channel` | channel (filters alone) | magnitude | 2x | 1 | 110 | 92.00 | 80.00 | 2 | 2.5 | +25.0 | no |", rows)
+            self.assertIn("| `mixed-seed2` | mixed | magnitude | 2x | 2 | 70 | 94.00 | 80.00 | 2 | 1.9 | -5.0 | yes |", rows)
+            self.assertIn("2.00x, -0.20 points (mixed, magnitude, asked for 2x)", page)
+
+    def test_the_figure_has_a_line_for_each_granularity(self):
+        with Copy() as copy:
+            self.write_runs(copy)
+            self.page(copy)
+            figure = ElementTree.fromstring((copy.root / "docs/benchmarks/frontier/net.svg").read_text(encoding="utf-8"))
+            space = "{http://www.w3.org/2000/svg}"
+            lines = figure.findall(f"{space}polyline")
+            self.assertEqual([len(line.get("points").split()) for line in lines], [1, 1, 2])  # means of seeds
+            texts = [text.text for text in figure.findall(f"{space}text")]
+            for text in ("dense", "channel (filters alone)", "mixed", "91", "94", "0", "4"):
+                self.assertIn(text, texts)
+            places = [(float(c.get("cx")), float(c.get("cy"))) for c in figure.findall(f"{space}circle")]
+            for x, y in places:
+                self.assertTrue(60 <= x <= 510 and 36 <= y <= 392, (x, y))
+            shutil.rmtree(copy.root / "docs/benchmarks/frontier/net")
+            self.assertIn("nothing prints the block 'frontier.net.where'", copy.tables("--check").stderr)
+
+    def test_runs_that_cannot_stand_side_by_side_are_refused(self):
+        for message, changes in [
+                ("measured on ('other', 'f16', 128), channel on", {"device": "other"}),
+                ("bench.json has 0 measurements of the run's batch", {"time": {"batch": 64}}),
+                ("a second run of seed 1 with one configuration", {"granularity": "mixed", "ms": 2.2})]:
+            with Copy() as copy:
+                self.write_runs(copy)
+                self.write_run(copy, "odd", **changes)
+                run, _ = self.page(copy)
+                self.assertEqual(run.returncode, 1)
+                self.assertIn("docs/benchmarks/frontier/net/odd: ", run.stderr)
+                self.assertIn(message, run.stderr)
+        with Copy() as copy:
+            self.write_run(copy, "channel", "channel")
+            run, _ = self.page(copy)
+            self.assertIn("docs/benchmarks/frontier/net: no run whose name begins with dense", run.stderr)
+
+
 class Condense(unittest.TestCase):
     def condensed(self, name, text):
         with tempfile.TemporaryDirectory() as folder:

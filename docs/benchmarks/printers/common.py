@@ -13,6 +13,17 @@ def read_lines(path):
     return [json.loads(line) for line in (ROOT / path).read_text(encoding="utf-8").splitlines() if line]
 
 
+def read_config(path):
+    """config.yaml as {section.key: text}: two levels, as the program writes it."""
+    values, section = {}, ""
+    for line in (ROOT / path).read_text(encoding="utf-8").splitlines():
+        key, _, value = line.strip().partition(": ")
+        if not line.startswith(" "):
+            section = line.rstrip(":")
+        values[f"{section}.{key}" if line.startswith(" ") else key] = value
+    return values
+
+
 def table(header, rows):
     lines = ["| " + " | ".join(header) + " |", "|---" * len(header) + "|"]
     lines += ["| " + " | ".join(row) + " |" for row in rows]

@@ -1,6 +1,6 @@
 """Lines in a chart, as SVG text."""
 from html import escape
-from math import ceil, floor, log2
+from math import ceil, floor, log2, log10
 
 WIDTH, HEIGHT = 760, 440
 LEFT, RIGHT, TOP, BOTTOM = 60, 250, 36, 48  # margins; the legend is on the right
@@ -61,11 +61,20 @@ def curve(index, name, points, x, y):
             text(WIDTH - RIGHT + 42, legend, name, "start")]
 
 
-def chart(title, labels, series, x_ticks=None, is_x_logarithmic=False):
-    """series: {name: [(x, y), ...]}, y a ratio on a logarithmic axis; labels: of x and y."""
+def steps(values, most=8):
+    """Ticks of a linear axis that holds the values: multiples of 1, 2 or 5 times a power of 10."""
+    low, high = min(values), max(values)
+    size = 10.0 ** floor(log10((high - low) or abs(high) or 1.0))
+    size = next(size * factor for factor in (0.1, 0.2, 0.5, 1, 2, 5, 10) if (high - low) / (size * factor) <= most - 1)
+    return [round(size * i, 9) for i in range(floor(low / size), ceil(high / size) + 1)]
+
+
+def chart(title, labels, series, x_ticks=None, is_x_logarithmic=False, y_ticks=None):
+    """series: {name: [(x, y), ...]}, y a ratio on a logarithmic axis, or with y_ticks on a linear one; labels: of x and y."""
     points = [p for line_ in series.values() for p in line_]
     x = Axis([p[0] for p in points], LEFT, WIDTH - RIGHT, is_x_logarithmic, x_ticks)
-    y = Axis([*(p[1] for p in points), 1.0], HEIGHT - BOTTOM, TOP, True)
+    ys = [p[1] for p in points]
+    y = Axis(ys if y_ticks else [*ys, 1.0], HEIGHT - BOTTOM, TOP, not y_ticks, y_ticks)
     height = max(HEIGHT, TOP + 30 + 18 * len(series))
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="12">',
              f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>', text(LEFT, 20, title, "start"), *grid(x, y, labels)]

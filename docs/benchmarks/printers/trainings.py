@@ -1,7 +1,7 @@
 """The trainings of VGG16 on CIFAR-10: results.md. Each has a folder in vgg16-cifar10/train."""
 import json
 
-from printers.common import ROOT, percent, read, table
+from printers.common import ROOT, percent, read, read_config, table
 
 FOLDER = "vgg16-cifar10"
 TRAIN_IMAGES = 45_000
@@ -12,14 +12,7 @@ def folders(kind, file):
 
 
 def config(run):
-    """config.yaml as {section.key: text}: two levels, as the program writes it."""
-    values, section = {}, ""
-    for line in (ROOT / FOLDER / "train" / run / "config.yaml").read_text(encoding="utf-8").splitlines():
-        key, _, value = line.strip().partition(": ")
-        if not line.startswith(" "):
-            section = line.rstrip(":")
-        values[f"{section}.{key}" if line.startswith(" ") else key] = value
-    return values
+    return read_config(f"{FOLDER}/train/{run}/config.yaml")
 
 
 def training(run):
