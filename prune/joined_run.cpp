@@ -65,6 +65,7 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
     share_prediction(config, peers);
     const StartingPoint start = share_start({}, peers);
     if (start.current) trainee.restore(*start.current);
+    share_teacher(config, "", trainee, peers);
     trainee.begin(pruning_stage(config));
     const auto method =
         make_method(config.method, config.evolution, trainee, start.evolution, peers);

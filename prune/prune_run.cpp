@@ -302,6 +302,7 @@ void PruneRun::begin_pruning() {
   if (options_.peers != nullptr) options_.peers->carry(trainee_);
   share_prediction(config_, peers());
   share_start({.evolution = state_.evolution, .current = state_.current}, peers());
+  share_teacher(config_, folder_.dense(), trainee_, peers());
   trainee_.begin(pruning_stage(config_));
   method_ = make_method(config_.method, config_.evolution, trainee_, state_.evolution, peers());
 }

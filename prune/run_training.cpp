@@ -1,5 +1,10 @@
 #include "prune/run_training.h"
 
+#include <memory>
+#include <utility>
+
+#include "runtime/model/safetensors.h"
+
 namespace winnow {
 
 TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& options) {
@@ -13,6 +18,7 @@ TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& opti
           .row_balance = config.stage.row_balance,
           .feedback = config.stage.feedback,
           .batch_norm_images = config.stage.batch_norm_images,
+          .distillation = config.stage.distillation,
           .should_stop = options.should_stop};
 }
 
@@ -23,6 +29,19 @@ Stage pruning_stage(const RunConfig& config) {
           .schedules = schedules(config.method),
           .first_epoch = config.train.epochs,
           .is_pruning = true};
+}
+
+void share_teacher(const RunConfig& config, const std::string& dense, TorchTrainee& trainee,
+                   Peers& peers) {
+  if (config.stage.distillation.weight <= 0.0) return;
+  std::shared_ptr<const Snapshot> teacher;
+  if (!dense.empty()) {
+    const auto own = trainee.snapshot();
+    trainee.load(load_model(dense));
+    teacher = trainee.snapshot();
+    trainee.restore(*own);
+  }
+  trainee.set_teacher(*peers.share(std::move(teacher), 0));
 }
 
 }  // namespace winnow

@@ -1,7 +1,10 @@
 // What a run trains with, the same at each of its ranks.
 #pragma once
 
+#include <string>
+
 #include "prune/config/run_config.h"
+#include "prune/evolution/peers.h"
 #include "prune/prune_program.h"
 #include "prune/training/stage.h"
 #include "prune/training/torch_trainee.h"
@@ -11,5 +14,10 @@ namespace winnow {
 TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& options);
 
 Stage pruning_stage(const RunConfig& config);
+
+// Makes the dense baseline the teacher at every rank, with prune.distillation. `dense`: the file of
+// the baseline; empty but at rank 0.
+void share_teacher(const RunConfig& config, const std::string& dense, TorchTrainee& trainee,
+                   Peers& peers);
 
 }  // namespace winnow

@@ -103,6 +103,11 @@ void check_start(const RunConfig& config) {
         "'prune.reestimate_batch_norm': found 1, expected 0 or at least 2 images: one has no "
         "variance");
   }
+  if (stage.distillation.weight > 0 && !config.has_baseline()) {
+    refuse_key(config, "prune.distillation",
+               "'prune.distillation' learns from the dense baseline, but 'train.epochs' is 0 and "
+               "'model.weights' names no file");
+  }
   if (stage.feedback && granularity_name(stage.vector) == "channel") {
     refuse_key(config, "prune.feedback", "'prune.feedback' is for single weights and vectors; ",
                "'prune.granularity: channel' keeps what dropped channels were");

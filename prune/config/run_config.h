@@ -45,6 +45,7 @@ struct PruneStage {
   bool row_balance = false;            // all output channels of a layer keep equally many
   bool feedback = false;               // pruned weights are trained on (TraineeOptions)
   RateSchedule rate = {.rate = 0.05};  // times in iterations
+  Distillation distillation;           // from the baseline
   // Training images that batch norm's statistics are taken from anew before each measurement of the
   // evolution; 0: they are those of training.
   std::int64_t batch_norm_images = 0;

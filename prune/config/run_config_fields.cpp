@@ -86,6 +86,7 @@ void visit_train(TrainConfig& train, Fields& fields) {
   fields.real("weight_decay", train.weight_decay, kFraction);
   fields.boolean("decay_norms_and_biases", train.decays_norms_and_biases);
   fields.real("label_smoothing", train.label_smoothing, kBelowOne);
+  fields.real("ema_decay", train.ema_decay, kBelowOne);
   fields.real("clip_norm", train.clip_norm, kNotNegative);
   enumerator(fields, "precision", train.precision, kPrecisions);
   fields.boolean("channels_last", train.is_channels_last);
@@ -177,6 +178,8 @@ void visit_prune(RunConfig& config, Fields& fields) {
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);
   fields.boolean("feedback", config.stage.feedback);
+  fields.real("distillation", config.stage.distillation.weight, kFraction);
+  fields.real("temperature", config.stage.distillation.temperature, kPositive);
   enumerator(fields, "start", config.stage.start, kStarts);
   enumerator(fields, "masks", config.stage.masks, kMasks);
   fields.integer("reestimate_batch_norm", config.stage.batch_norm_images, kCount);

@@ -146,24 +146,35 @@ torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const
   }
   rate_.fill_(learning_rate(stage, index));
   return replay_.run(drawn, stage.is_pruning ? 1 : 0,
-                     [&](const DrawnBatch& batch) { return step(batch, hooks); });
+                     [&](const DrawnBatch& batch) { return step(batch, stage.is_pruning, hooks); });
 }
 
-torch::Tensor Learner::step(const DrawnBatch& drawn, const Hooks& hooks) {
-  const Batch batch = batches_.made(drawn);
-  torch::Tensor loss;
-  {
-    const Autocast autocast(is_bf16_, network_.options().device.type());
-    const torch::Tensor logits = network_.logits(batch.input, Mode::training);
-    loss = functional::cross_entropy(
-        logits.to(torch::kFloat), batch.target,
-        functional::CrossEntropyFuncOptions().label_smoothing(config_.label_smoothing));
-  }
+torch::Tensor Learner::loss_of(const Batch& batch, bool is_pruning) {
+  const Autocast autocast(is_bf16_, network_.options().device.type());
+  const torch::Tensor logits = network_.logits(batch.input, Mode::training).to(torch::kFloat);
+  const torch::Tensor loss = functional::cross_entropy(
+      logits, batch.target,
+      functional::CrossEntropyFuncOptions().label_smoothing(config_.label_smoothing));
+  if (!teacher_ || !is_pruning) return loss;
+  return teacher_->blend(loss, logits, batch.input, distillation_);
+}
+
+torch::Tensor Learner::step(const DrawnBatch& drawn, bool is_pruning, const Hooks& hooks) {
+  const torch::Tensor loss = loss_of(batches_.made(drawn), is_pruning);
   loss.backward();
   if (hooks.before_update) hooks.before_update();
   sgd_.step(rate_);
   if (hooks.after_update) hooks.after_update();
   return loss.detach();
+}
+
+void Learner::set_teacher(const Distillation& how) {
+  distillation_ = how;
+  if (teacher_) {
+    teacher_->become(network_);
+  } else {
+    teacher_.emplace(network_);
+  }
 }
 
 void Learner::train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "prune/data/data_set.h"
 #include "prune/training/batches.h"
@@ -12,6 +13,7 @@
 #include "prune/training/sgd.h"
 #include "prune/training/stage.h"
 #include "prune/training/step_replay.h"
+#include "prune/training/teacher.h"
 #include "prune/training/train_config.h"
 
 namespace winnow {
@@ -54,6 +56,9 @@ class Learner {
   void train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks,
              LossSum& losses);
 
+  // The network as it is becomes the teacher of stages of pruning from now on.
+  void set_teacher(const Distillation& how);
+
   // Replaces the running statistics of every batch norm by those of the first `images` training
   // images (all, if there are fewer), as they are, in batches: the mean over the batches, weighted
   // by their sizes, of each batch's mean and unbiased variance. Every layer sees what the layers
@@ -79,7 +84,8 @@ class Learner {
 
  private:
   torch::Tensor train_batch(const Stage& stage, std::int64_t index, const Hooks& hooks);
-  torch::Tensor step(const DrawnBatch& drawn, const Hooks& hooks);
+  torch::Tensor step(const DrawnBatch& drawn, bool is_pruning, const Hooks& hooks);
+  torch::Tensor loss_of(const Batch& batch, bool is_pruning);
   void seek(const Stage& stage, std::int64_t index);
 
   TrainConfig config_;
@@ -94,6 +100,8 @@ class Learner {
   std::int64_t validation_count_;
   std::int64_t batches_per_epoch_;
   bool has_dropout_;
+  Distillation distillation_;
+  std::optional<Teacher> teacher_;
   torch::Tensor rate_;  // one float on the device
   StepReplay replay_;
 };

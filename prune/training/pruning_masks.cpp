@@ -20,10 +20,15 @@ void PruningMasks::follow() const {
   torch::_foreach_copy_(dense_, masked_);
 }
 
+void PruningMasks::mask_weights() const {
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_mul_(masked_, masks_);
+}
+
 void PruningMasks::apply() const {
   const torch::NoGradGuard no_grad;
   follow();
-  torch::_foreach_mul_(masked_, masks_);
+  mask_weights();
   if (dense_.empty()) torch::_foreach_mul_(momenta_, momentum_masks_);
 }
 

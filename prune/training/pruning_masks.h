@@ -63,6 +63,9 @@ class PruningMasks {
   void begin_update() const;
   void apply() const;
 
+  // Only the weights under the masks are left of the network as it is.
+  void mask_weights() const;
+
   // After a step without masks: with feedback the weights are the dense ones.
   void follow() const;
 

@@ -5,7 +5,7 @@
 #include <torch/types.h>
 
 #include "prune/training/network.h"
-#include "prune/training/stage.h"
+#include "prune/training/train_config.h"
 
 namespace winnow {
 

@@ -4,12 +4,14 @@
 #include <torch/torch.h>
 
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "prune/training/device.h"
 #include "prune/training/learner.h"
 #include "prune/training/pruning_masks.h"
 #include "prune/training/tensor_bridge.h"
+#include "prune/training/weight_average.h"
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
 
@@ -44,6 +46,9 @@ class TorchTrainee::Impl {
                         {.vector = options_.vector,
                          .row_balance = options_.row_balance,
                          .feedback = options_.feedback});
+    if (options_.train.ema_decay > 0) {
+      average_.emplace(learner_.network(), options_.train.ema_decay);
+    }
   }
 
   void begin(const Stage& stage) { stage_ = stage; }
@@ -52,6 +57,7 @@ class TorchTrainee::Impl {
     learner_.network().load(model);
     reset_momentum();
     masks_->load(model);
+    if (average_) average_->begin();
   }
 
   void reset_momentum() {
@@ -61,6 +67,7 @@ class TorchTrainee::Impl {
   }
 
   void store(Model& model) const {
+    const auto averaged = as_measured();
     learner_.network().store(model);
     masks_->store(model);
   }
@@ -77,11 +84,13 @@ class TorchTrainee::Impl {
   }
 
   double measure_accuracy() {
+    const auto averaged = as_measured();
     prepare_statistics();
     return learner_.measure_accuracy(pause_);
   }
 
   double measure_loss(std::int64_t images) {
+    const auto averaged = as_measured();
     prepare_statistics();
     return learner_.measure_loss(images, pause_);
   }
@@ -96,14 +105,20 @@ class TorchTrainee::Impl {
 
   void train(std::int64_t first, std::int64_t count, LossSum& losses) {
     Learner::Hooks hooks;
-    hooks.after_update = [this] { masks_->follow(); };
+    hooks.after_update = [this] {
+      masks_->follow();
+      if (average_) average_->add();
+    };
     if (stage_.is_pruning) {
       masks_->clear_gradients();
       hooks.before_update = [this] {
         masks_->add_gradients();
         masks_->begin_update();
       };
-      hooks.after_update = [this] { masks_->apply(); };
+      hooks.after_update = [this] {
+        masks_->apply();
+        if (average_) average_->add();
+      };
     }
     std::int64_t batch = first;
     hooks.after_batch = [this, &batch] {
@@ -146,6 +161,9 @@ class TorchTrainee::Impl {
     }
     const auto of_masks = masks_->state();
     all.insert(all.end(), of_masks.begin(), of_masks.end());
+    if (!average_) return all;
+    const auto of_average = average_->state();
+    all.insert(all.end(), of_average.begin(), of_average.end());
     return all;
   }
 
@@ -184,6 +202,13 @@ class TorchTrainee::Impl {
       sum = crc32c(to_host(tensor).bytes(), sum);
     }
     return sum;
+  }
+
+  void set_teacher(const Snapshot& snapshot) {
+    const auto own = this->snapshot();
+    restore(snapshot);
+    learner_.set_teacher(options_.distillation);
+    restore(*own);
   }
 
   void rewind_weights(const Snapshot& snapshot) {
@@ -247,6 +272,12 @@ class TorchTrainee::Impl {
     fail(ErrorCode::usage, function, ": for ", count, " layers, expected ", layers().size());
   }
 
+  // While it lives the network is what is measured and stored; null if that is the network itself.
+  std::unique_ptr<AveragedNetwork> as_measured() const {
+    if (!average_) return nullptr;
+    return std::make_unique<AveragedNetwork>(*average_, *masks_);
+  }
+
   // Statistics of training lag behind masks that have just changed.
   void prepare_statistics() {
     if (stage_.is_pruning && options_.batch_norm_images > 0) {
@@ -259,6 +290,7 @@ class TorchTrainee::Impl {
   mutable Learner learner_;
   Stage stage_;
   std::unique_ptr<PruningMasks> masks_;
+  std::optional<WeightAverage> average_;
   GroupPenalty penalty_;
   Pause pause_ = [this] {
     if (!options_.should_stop || !options_.should_stop()) return;
@@ -279,6 +311,9 @@ void TorchTrainee::load(const Model& model) {
 }
 void TorchTrainee::reset_momentum() {
   impl_->reset_momentum();
+}
+void TorchTrainee::set_teacher(const Snapshot& snapshot) {
+  impl_->set_teacher(snapshot);
 }
 void TorchTrainee::store(Model& model) const {
   impl_->store(model);

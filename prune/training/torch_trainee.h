@@ -36,6 +36,9 @@ struct TraineeOptions {
   // pruning (Learner::reestimate_statistics); 0: never.
   std::int64_t batch_norm_images = 0;
 
+  // Of stages of pruning, once set_teacher() was called.
+  Distillation distillation = {};
+
   // Asked after every batch of training and between those of measurements; true ends the call with
   // Error{interrupted}.
   std::function<bool()> should_stop = {};
@@ -63,6 +66,10 @@ class TorchTrainee : public Trainee {
 
   // Momentum and gradient statistics start at 0 again.
   void reset_momentum();
+
+  // Stages of pruning learn from the network of `snapshot` as TraineeOptions::distillation says.
+  // The trainee's own state stays.
+  void set_teacher(const Snapshot& snapshot);
 
   // Puts weights, running statistics and masks (of layers that lack a weight) into `model`.
   void store(Model& model) const;

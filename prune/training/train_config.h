@@ -10,6 +10,12 @@ namespace winnow {
 // Number formats of activations and gradients; weights and their updates are always fp32.
 enum class TrainingPrecision { automatic, fp32, bf16 };  // automatic: bf16 on a GPU, else fp32
 
+// How much of the loss is a teacher's (teacher.h), and at which temperature.
+struct Distillation {
+  double weight = 0.0;  // 0: no teacher
+  double temperature = 4.0;
+};
+
 struct TrainConfig {
   std::int64_t epochs = 60;  // of the dense baseline; 0: none
   std::int64_t batch_size = 256;
@@ -24,6 +30,9 @@ struct TrainConfig {
   bool is_channels_last = true;
   bool records_steps = true;  // on a GPU a step is recorded as a CUDA graph and launched again
   std::int64_t validate_every = 10;  // epochs between measurements
+  // Of the running mean of weights and statistics that is measured and written in their place
+  // (weight_average.h); 0: none.
+  double ema_decay = 0.0;
 };
 
 }  // namespace winnow

@@ -195,6 +195,22 @@ TEST_CASE("whole channels are a granularity, which balances no rows") {
         std::string::npos);
 }
 
+TEST_CASE("feedback is for blocks that keep their values, distillation for runs with a baseline") {
+  const RunConfig config =
+      parse_config(kMinimal, {"prune.feedback=true", "prune.distillation=0.5"});
+  CHECK(config.stage.feedback);
+  CHECK(config.stage.distillation.weight == 0.5);
+  CHECK(refusal(kMinimal, {"prune.granularity=channel", "prune.feedback=true"})
+            .find("argument 'prune.feedback=true': 'prune.feedback' is for single weights") == 0);
+  CHECK(refusal(kMinimal, {"prune.method=fssl", "prune.feedback=true"})
+            .find("argument 'prune.feedback=true': 'prune.method: fssl' drops groups") == 0);
+  CHECK(refusal(kMinimal, {"prune.distillation=0.5", "train.epochs=0"})
+            .find("argument 'prune.distillation=0.5': 'prune.distillation' learns from the dense "
+                  "baseline") == 0);
+  CHECK(refusal(kMinimal, {"prune.distillation=1.5"}).find("1.5") != std::string::npos);
+  CHECK(refusal(kMinimal, {"train.ema_decay=1"}).find("train.ema_decay") != std::string::npos);
+}
+
 TEST_CASE("fssl's groups are of single weights or whole channels, which have one stage") {
   const std::string fssl = std::string(kMinimal) + "prune: {method: fssl";
   CHECK(parse_config(fssl + ", group_strength: 0.001}\n").method.group_strength == 0.001);
