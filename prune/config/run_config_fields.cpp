@@ -33,6 +33,7 @@ constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"erk", Allocation::erk},
                                               {"lamp", Allocation::lamp},
                                               {"time", Allocation::time}};
+constexpr Named<Pace> kPaces[] = {{"exponential", Pace::exponential}, {"cubic", Pace::cubic}};
 constexpr Named<std::optional<Allocation>> kBases[] = {
     {"none", std::nullopt},   {"global", Allocation::global}, {"uniform", Allocation::uniform},
     {"erk", Allocation::erk}, {"lamp", Allocation::lamp},     {"time", Allocation::time}};
@@ -131,6 +132,7 @@ void visit_limits(EvolutionConfig& evolution, Fields& fields) {
 void visit_course(EvolutionConfig& evolution, Fields& fields) {
   fields.real("sparsity_step", evolution.sparsity_step, kFraction);
   fields.real("prune_until", evolution.prune_until, kFraction);
+  enumerator(fields, "pace", evolution.pace, kPaces);
   fields.real("freeze_from", evolution.freeze_from, kFraction);
   fields.integer("mask_interval", evolution.mask_interval, kCount);
   fields.real("selection_pressure", evolution.selection_pressure, kFraction);

@@ -17,6 +17,10 @@ enum class Budget { parameters, macs, time };
 
 enum class Allocation;  // allocation.h
 
+// How density falls from the start to the goal: the same share of what is left in every iteration,
+// or fast at first and ever more slowly (Zhu and Gupta 2017).
+enum class Pace { exponential, cubic };
+
 // Bounds of one layer's sparsity that replace 0 and max_layer_sparsity.
 struct LayerLimits {
   std::string layer;  // a name or a pattern (layer_names.h)
@@ -43,8 +47,9 @@ struct EvolutionConfig {
   double max_layer_sparsity = 0.99;
   std::vector<LayerLimits> layer_limits;
   std::vector<std::string> exclude;  // layers or patterns: not pruned, not counted in the budget
-  double sparsity_step = 0.25;     // largest share of a layer's kept blocks pruned in one iteration
-  double prune_until = 0.6;        // after this fraction of iter_nr sparsity no longer rises
+  double sparsity_step = 0.25;  // largest share of a layer's kept blocks pruned in one iteration
+  double prune_until = 0.6;     // after this fraction of iter_nr sparsity no longer rises
+  Pace pace = Pace::exponential;
   double freeze_from = 0.8;        // after this fraction masks are fixed, only weights train
   std::int64_t mask_interval = 0;  // batches between mask recomputations; 0: once per iteration
 

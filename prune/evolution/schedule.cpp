@@ -10,12 +10,19 @@ std::int64_t share_of(std::int64_t count, double share) {
   return static_cast<std::int64_t>(std::ceil(share * static_cast<double>(count)));
 }
 
+// Where a pace from `start` to `goal` is after the share `done` of its way.
+double on_the_way(Pace pace, double start, double goal, double done) {
+  if (pace == Pace::cubic) return goal + (start - goal) * std::pow(1.0 - done, 3);
+  return start * std::pow(goal / start, done);
+}
+
 }  // namespace
 
 Schedule::Schedule(const EvolutionConfig& config, double initial_density, double goal_density)
     : rise_end_(share_of(config.iter_nr, config.prune_until)),
       freeze_from_(share_of(config.iter_nr, config.freeze_from)),
       last_(config.iter_nr - 1),
+      pace_(config.pace),
       max_lag_(config.max_lag),
       initial_density_(initial_density),
       goal_density_(goal_density) {}
@@ -28,7 +35,7 @@ Phase Schedule::phase(std::int64_t iteration) const {
 double Schedule::wanted_density(std::int64_t iteration) const {
   if (iteration >= rise_end_ || initial_density_ <= goal_density_) return goal_density_;
   const double done = static_cast<double>(iteration) / static_cast<double>(rise_end_);
-  return initial_density_ * std::pow(goal_density_ / initial_density_, done);
+  return on_the_way(pace_, initial_density_, goal_density_, done);
 }
 
 double Schedule::allowed_density(std::int64_t iteration) const {
@@ -44,7 +51,7 @@ double Schedule::next_density(std::int64_t next, double density) const {
   if (density <= goal_density_) return density;
   const std::int64_t left = rise_end_ - next;  // iterations, `next` included
   if (left <= 1) return goal_density_;
-  return density * std::pow(goal_density_ / density, 1.0 / static_cast<double>(left));
+  return on_the_way(pace_, density, goal_density_, 1.0 / static_cast<double>(left));
 }
 
 double Schedule::progress(std::int64_t iteration) const {

@@ -17,8 +17,9 @@ class Schedule {
 
   Phase phase(std::int64_t iteration) const;
 
-  // The density that keeps the pace: log density falls evenly from iteration 0 to the end of phase
-  // rise, so that each iteration prunes the same share of what is left.
+  // The density that keeps the pace from iteration 0 to the end of phase rise. With d_0 the initial
+  // density, d the goal and t the share of the phase that is over: d_0 (d / d_0)^t, or
+  // d + (d_0 - d) (1 - t)^3.
   double wanted_density(std::int64_t iteration) const;
 
   // Some solution must be this sparse, or the iteration is forced to the pace: max_lag behind it,
@@ -27,9 +28,9 @@ class Schedule {
   double allowed_density(std::int64_t iteration) const;
   double forced_density(std::int64_t iteration) const;
 
-  // The density to plan for in iteration `next` when a solution has `density` before it: the gap
-  // that is left, spread evenly over the iterations that are left, so failures make later steps
-  // larger. The whole gap once phase rise has one iteration left or is over.
+  // The density to plan for in iteration `next` when a solution has `density` before it: the next
+  // step of a pace from there to the end of phase rise, so failures make later steps larger. The
+  // whole gap once phase rise has one iteration left or is over.
   double next_density(std::int64_t next, double density) const;
 
   // Progress towards phase tune in [0, 1].
@@ -39,6 +40,7 @@ class Schedule {
   std::int64_t rise_end_;
   std::int64_t freeze_from_;
   std::int64_t last_;
+  Pace pace_;
   double max_lag_;
   double initial_density_;
   double goal_density_;

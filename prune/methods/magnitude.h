@@ -8,7 +8,9 @@ namespace winnow {
 // Before each iteration up to prune_until * iter_nr = T the smallest weights are pruned, so that
 // after t of them the sparsity is
 //   s_t = s_T + (s_0 - s_T) (1 - t / T)^3
-// with s_0 that of the start and s_T the target; the rest of the run only trains.
+// with s_0 that of the start and s_T the target; the rest of the run only trains. With
+// mask_interval masks are made anew after so many batches too, t counting parts of iterations, and
+// go on moving at s_T until freeze_from * iter_nr: weights that feedback trains come back.
 class Magnitude : public SingleNetwork {
  public:
   // As make_method().
@@ -18,6 +20,10 @@ class Magnitude : public SingleNetwork {
 
  private:
   void prepare(const EvolutionState& state, IterationRecord& record) override;
+  std::int64_t batches_between_masks() const override;
+  void prepare_again(std::int64_t done, const EvolutionState& state,
+                     IterationRecord& record) override;
+  void remask(std::int64_t done, const EvolutionState& state, IterationRecord& record);
   bool goes_back_to(const Solution&) const override { return false; }
 };
 

@@ -1,5 +1,6 @@
 #include "prune/methods/single_network.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -69,8 +70,9 @@ std::vector<IterationRecord> SingleNetwork::step() {
   record.solution = now.id;
   record.sparsities = now.sparsities;
   record.reference = now.accuracy;
+  moved_.clear();
   prepare(next, record);
-  record.loss = trainee_.train_batches(next.batches, config_.batch_nr);
+  record.loss = train(next, record);
   record.accuracy = trainee_.measure_accuracy();
   record.improvement = record.accuracy - record.reference;
   record.accepted = std::isfinite(record.loss) && std::isfinite(record.accuracy);
@@ -84,6 +86,19 @@ std::vector<IterationRecord> SingleNetwork::step() {
   finish(next, record);
   state_ = std::move(next);
   return {std::move(record)};
+}
+
+double SingleNetwork::train(const EvolutionState& state, IterationRecord& record) {
+  const std::int64_t interval = batches_between_masks();
+  if (interval >= config_.batch_nr) return trainee_.train_batches(state.batches, config_.batch_nr);
+  double loss = 0.0;
+  for (std::int64_t done = 0; done < config_.batch_nr;) {
+    if (done > 0) prepare_again(done, state, record);
+    const std::int64_t count = std::min(interval, config_.batch_nr - done);
+    loss += trainee_.train_batches(state.batches + done, count) * static_cast<double>(count);
+    done += count;
+  }
+  return loss / static_cast<double>(config_.batch_nr);
 }
 
 void SingleNetwork::prune_to(double density, IterationRecord& record) {
@@ -104,8 +119,9 @@ void SingleNetwork::keep_groups(std::span<const KeptGroups> kept, IterationRecor
 
 void SingleNetwork::note(std::span<const Migration> moved, IterationRecord& record) {
   kept_weights_ = kept_by(moved);
-  record.migration = total(moved);
-  record.migration_rate = migration_rate(moved);
+  moved_.insert(moved_.end(), moved.begin(), moved.end());
+  record.migration = total(moved_);
+  record.migration_rate = migration_rate(moved_);
 }
 
 Solution SingleNetwork::make_child(const EvolutionState& state,

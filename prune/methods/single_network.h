@@ -30,6 +30,12 @@ class SingleNetwork : public PruningMethod {
   // Comes before an iteration's batches: prunes, or does not. The trainee has the network now.
   virtual void prepare(const EvolutionState& state, IterationRecord& record) = 0;
 
+  // How many of an iteration's batches are trained before prepare_again().
+  virtual std::int64_t batches_between_masks() const { return config_.batch_nr; }
+
+  // Comes before the batches that follow the first `done` ones of an iteration.
+  virtual void prepare_again(std::int64_t, const EvolutionState&, IterationRecord&) {}
+
   // Whether a solution stays in the pool although it is neither the newest nor the answer.
   virtual bool goes_back_to(const Solution& solution) const = 0;
 
@@ -48,6 +54,7 @@ class SingleNetwork : public PruningMethod {
   Trainee& trainee() const { return trainee_; }
 
  private:
+  double train(const EvolutionState& state, IterationRecord& record);
   void note(std::span<const Migration> moved, IterationRecord& record);
   void begin(EvolutionState& state) const;
   Solution make_child(const EvolutionState& state, const IterationRecord& record) const;
@@ -60,6 +67,7 @@ class SingleNetwork : public PruningMethod {
   LayerBudget budget_;
   EvolutionState state_;
   std::vector<std::int64_t> kept_weights_;
+  std::vector<Migration> moved_;  // of all masks of the step under way
 };
 
 }  // namespace winnow

@@ -56,6 +56,21 @@ TEST_CASE("the pace takes the same share of what is left in every iteration") {
   CHECK(schedule.wanted_density(9) == 0.1);
 }
 
+TEST_CASE("a cubic pace is fast at first, and goes on from wherever a solution is") {
+  EvolutionConfig config = ten_iterations();
+  config.pace = Pace::cubic;
+  const Schedule schedule(config, 0.9, 0.1);
+  CHECK(schedule.wanted_density(0) == 0.9);
+  CHECK(schedule.wanted_density(3) == doctest::Approx(0.1 + 0.8 / 8));
+  CHECK(schedule.wanted_density(6) == 0.1);
+  double density = 0.9;
+  for (int i = 0; i < 6; ++i) {
+    density = schedule.next_density(i, density);
+    CHECK(density == doctest::Approx(schedule.wanted_density(i + 1)));
+  }
+  CHECK(schedule.next_density(4, 0.9) == doctest::Approx(0.1 + 0.8 / 8));  // two are left
+}
+
 TEST_CASE("the gap is spread over the iterations left, so failures make later steps larger") {
   const Schedule schedule(ten_iterations(), 0.8, 0.1);
   CHECK(schedule.next_density(3, 0.8) == doctest::Approx(0.4));  // three are left

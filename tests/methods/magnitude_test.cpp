@@ -35,6 +35,25 @@ TEST_CASE("gradual magnitude pruning follows the cubic schedule, then only train
   CHECK(result.best.accuracy == doctest::Approx(records.back().accuracy));
 }
 
+TEST_CASE("with mask_interval masks follow the cubic schedule within iterations, then settle") {
+  SyntheticTrainee trainee = method_trainee();
+  EvolutionConfig config = method_evolution(8);  // of 50 batches; sparsity rises in the first 4
+  config.mask_interval = 20;
+  config.freeze_from = 0.75;
+  EvolutionResult result;
+  const auto records = run_whole(kUniform, config, trainee, result);
+  for (std::size_t i = 0; i < 8; ++i) {
+    CAPTURE(i);
+    const double left = i < 4 ? std::pow(1.0 - static_cast<double>(i + 1) / 4.0, 3) : 0.0;
+    CHECK(records[i].sparsity == doctest::Approx(0.9 - 0.9 * left).epsilon(0.002));
+    CHECK(records[i].phase == (i < 4 ? Phase::rise : i < 6 ? Phase::settle : Phase::tune));
+  }
+  CHECK(trainee.recomputations == 1 + 6 * 3);
+  CHECK(std::vector<std::int64_t>(trainee.firsts.begin(), trainee.firsts.begin() + 4) ==
+        std::vector<std::int64_t>{0, 20, 40, 50});
+  CHECK(result.target_met);
+}
+
 TEST_CASE("every allocation meets the target by gradual magnitude pruning") {
   for (const Allocation allocation :
        {Allocation::uniform, Allocation::erk, Allocation::global, Allocation::lamp}) {
