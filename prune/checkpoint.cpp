@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kStateKey[] = "winnow.checkpoint";
-constexpr int kVersion = 4;
+constexpr int kVersion = 5;
 constexpr char kIntegers[] = "evolution.integers";
 constexpr char kNumbers[] = "evolution.numbers";
 
@@ -92,6 +92,7 @@ Json header(const RunCheckpoint& checkpoint, std::size_t snapshots) {
           {"dense_seconds", checkpoint.dense_seconds},
           {"prune_seconds", checkpoint.prune_seconds},
           {"dense_accuracy", checkpoint.dense_accuracy},
+          {"granularities", checkpoint.granularities},
           {"rounds", rounds_json(checkpoint.rounds)},
           {"snapshots", snapshots},
           {"config", checkpoint.config}};
@@ -116,6 +117,7 @@ RunCheckpoint from_header(const std::string& text, const std::string& path,
     json.at("dense_seconds").get_to(checkpoint.dense_seconds);
     json.at("prune_seconds").get_to(checkpoint.prune_seconds);
     json.at("dense_accuracy").get_to(checkpoint.dense_accuracy);
+    json.at("granularities").get_to(checkpoint.granularities);
     checkpoint.rounds = rounds_from(json.at("rounds"));
     json.at("snapshots").get_to(snapshots);
     json.at("config").get_to(checkpoint.config);
@@ -123,6 +125,20 @@ RunCheckpoint from_header(const std::string& text, const std::string& path,
   } catch (const Json::exception& error) {
     fail(ErrorCode::bad_file, path, ": damaged checkpoint state: ", error.what());
   }
+}
+
+void take_granularities(const RunCheckpoint& checkpoint, const std::string& path,
+                        TorchTrainee& trainee) {
+  if (checkpoint.granularities.empty()) return;
+  if (checkpoint.granularities.size() != trainee.layers().size()) {
+    fail(ErrorCode::bad_file, path, ": granularities of ", checkpoint.granularities.size(),
+         " layers, expected ", trainee.layers().size());
+  }
+  for (const std::int64_t vector : checkpoint.granularities) {
+    if (vector == 1 || vector == 8 || vector == 16 || vector == 32) continue;
+    fail(ErrorCode::bad_file, path, ": granularities: found ", vector, ", expected 1, 8, 16 or 32");
+  }
+  trainee.set_granularities(checkpoint.granularities);
 }
 
 }  // namespace
@@ -142,7 +158,7 @@ void write_checkpoint(const std::string& path, const RunCheckpoint& checkpoint,
   write_safetensors(path, file);
 }
 
-RunCheckpoint read_checkpoint(const std::string& path, const TorchTrainee& trainee) {
+RunCheckpoint read_checkpoint(const std::string& path, TorchTrainee& trainee) {
   SafetensorsFile file = read_safetensors(path);
   const auto state = file.metadata.find(kStateKey);
   if (state == file.metadata.end()) {
@@ -150,6 +166,7 @@ RunCheckpoint read_checkpoint(const std::string& path, const TorchTrainee& train
   }
   std::size_t snapshots = 0;
   RunCheckpoint checkpoint = from_header(state->second, path, snapshots);
+  take_granularities(checkpoint, path, trainee);
   FlatState flat = {.integers = as_vector<std::int64_t>(file, kIntegers, path),
                     .numbers = as_vector<double>(file, kNumbers, path),
                     .snapshots = {}};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "prune/evolution/evolution_state.h"
 #include "prune/timing/time_rounds.h"
@@ -26,15 +27,17 @@ struct RunCheckpoint {
   double dense_accuracy = 0.0;  // on the test images, once the dense phase is over
   // The network now; in the evolution only before its first iteration, which starts from it.
   std::shared_ptr<const Snapshot> current;
-  TimeRounds rounds;         // of a budget of time
-  EvolutionState evolution;  // without a pool: not begun
+  std::vector<std::int64_t> granularities;  // mixed: [layers], once they are chosen
+  TimeRounds rounds;                        // of a budget of time
+  EvolutionState evolution;                 // without a pool: not begun
 };
 
 // Atomic. Snapshots that several solutions share are stored once.
 void write_checkpoint(const std::string& path, const RunCheckpoint& checkpoint,
                       const TorchTrainee& trainee);
 
-// Throws Error{bad_file} if the file is damaged or does not fit the trainee.
-RunCheckpoint read_checkpoint(const std::string& path, const TorchTrainee& trainee);
+// The trainee takes the granularities that were chosen. Throws Error{bad_file} if the file is
+// damaged or does not fit the trainee.
+RunCheckpoint read_checkpoint(const std::string& path, TorchTrainee& trainee);
 
 }  // namespace winnow

@@ -5,6 +5,7 @@
 
 #include "prune/evolution/shared_state.h"
 #include "prune/methods/make_method.h"
+#include "prune/mixed_granularities.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
 #include "prune/timing/time_rounds.h"
@@ -62,6 +63,7 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee);
   do {
+    take_granularities(share_granularities({}, peers), config, trainee);
     share_prediction(config, peers);
     const StartingPoint start = share_start({}, peers);
     if (start.current) trainee.restore(*start.current);

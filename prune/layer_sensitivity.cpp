@@ -7,6 +7,7 @@
 #include "prune/start_model.h"
 #include "prune/timing/time_table.h"
 #include "prune/training/torch_trainee.h"
+#include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
@@ -103,6 +104,10 @@ void check_options(const RunConfig& config, const SensitivityOptions& options) {
   if (config.model.weights.empty()) {
     fail(ErrorCode::usage, config.place("model"),
          "--sensitivity measures weights: 'model.weights' names no file");
+  }
+  if (config.stage.vector == kMixed) {
+    fail(ErrorCode::usage, config.place("prune.granularity"),
+         "prune.granularity: found mixed, --sensitivity needs one for all layers");
   }
   for (const double sparsity : options.sparsities) {
     if (sparsity >= 0 && sparsity < 1) continue;

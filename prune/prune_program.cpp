@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "prune/prune_run.h"
+#include "prune/training/trainability.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/architectures.h"
 #include "runtime/report/report.h"
@@ -74,6 +75,13 @@ std::string coupled_text(const std::vector<PrunableLayer>& layers) {
   return text;
 }
 
+// What is chosen for each layer where granularities are mixed.
+std::string granularity_text(const RunConfig& config, const std::string& chosen) {
+  if (config.stage.vector != kMixed) return "";
+  if (chosen.empty()) return "granularity of each layer: chosen by the dense network's weights\n";
+  return "granularity of each layer:\n" + chosen;
+}
+
 std::string target_text(const RunConfig& config) {
   const EvolutionConfig& evolution = config.evolution;
   std::ostringstream text;
@@ -104,10 +112,10 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
        << data.train.classes.size() << " classes\nnetwork: " << one_line(run.graph().name) << "\n"
        << layers_text(run.graph()) << coupled_text(run.layers())
        << (config.model.weights.empty() ? "" : "weights: " + one_line(config.model.weights) + "\n")
-       << "dense baseline: " << config.train.epochs << " epochs of batches of "
-       << config.train.batch_size << "\nevolution: " << config.evolution.iter_nr
-       << " iterations of " << config.evolution.batch_nr << " batches to " << target_text(config)
-       << "\n";
+       << granularity_text(config, run.granularities()) << "dense baseline: " << config.train.epochs
+       << " epochs of batches of " << config.train.batch_size
+       << "\nevolution: " << config.evolution.iter_nr << " iterations of "
+       << config.evolution.batch_nr << " batches to " << target_text(config) << "\n";
   return text.str();
 }
 

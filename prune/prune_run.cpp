@@ -6,6 +6,7 @@
 
 #include "prune/evolution/shared_state.h"
 #include "prune/joined_run.h"
+#include "prune/mixed_granularities.h"
 #include "prune/record_json.h"
 #include "prune/run_checks.h"
 #include "prune/run_summary.h"
@@ -13,6 +14,7 @@
 #include "prune/start_model.h"
 #include "prune/timing/deployed_time.h"
 #include "prune/timing/time_table.h"
+#include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
@@ -114,6 +116,7 @@ void PruneRun::read_checkpoint_if_any() {
          " was begun with it, expected the same file; begin anew with --overwrite");
   }
   state_ = std::move(read);
+  take_granularities(state_.granularities, config_, trainee_);
   correct(config_, state_.rounds);
   if (state_.current) trainee_.restore(*state_.current);
 }
@@ -225,10 +228,24 @@ void PruneRun::finish_dense() {
     model.metadata["accuracy"] = std::to_string(state_.dense_accuracy);
     save_model(folder_.dense(), model);
   }
+  choose_granularity();
   load_start();
   state_.phase = RunPhase::evolution;
   state_.current = trainee_.snapshot();
   if (config_.has_baseline()) save_checkpoint();
+}
+
+void PruneRun::choose_granularity() {
+  if (config_.stage.vector != kMixed) return;
+  const GranularityChoice choice = choose_granularities(config_, initial_.graph, trainee_);
+  state_.granularities = choice.vectors;
+  folder_.append_metrics(to_json(choice, trainee_.layers()));
+  take_granularities(state_.granularities, config_, trainee_);
+}
+
+std::string PruneRun::granularities() const {
+  if (config_.stage.vector != kMixed || config_.train.epochs > 0) return "";
+  return describe(choose_granularities(config_, initial_.graph, trainee_), trainee_.layers());
 }
 
 void PruneRun::load_start() {
@@ -300,6 +317,7 @@ void PruneRun::begin_again() {
 
 void PruneRun::begin_pruning() {
   if (options_.peers != nullptr) options_.peers->carry(trainee_);
+  share_granularities(state_.granularities, peers());
   share_prediction(config_, peers());
   share_start({.evolution = state_.evolution, .current = state_.current}, peers());
   share_teacher(config_, folder_.dense(), trainee_, peers());
@@ -390,6 +408,7 @@ PruneSummary PruneRun::finish(const EvolutionResult& result) {
                                .result = result,
                                .summary = summary,
                                .rounds = state_.rounds,
+                               .granularities = state_.granularities,
                                .device = trainee_.device(),
                                .dense_seconds = state_.dense_seconds,
                                .prune_seconds = state_.prune_seconds});

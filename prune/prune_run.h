@@ -32,6 +32,10 @@ class PruneRun {
   const std::vector<PrunableLayer>& layers() const { return trainee_.layers(); }
   std::string device() const { return trainee_.device(); }
 
+  // Of each layer, where it is mixed and the weights that decide are known: nothing is trained
+  // before. A line for each; empty otherwise.
+  std::string granularities() const;
+
  private:
   using Clock = std::chrono::steady_clock;
 
@@ -47,9 +51,10 @@ class PruneRun {
   void train_epoch();
   void finish_epoch();
   void finish_dense();
-  void load_start();  // what pruning begins with
-  void rehearse();    // measures networks that are only masked, to correct what is predicted
-  void prune();       // one round
+  void choose_granularity();  // of each layer, where it is mixed
+  void load_start();          // what pruning begins with
+  void rehearse();  // measures networks that are only masked, to correct what is predicted
+  void prune();     // one round
   void measure_round(const EvolutionResult& result);
   bool is_again();     // whether another round follows
   void begin_again();  // with what was learned in this one

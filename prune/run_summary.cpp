@@ -20,7 +20,7 @@ std::int64_t nonzeros(const Tensor& weight) {
 }
 
 // Weights of each conv and linear layer: how many, how many are not zero.
-Json layers_json(const Model& model) {
+Json layers_json(const Model& model, const std::vector<std::int64_t>& granularities) {
   Json layers = Json::array();
   for (const Node& node : model.graph.nodes) {
     if (!std::holds_alternative<Conv>(node.op) && !std::holds_alternative<Linear>(node.op))
@@ -34,6 +34,8 @@ Json layers_json(const Model& model) {
                       {"weights", weight.count()},
                       {"nonzeros", kept},
                       {"sparsity", 1.0 - share}});
+    if (granularities.empty()) continue;
+    layers.back()["granularity"] = granularity_name(granularities.at(layers.size() - 1));
   }
   return layers;
 }
@@ -114,7 +116,7 @@ std::string summary_json(const SummaryParts& parts) {
   if (!parts.summary.shortfall.empty()) json["shortfall"] = parts.summary.shortfall;
   json["method"] = to_string(config.method.method);
   json["granularity"] = granularity_name(config.stage.vector);
-  json["layers"] = layers_json(parts.model);
+  json["layers"] = layers_json(parts.model, parts.granularities);
   json["seconds"] = {{"dense", parts.dense_seconds}, {"prune", parts.prune_seconds}};
   return json.dump(2);
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "prune/evolution/evolution_result.h"
 #include "prune/prune_program.h"
@@ -16,7 +17,8 @@ struct SummaryParts {
   const Model& model;  // the pruned one
   const EvolutionResult& result;
   const PruneSummary& summary;
-  const TimeRounds& rounds;  // of a budget of time
+  const TimeRounds& rounds;                        // of a budget of time
+  const std::vector<std::int64_t>& granularities;  // mixed: [layers]; else empty
   std::string device;
   double dense_seconds = 0.0;
   double prune_seconds = 0.0;

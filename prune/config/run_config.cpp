@@ -129,6 +129,18 @@ void check_start(const RunConfig& config) {
   }
 }
 
+// Each layer's granularity is chosen by times and by weights that nothing masks yet.
+void check_mixed(const RunConfig& config) {
+  if (granularity_name(config.stage.vector) != "mixed") return;
+  if (config.evolution.budget != Budget::time) {
+    refuse_key(config, "prune.granularity",
+               "'prune.granularity: mixed' chooses what is fastest: it needs 'prune.budget: time'");
+  }
+  if (config.stage.masks == Masks::none) return;
+  refuse_key(config, "prune.masks",
+             "'prune.masks' gives layers a granularity, which 'prune.granularity: mixed' chooses");
+}
+
 void check_time(const RunConfig& config) {
   const bool is_time = config.evolution.budget == Budget::time;
   if (is_time && config.time_table.empty()) {
@@ -190,6 +202,7 @@ void check(const RunConfig& config) {
   check_start(config);
   check_groups(config);
   check_time(config);
+  check_mixed(config);
   if (config.train.is_nesterov && config.train.momentum == 0) {
     refuse_at("train.nesterov", "'train.nesterov' needs 'train.momentum' above 0");
   }

@@ -33,14 +33,16 @@ struct ModelConfig {
 enum class Start { scratch, dense, weights };  // what the evolution begins with
 enum class Masks { none, from_zeros, file };   // what is pruned of `model.weights` at the start
 
-// The granularity as `prune.granularity` has it: "element", "vector8", "channel".
+// The granularity as `prune.granularity` has it: "element", "vector8", "channel",
+// "mixed".
 std::string granularity_name(std::int64_t vector);
 
 // `prune:` without the keys of methods.
 struct PruneStage {
   Start start = Start::scratch;
   Masks masks = Masks::none;
-  // Granularity: 1 element, 8, 16 or 32 output channels, 0 (kWholeChannels) whole ones.
+  // Granularity: 1 element, 8, 16 or 32 output channels, 0 (kWholeChannels) whole ones, -1 (kMixed)
+  // each layer's own of the first four.
   std::int64_t vector = 1;
   bool row_balance = false;            // all output channels of a layer keep equally many
   bool feedback = false;               // pruned weights are trained on (TraineeOptions)

@@ -37,8 +37,9 @@ constexpr Named<Pace> kPaces[] = {{"exponential", Pace::exponential}, {"cubic", 
 constexpr Named<std::optional<Allocation>> kBases[] = {
     {"none", std::nullopt},   {"global", Allocation::global}, {"uniform", Allocation::uniform},
     {"erk", Allocation::erk}, {"lamp", Allocation::lamp},     {"time", Allocation::time}};
-constexpr Named<std::int64_t> kGranularities[] = {
-    {"element", 1}, {"vector8", 8}, {"vector16", 16}, {"vector32", 32}, {"channel", 0}};
+constexpr Named<std::int64_t> kGranularities[] = {{"element", 1},   {"vector8", 8},
+                                                  {"vector16", 16}, {"vector32", 32},
+                                                  {"channel", 0},   {"mixed", -1}};
 
 void visit_data(DataConfig& data, Fields& fields) {
   static const std::vector<std::string> formats = {"cifar10", "cifar100", "idx", "folder", "text"};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "prune/evolution/channel_allocation.h"
 #include "prune/evolution/time_allocation.h"
 
 namespace winnow {
@@ -80,7 +81,10 @@ std::vector<double> largest(double range, double density, const LayerBudget& bud
 
 std::vector<double> allocate_at(Allocation kind, double density, const LayerBudget& budget,
                                 std::span<const MagnitudeCurve> curves) {
-  if (kind == Allocation::time) return least_loss_within(density, budget, curves);
+  if (kind == Allocation::time) {
+    return budget.is_time_of_channels() ? least_loss_of_channels(density, budget, curves)
+                                        : least_loss_within(density, budget, curves);
+  }
   return largest(kLargestLog, density, budget, [&](double scale) {
     std::vector<double> sparsities;
     for (std::size_t i = 0; i < budget.size(); ++i) {

@@ -16,7 +16,7 @@ enum class Allocation {
   global,   // the blocks of largest magnitude in the whole network
   lamp,     // those of largest w^2 / sum of all w^2 of the layer that are no smaller: Lee et al.,
             // "Layer-adaptive sparsity for the magnitude-based pruning", ICLR 2021
-  time,     // what loses least of the squared magnitudes in the time (time_allocation.h)
+  time,     // what loses least by magnitude in the time (time_allocation.h)
 };
 
 // Whether allocate() wants the layers' curves.

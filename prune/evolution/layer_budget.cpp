@@ -9,7 +9,6 @@
 namespace winnow {
 namespace {
 
-// Every block counts in full.
 std::int64_t most_kept_of(const PrunableLayer& layer, double sparsity) {
   const std::int64_t kept = kept_blocks(layer.blocks, sparsity);
   return kept > layer.weights / layer.weights_per_block ? layer.weights
@@ -48,11 +47,8 @@ LayerBudget::LayerBudget(const EvolutionConfig& config, const std::vector<Prunab
   if (!is_any_left) {
     fail(ErrorCode::usage, "exclude: no prunable layer is left, expected at least one");
   }
-  total_cost_ = fixed_cost_;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    total_cost_ += cost_of(i, all);
-    total_weights_ += weights_of(i, all);
-  }
+  for (std::size_t i = 0; i < layers_.size(); ++i) total_weights_ += weights_of(i, all);
+  total_cost_ = cost(all);
   target_density_ = target_of(config);
   reachable_density_ = cost(most_kept(most)) / total_cost_;
   goal_density_ = std::max(reachable_density_, target_density_);
@@ -69,6 +65,7 @@ void LayerBudget::make_curves(const EvolutionConfig& config) {
   }
   if (!config.time) fail(ErrorCode::usage, "time_table: missing, but budget is time");
   time_ = config.time;
+  if (!layers_.front().costs.empty()) return make_channel_time();
   require_fit(*time_, layers_, ranges_);
   fixed_cost_ = time_->constant_ms;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -80,6 +77,17 @@ void LayerBudget::make_curves(const EvolutionConfig& config) {
                                    (1.0 - layers_[i].initial_sparsity));
     }
   }
+}
+
+void LayerBudget::make_channel_time() {
+  channel_time_ = std::make_shared<const ChannelTime>(*time_, layers_);
+  std::vector<bool> is_fixed;
+  std::vector<std::int64_t> kept;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    is_fixed.push_back(ranges_[i].excluded);
+    kept.push_back(most_kept_of(layers_[i], layers_[i].initial_sparsity));
+  }
+  fixed_cost_ = time_->constant_ms + channel_time_->of_fixed(is_fixed, kept);
 }
 
 double LayerBudget::target_of(const EvolutionConfig& config) const {
@@ -111,6 +119,7 @@ double LayerBudget::cost_of(std::size_t i, std::span<const std::int64_t> kept) c
 }
 
 double LayerBudget::cost(std::span<const std::int64_t> kept) const {
+  if (channel_time_) return time_->constant_ms + channel_time_->at(kept);
   double sum = fixed_cost_;
   for (std::size_t i = 0; i < size(); ++i) sum += cost_of(i, kept);
   return sum;
@@ -119,8 +128,9 @@ double LayerBudget::cost(std::span<const std::int64_t> kept) const {
 double LayerBudget::density(std::span<const std::int64_t> kept_weights) const {
   const double share = cost(kept_weights) / total_cost_;
   if (is_proportional()) return share;
-  double convex = fixed_cost_;
-  for (std::size_t i = 0; i < size(); ++i) {
+  double convex =
+      channel_time_ ? time_->constant_ms + channel_time_->convex_at(kept_weights) : fixed_cost_;
+  for (std::size_t i = 0; i < curves_.size(); ++i) {
     if (!ranges_[i].excluded) convex += curves_[i].convex_at(static_cast<double>(kept_weights[i]));
   }
   return std::max(convex / total_cost_, std::min(share, std::nextafter(goal_density_, 2.0)));
@@ -131,18 +141,39 @@ double LayerBudget::predicted_ms(std::span<const std::int64_t> kept_weights) con
   return cost(kept_weights);
 }
 
+double LayerBudget::unit_ms(std::size_t i, std::span<const std::int64_t> kept_weights) const {
+  return channel_time_->of_unit(i, kept_weights);
+}
+
+// The most blocks of layer i that cost no more than those of `kept`.
+double LayerBudget::dense_end(std::size_t i, std::vector<std::int64_t> kept) const {
+  const PrunableLayer& layer = layers_[i];
+  if (!channel_time_) {
+    const double weights = curves_[i].most_for(static_cast<double>(kept[i]));
+    if (weights >= static_cast<double>(layer.weights)) return static_cast<double>(layer.blocks);
+    return std::floor(weights / static_cast<double>(layer.weights_per_block));
+  }
+  constexpr double kRounding = 1e-12;
+  const double most = unit_ms(i, kept) * (1.0 + kRounding);
+  std::int64_t blocks = kept[i] / layer.weights_per_block, beyond = layer.blocks + 1;
+  while (beyond - blocks > 1) {
+    const std::int64_t middle = blocks + (beyond - blocks) / 2;
+    kept[i] = middle * layer.weights_per_block;
+    (unit_ms(i, kept) <= most ? blocks : beyond) = middle;
+  }
+  return static_cast<double>(blocks);
+}
+
 std::vector<double> LayerBudget::densest(std::vector<double> sparsities) const {
   if (is_proportional() || planned_density(sparsities) > goal_density_) return sparsities;
-  const std::vector<std::int64_t> kept = most_kept(sparsities);
+  std::vector<std::int64_t> kept = most_kept(sparsities);
   for (std::size_t i = 0; i < size(); ++i) {
     if (ranges_[i].excluded) continue;
     const PrunableLayer& layer = layers_[i];
-    const double weights = curves_[i].most_for(static_cast<double>(kept[i]));
-    const double blocks = weights >= static_cast<double>(layer.weights)
-                              ? static_cast<double>(layer.blocks)
-                              : std::floor(weights / static_cast<double>(layer.weights_per_block));
+    const double blocks = dense_end(i, kept);
     const double least = 1.0 - blocks / static_cast<double>(layer.blocks);
     sparsities[i] = std::min(sparsities[i], std::max(least, ranges_[i].min));
+    kept[i] = most_kept(i, sparsities[i]);
   }
   return sparsities;
 }
@@ -161,12 +192,17 @@ std::vector<std::int64_t> LayerBudget::most_kept(std::span<const double> sparsit
   return most;
 }
 
+std::int64_t LayerBudget::most_kept(std::size_t i, double sparsity) const {
+  return most_kept_of(layers_[i], sparsity);
+}
+
 double LayerBudget::kept_cost(std::size_t i, double sparsity) const {
   if (layers_[i].costs.empty() && !ranges_[i].excluded) {
     return curves_[i].at(static_cast<double>(most_kept_of(layers_[i], sparsity)));
   }
   std::vector<double> sparsities(size(), 0.0);
   sparsities[i] = sparsity;
+  if (channel_time_) return ranges_[i].excluded ? 0.0 : unit_ms(i, most_kept(sparsities));
   return cost_of(i, most_kept(sparsities));
 }
 

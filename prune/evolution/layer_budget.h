@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "prune/evolution/channel_time.h"
 #include "prune/evolution/cost_curve.h"
 #include "prune/evolution/evolution_config.h"
 #include "prune/evolution/layer_range.h"
@@ -24,7 +25,8 @@ namespace winnow {
 //
 // With channel masks a weight is there while both its output and its input channel are: with k_i
 // kept channels of layer i the cost is the sum of c_i k_i + c_ij k_i k_j over ChannelCost. So a
-// channel counts with its filters in all layers that share it and with what reads it, once.
+// channel counts with its filters in all layers that share it and with what reads it, once. A
+// budget of time counts each layer by the outputs and inputs that it keeps (ChannelTime).
 class LayerBudget {
  public:
   // Throws Error{usage} if a name is unknown or given twice, a pattern (layer_names.h) matches no
@@ -46,8 +48,8 @@ class LayerBudget {
   // Upper bound of density() for masks of these sparsities: every kept block counts in full.
   double planned_density(std::span<const double> sparsities) const;
 
-  // Cost of what layer i keeps at most at this sparsity; with channel masks that of its costs, all
-  // other layers whole.
+  // Cost of what layer i keeps at most at this sparsity; with channel masks that of its costs, or
+  // of the layers that it is part of, all other layers whole.
   double kept_cost(std::size_t i, double sparsity) const;
 
   // What layers that are not excluded may cost together at a density of costs.
@@ -56,6 +58,17 @@ class LayerBudget {
   // The sparsities, or lower ones where they meet the goal and a denser layer costs the same: what
   // lies within a flat part goes to its dense end.
   std::vector<double> densest(std::vector<double> sparsities) const;
+
+  // Weights that layer i keeps at most at this sparsity: every kept block counts in full.
+  std::int64_t most_kept(std::size_t i, double sparsity) const;
+
+  // Whether whole channels are counted by time, and then the milliseconds of the layers that unit i
+  // is part of, and whether two units are part of one layer.
+  bool is_time_of_channels() const { return channel_time_ != nullptr; }
+  double unit_ms(std::size_t i, std::span<const std::int64_t> kept_weights) const;
+  bool share_layers(std::size_t a, std::size_t b) const {
+    return channel_time_->share_layers(a, b);
+  }
 
   // Whether every cost is in proportion to what is kept: nothing above is different then.
   bool is_proportional() const { return time_ == nullptr; }
@@ -72,6 +85,8 @@ class LayerBudget {
 
  private:
   void make_curves(const EvolutionConfig& config);
+  void make_channel_time();
+  double dense_end(std::size_t i, std::vector<std::int64_t> kept) const;
   double target_of(const EvolutionConfig& config) const;
   double cost(std::span<const std::int64_t> kept) const;  // of all layers
   // Weights, or what they cost, of layer i while `kept` weights are there.
@@ -82,8 +97,9 @@ class LayerBudget {
   std::vector<PrunableLayer> layers_;
   std::vector<LayerRange> ranges_;
   bool by_macs_ = false;
-  std::shared_ptr<const TimeModel> time_;  // null without a budget of time
-  std::vector<CostCurve> curves_;          // [layers]
+  std::shared_ptr<const TimeModel> time_;            // null without a budget of time
+  std::vector<CostCurve> curves_;                    // [layers]; none of channels
+  std::shared_ptr<const ChannelTime> channel_time_;  // of channels with a budget of time
   double fixed_cost_ = 0.0;
   double total_cost_ = 0.0;
   double total_weights_ = 0.0;

@@ -16,20 +16,40 @@ struct LayerTimeCurve {
   std::vector<std::pair<double, double>> points = {};  // density below 1, rising; ms, not falling
 };
 
+// One layer alone with fewer channels and dense kernels.
+struct LayerChannelTimes {
+  std::string name;
+  std::int64_t weights = 0;                   // of the whole layer
+  std::vector<std::int64_t> outputs, inputs;  // rising; the last are the whole layer's
+  std::vector<double> ms;                     // [outputs, inputs], never falling with either
+};
+
+// All layers under masks of one granularity.
+struct MaskTimes {
+  std::int64_t vector = 1;
+  std::vector<LayerTimeCurve> layers = {};
+};
+
 // A pass of the network takes constant_ms + scale * (sum of its layers' ms): layers one by one take
 // longer or shorter than in a row, and pools, sums and launches take their time too.
 struct TimeModel {
   std::string device;
   std::string precision;
   std::int64_t batch = 1;
-  std::int64_t vector = 1;     // output channels that share a mask bit
+  std::int64_t vector = 1;     // output channels that share a mask bit, 0: whole channels,
+                               // -1: each layer's own (`granularities`)
   bool use_tf32 = false;       // of f32 on a GPU
   std::uint32_t checksum = 0;  // of the file that says all this
   double dense_ms = 0.0;       // the dense network, measured as a whole
   double constant_ms = 0.0;
   double scale = 1.0;
-  std::vector<LayerTimeCurve> layers = {};
+  std::vector<LayerTimeCurve> layers = {};    // of masks within layers
+  std::vector<MaskTimes> granularities = {};  // that a mix chooses among; `layers` are the choice
+  std::vector<LayerChannelTimes> channels = {};  // of whole channels
 };
+
+// The sum of the dense layers' milliseconds, one by one.
+double dense_layers_ms(const TimeModel& time);
 
 struct LayerRange;
 struct PrunableLayer;
@@ -38,7 +58,8 @@ struct PrunableLayer;
 const LayerTimeCurve* time_of(const TimeModel& time, const std::string& name);
 
 // Throws Error{usage} unless the times are those of the network's layers: of each that is not
-// excluded, and of no others, with as many weights. Whole channels have none.
+// excluded, and of no others, with as many weights. For masks within layers; ChannelTime asks the
+// same of whole channels.
 void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers,
                  const std::vector<LayerRange>& ranges);
 

@@ -23,6 +23,14 @@ struct ChannelCost {
   double macs = 0.0;     // multiply-accumulates per sample of these weights
 };
 
+// A layer that computes, passes or reads the channels of a unit: what a budget of time asks.
+struct ChannelPart {
+  std::string layer;
+  std::int64_t outputs = 0, inputs = 0;          // of it, that each block of the unit is
+  std::int64_t all_outputs = 0, all_inputs = 0;  // of it; no inputs where they are its outputs
+  std::int64_t weights = 0;                      // of it, all; 0 of a batch norm
+};
+
 // A layer whose weights are pruned. One block is what a mask bit keeps or drops: one weight
 // (element masks), `vector` weights of neighbouring output channels (vector masks), or an output
 // channel with all of its weights, in all layers that share it (channel masks: the "layer" then is
@@ -37,6 +45,7 @@ struct PrunableLayer {
   std::vector<std::int64_t> shape = {};  // of the weight: [K, C, ...]; only erk (allocation.h) asks
   std::vector<std::string> members = {};  // channel masks: the layers whose channels go together
   std::vector<ChannelCost> costs = {};    // channel masks: every pair once; else none
+  std::vector<ChannelPart> parts = {};    // channel masks: each layer once; else none
 };
 
 // Blocks of one layer that changed sides when its mask was recomputed.

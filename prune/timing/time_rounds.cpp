@@ -43,9 +43,7 @@ bool is_in_reach(RunConfig config, const std::vector<PrunableLayer>& layers,
 // The line of the table's dense network and the pruned one, if there is one.
 std::optional<NetworkFit> line_through(const TimeModel& time, const NetworkPoint& pruned) {
   constexpr double kClose = 1e-6;
-  NetworkPoint dense{time.dense_ms, 0.0};
-  for (const LayerTimeCurve& layer : time.layers) dense.layers_ms += layer.dense_ms;
-  const NetworkFit fit = fit_network(dense, pruned);
+  const NetworkFit fit = fit_network({time.dense_ms, dense_layers_ms(time)}, pruned);
   const double missed = fit.constant_ms + fit.scale * pruned.layers_ms - pruned.network_ms;
   return std::abs(missed) <= kClose * pruned.network_ms ? std::optional(fit) : std::nullopt;
 }

@@ -1,5 +1,7 @@
 #include "prune/timing/time_table.h"
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -44,6 +46,8 @@ class Value {
     return values;
   }
 
+  bool is_there() const { return !json_->is_null(); }
+
   std::string text() const {
     if (!json_->is_string()) refuse("a text");
     return json_->get<std::string>();
@@ -72,6 +76,8 @@ class Value {
   const Json* json_;
   std::string place_;
 };
+
+constexpr int kNewest = 2;  // format that is known; format 1 has no number and no times of channels
 
 // Of a layer or of the network.
 Value granularity_of(const std::string& file, const Value& owner, std::int64_t vector) {
@@ -103,6 +109,78 @@ LayerTimeCurve layer_of(const std::string& file, const Value& layer, std::int64_
   return times;
 }
 
+[[noreturn]] void refuse_without_channels(const std::string& file) {
+  fail(ErrorCode::usage, "granularity: ", in_quotes(file),
+       " has no times of whole channels; measure them with runtime tune --table");
+}
+
+std::vector<LayerTimeCurve> layers_of(const std::string& file, const Value& batch,
+                                      std::int64_t vector) {
+  std::vector<LayerTimeCurve> layers;
+  for (const Value& layer : batch.at("layers").list()) {
+    layers.push_back(layer_of(file, layer, vector));
+  }
+  return layers;
+}
+
+// The numbers of outputs and of inputs that the points are all pairs of, by outputs.
+void read_axes(const std::vector<Value>& points, LayerChannelTimes& times) {
+  for (const Value& point : points) {
+    const std::int64_t outputs = point.at("outputs").count();
+    if (times.outputs.empty() || times.outputs.back() != outputs) times.outputs.push_back(outputs);
+    if (times.outputs.size() == 1) times.inputs.push_back(point.at("inputs").count());
+  }
+}
+
+bool is_rising(const std::vector<std::int64_t>& axis) {
+  return std::ranges::adjacent_find(axis, std::greater_equal<>()) == axis.end();
+}
+
+LayerChannelTimes channels_of(const std::string& file, const Value& layer) {
+  LayerChannelTimes times;
+  times.name = layer.at("name").text();
+  times.weights = layer.at("weights").count();
+  const Value grid = layer.at("channels");
+  if (!grid.is_there()) refuse_without_channels(file);
+  const std::vector<Value> points = grid.list();
+  read_axes(points, times);
+  const std::size_t width = times.inputs.size();
+  const bool is_whole = points.size() == times.outputs.size() * width;
+  if (!is_whole || !is_rising(times.outputs) || !is_rising(times.inputs)) {
+    grid.refuse("all pairs of rising numbers of outputs and inputs, by outputs");
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].at("inputs").count() != times.inputs[i % width]) {
+      points[i].at("inputs").refuse(std::to_string(times.inputs[i % width]));
+    }
+    const double ms = points[i].at("ms").ms();
+    const bool falls =
+        (i >= width && ms < times.ms[i - width]) || (i % width > 0 && ms < times.ms[i - 1]);
+    if (falls) points[i].at("ms").refuse("no less than with fewer channels");
+    times.ms.push_back(ms);
+  }
+  return times;
+}
+
+// What the table says of whole networks of the granularity.
+Value network_of(const std::string& file, const Value& network, std::int64_t vector) {
+  if (vector == kMixed) {
+    if (network.at("mixed").is_there()) return network.at("mixed");
+    fail(ErrorCode::usage, "granularity: ", in_quotes(file),
+         " has no times of mixed granularities; measure them with runtime tune --table");
+  }
+  if (vector != kWholeChannels) return granularity_of(file, network, vector);
+  if (!network.at("channels").is_there()) refuse_without_channels(file);
+  return network.at("channels");
+}
+
+void require_known_format(const Value& table) {
+  const Value format = table.at("format");
+  if (format.is_there() && format.count() > kNewest) {
+    format.refuse("a number up to " + std::to_string(kNewest) + "; this program is older");
+  }
+}
+
 Value batch_of(const std::string& file, const Value& table, std::int64_t wanted) {
   const std::vector<Value> batches = table.at("batches").list();
   std::string known;
@@ -125,6 +203,7 @@ TimeModel read_time_table(const std::string& file, const TimesWanted& wanted) {
          ": no table of times, expected what runtime tune --table writes");
   }
   const Value table(file, json, "");
+  require_known_format(table);
   const Value batch = batch_of(file, table, wanted.batch);
   const Value network = batch.at("network");
   TimeModel time{.device = table.at("device").text(),
@@ -134,11 +213,21 @@ TimeModel read_time_table(const std::string& file, const TimesWanted& wanted) {
                  .use_tf32 = table.at("tf32").flag()};
   time.checksum = crc32c(std::as_bytes(std::span(text)));
   time.dense_ms = network.at("dense_ms").ms();
-  const Value masked = granularity_of(file, network, wanted.vector);
+  const Value masked = network_of(file, network, wanted.vector);
   time.constant_ms = masked.at("constant_ms").number(-1e-300, 1e9, "milliseconds, 0 or more");
   time.scale = masked.at("scale").number(0.0, 1e6, "a factor, more than 0");
-  for (const Value& layer : batch.at("layers").list()) {
-    time.layers.push_back(layer_of(file, layer, wanted.vector));
+  if (wanted.vector == kWholeChannels) {
+    for (const Value& layer : batch.at("layers").list()) {
+      time.channels.push_back(channels_of(file, layer));
+    }
+  } else if (wanted.vector == kMixed) {
+    for (const Value& one : network.at("granularities").list()) {
+      const std::int64_t vector = one.at("vector").count();
+      time.granularities.push_back({vector, layers_of(file, batch, vector)});
+    }
+    time.layers = time.granularities.front().layers;  // until the choice
+  } else {
+    time.layers = layers_of(file, batch, wanted.vector);
   }
   return time;
 }
@@ -148,10 +237,6 @@ RunConfig with_times(RunConfig config) {
   const auto refuse_at = [&](const std::string& key, ErrorCode code, const std::string& message) {
     fail(code, config.place(key), message);
   };
-  if (config.stage.vector == kWholeChannels) {
-    refuse_at("prune.granularity", ErrorCode::usage,
-              "prune.granularity: found channel, but tables have times of masks within layers");
-  }
   try {
     config.evolution.time = std::make_shared<const TimeModel>(read_time_table(
         config.time_table, {.batch = config.time_batch, .vector = config.stage.vector}));

@@ -16,7 +16,7 @@
 namespace winnow {
 
 BlockMasks::BlockMasks(const Model& model, Learner& learner, const MaskOptions& options)
-    : PruningMasks(prunable_layers(model, options.vector)), options_(options) {
+    : PruningMasks(prunable_layers(model, options.vectors)), options_(options) {
   find_layers(learner);
   for (const MaskedLayer& layer : masked_layers_) {
     masked_.push_back(layer.weight);
@@ -37,8 +37,9 @@ void BlockMasks::find_layers(Learner& learner) {
     const NamedTensor& parameter = learner.network().parameters()[i];
     const Node& node = graph.nodes[parameter.node];
     if (!has_prunable_weight(node) || parameter.name != weight_name(node)) continue;
-    masked_layers_.push_back(MaskedLayer::whole(node.name, options_.vector, parameter.value,
-                                                learner.sgd().momenta()[i]));
+    const std::int64_t vector = options_.vectors[masked_layers_.size()];
+    masked_layers_.push_back(
+        MaskedLayer::whole(node.name, vector, parameter.value, learner.sgd().momenta()[i]));
     MaskedLayer& layer = masked_layers_.back();
     if (options_.feedback) layer.dense = torch::zeros_like(layer.weight).detach();
   }

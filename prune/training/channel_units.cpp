@@ -29,7 +29,10 @@ class UnitMaker {
     }
     number();
     for (std::size_t u = 0; u < members_.size(); ++u) describe(u);
-    for (const ChannelNode& node : units_.nodes) add_costs(node);
+    for (const ChannelNode& node : units_.nodes) {
+      add_costs(node);
+      add_parts(node);
+    }
     for (std::size_t u = 0; u < members_.size(); ++u) store_costs(u);
   }
 
@@ -152,6 +155,25 @@ class UnitMaker {
         cost.macs += rows * columns * taps * macs_per_weight(node.node);
       }
     }
+  }
+
+  // Channels of each unit that the node computes, passes or reads.
+  void add_parts(const ChannelNode& node) {
+    const Shape shape = parameters_of(graph_.nodes[node.node]).front().shape;
+    const bool is_layer = has_prunable_weight(graph_.nodes[node.node]);
+    const ChannelPart none = {.layer = graph_.nodes[node.node].name,
+                              .all_outputs = shape[0],
+                              .all_inputs = is_layer ? shape[1] : 0,
+                              .weights = is_layer ? element_count(shape) : 0};
+    std::map<std::size_t, ChannelPart> parts;  // by unit
+    for (const auto& [unit, count] : counted(node.outputs)) {
+      parts.try_emplace(unit, none).first->second.outputs = std::llround(count);
+    }
+    for (const auto& [unit, count] : counted(node.inputs)) {
+      parts.try_emplace(unit, none).first->second.inputs = std::llround(count);
+    }
+    parts.erase(ChannelCost::kNone);
+    for (const auto& [unit, part] : parts) units_.layers[unit].parts.push_back(part);
   }
 
   void store_costs(std::size_t u) {

@@ -24,17 +24,36 @@ torch::Tensor mean_of_kept(const torch::Tensor& values) {
   return values.sum() / values.count_nonzero().clamp_min(1);
 }
 
-// Means over groups of `vector` rows; the last group may have fewer. [K, n] -> [groups, n].
-torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
-  if (vector == 1) return rows;
+// Sums over groups of `vector` rows; the last group may have fewer. [K, n] -> [groups, n].
+torch::Tensor group_sums(const torch::Tensor& rows, std::int64_t vector) {
   const std::int64_t groups = (rows.size(0) + vector - 1) / vector;
   const std::int64_t missing = groups * vector - rows.size(0);
   const torch::Tensor padded =
       functional::pad(rows, functional::PadFuncOptions({0, 0, 0, missing}));
-  const torch::Tensor sums = padded.view({groups, vector, rows.size(1)}).sum(1);
+  return padded.view({groups, vector, rows.size(1)}).sum(1);
+}
+
+torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
+  if (vector == 1) return rows;
+  const torch::Tensor sums = group_sums(rows, vector);
+  const std::int64_t groups = sums.size(0), missing = groups * vector - rows.size(0);
   torch::Tensor counts = torch::full({groups, 1}, static_cast<double>(vector), rows.options());
   counts[groups - 1].fill_(static_cast<double>(vector - missing));
   return sums / counts;
+}
+
+// Of blocks from the largest on.
+MagnitudeCurve curve_of(const torch::Tensor& magnitude, const torch::Tensor& square) {
+  MagnitudeCurve curve{.ranks = curve_ranks(magnitude.numel())};
+  const torch::Tensor ranks = torch::tensor(curve.ranks, torch::kLong).to(magnitude.device());
+  const auto at_ranks = [&](const torch::Tensor& values) {
+    const torch::Tensor found = values.index_select(0, ranks).to(torch::kCPU).contiguous();
+    const auto* first = found.const_data_ptr<double>();
+    return std::vector<double>(first, first + found.numel());
+  };
+  curve.magnitudes = at_ranks(magnitude);
+  curve.squares = at_ranks(square.cumsum(0));
+  return curve;
 }
 
 }  // namespace
@@ -73,16 +92,14 @@ torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsit
 MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector) {
   const torch::Tensor blocks = group_means(magnitudes(weight), vector).flatten();
   const torch::Tensor sorted = std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true));
-  MagnitudeCurve curve{.ranks = curve_ranks(sorted.numel())};
-  const torch::Tensor ranks = torch::tensor(curve.ranks, torch::kLong).to(sorted.device());
-  const auto at_ranks = [&](const torch::Tensor& values) {
-    const torch::Tensor found = values.index_select(0, ranks).to(torch::kCPU).contiguous();
-    const auto* first = found.const_data_ptr<double>();
-    return std::vector<double>(first, first + found.numel());
-  };
-  curve.magnitudes = at_ranks(sorted);
-  curve.squares = at_ranks(sorted.square().cumsum(0));
-  return curve;
+  return curve_of(sorted, sorted.square());
+}
+
+MagnitudeCurve weight_curve(const torch::Tensor& weight, std::int64_t vector) {
+  const torch::Tensor size = magnitudes(weight);
+  const auto [sorted, order] =
+      group_means(size, vector).flatten().sort(/*dim=*/0, /*descending=*/true);
+  return curve_of(sorted, group_sums(size.square(), vector).flatten().index_select(0, order));
 }
 
 torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,

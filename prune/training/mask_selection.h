@@ -28,6 +28,10 @@ torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsit
 // Of the weight's blocks, at curve_ranks(). Waits for the device.
 MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector);
 
+// The same blocks in the same order, but `squares` sums the squares of the weights themselves, so
+// that blocks of different sizes compare.
+MagnitudeCurve weight_curve(const torch::Tensor& weight, std::int64_t vector);
+
 // The mask of single weights, 0 or 1 in the weight's type and with its strides: what eq 4
 // multiplies by.
 torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,

@@ -4,6 +4,7 @@
 
 #include "prune/training/block_masks.h"
 #include "prune/training/channel_masks.h"
+#include "prune/training/mask_selection.h"
 #include "prune/training/trainability.h"
 
 namespace winnow {
@@ -44,6 +45,13 @@ void PruningMasks::add_gradients() const {
   torch::_foreach_add_(gradient_sums_, gradients);
 }
 
+std::vector<MagnitudeCurve> PruningMasks::weight_curves(std::int64_t vector) const {
+  const torch::NoGradGuard no_grad;
+  std::vector<MagnitudeCurve> curves;
+  for (const torch::Tensor& weight : weights_) curves.push_back(weight_curve(weight, vector));
+  return curves;
+}
+
 std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts) {
   const torch::Tensor all = torch::stack(counts).to(torch::kCPU);
   const auto count = all.accessor<std::int64_t, 2>();
@@ -59,7 +67,9 @@ std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts) {
 
 std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner,
                                          const MaskOptions& options) {
-  if (options.vector == kWholeChannels) return std::make_unique<ChannelMasks>(model, learner);
+  if (options.vectors.size() == 1 && options.vectors[0] == kWholeChannels) {
+    return std::make_unique<ChannelMasks>(model, learner);
+  }
   return std::make_unique<BlockMasks>(model, learner, options);
 }
 

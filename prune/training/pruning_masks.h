@@ -16,7 +16,8 @@
 namespace winnow {
 
 struct MaskOptions {
-  std::int64_t vector = 1;  // output channels that share a mask bit, or kWholeChannels
+  // Output channels that share a mask bit, of each conv and linear layer; or kWholeChannels alone.
+  std::vector<std::int64_t> vectors;
   // As in TraineeOptions; neither with whole channels.
   bool row_balance = false, feedback = false;
 };
@@ -41,6 +42,9 @@ class PruningMasks {
   // Trainee::recompute_masks and magnitude_curves.
   virtual std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) = 0;
   virtual std::vector<MagnitudeCurve> magnitude_curves() const = 0;
+
+  // Of the weights of all layers in blocks of `vector` (weight_curve() of mask_selection.h).
+  std::vector<MagnitudeCurve> weight_curves(std::int64_t vector) const;
 
   // Trainee::group_norms and keep_groups.
   virtual std::vector<GroupNorms> group_norms() const = 0;

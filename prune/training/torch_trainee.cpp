@@ -11,6 +11,7 @@
 #include "prune/training/learner.h"
 #include "prune/training/pruning_masks.h"
 #include "prune/training/tensor_bridge.h"
+#include "prune/training/trainability.h"
 #include "prune/training/weight_average.h"
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
@@ -34,6 +35,12 @@ torch::Device prepare(const TraineeOptions& options) {
   return device;
 }
 
+// As make_masks() takes them.
+std::vector<std::int64_t> vectors_of(const TraineeOptions& options, const Graph& graph) {
+  if (options.vector == kWholeChannels) return {kWholeChannels};
+  return vectors_of(graph, options.vector);
+}
+
 }  // namespace
 
 class TorchTrainee::Impl {
@@ -42,13 +49,20 @@ class TorchTrainee::Impl {
       : options_(options),
         device_(prepare(options)),
         learner_(model, data, device_, options.train, options.augment, options.seed) {
-    masks_ = make_masks(model, learner_,
-                        {.vector = options_.vector,
-                         .row_balance = options_.row_balance,
-                         .feedback = options_.feedback});
+    masks_ = make_masks(model, learner_, mask_options(vectors_of(options_, model.graph)));
     if (options_.train.ema_decay > 0) {
       average_.emplace(learner_.network(), options_.train.ema_decay);
     }
+  }
+
+  void set_granularities(std::span<const std::int64_t> vectors) {
+    Model bare;
+    bare.graph = learner_.network().graph();
+    masks_ = make_masks(bare, learner_, mask_options({vectors.begin(), vectors.end()}));
+  }
+
+  std::vector<MagnitudeCurve> weight_curves(std::int64_t vector) const {
+    return masks_->weight_curves(vector);
   }
 
   void begin(const Stage& stage) { stage_ = stage; }
@@ -267,6 +281,12 @@ class TorchTrainee::Impl {
   const std::vector<PrunableLayer>& layers() const { return masks_->layers(); }
 
  private:
+  MaskOptions mask_options(std::vector<std::int64_t> vectors) const {
+    return {.vectors = std::move(vectors),
+            .row_balance = options_.row_balance,
+            .feedback = options_.feedback};
+  }
+
   void require_layers(const char* function, std::size_t count) const {
     if (count == layers().size()) return;
     fail(ErrorCode::usage, function, ": for ", count, " layers, expected ", layers().size());
@@ -308,6 +328,12 @@ void TorchTrainee::begin(const Stage& stage) {
 }
 void TorchTrainee::load(const Model& model) {
   impl_->load(model);
+}
+void TorchTrainee::set_granularities(std::span<const std::int64_t> vectors) {
+  impl_->set_granularities(vectors);
+}
+std::vector<MagnitudeCurve> TorchTrainee::weight_curves(std::int64_t vector) const {
+  return impl_->weight_curves(vector);
 }
 void TorchTrainee::reset_momentum() {
   impl_->reset_momentum();

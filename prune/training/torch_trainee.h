@@ -25,7 +25,9 @@ struct TraineeOptions {
   std::uint64_t seed = 1;
   TrainConfig train;
   AugmentConfig augment;
-  std::int64_t vector = 1;  // output channels that share a mask bit, or kWholeChannels
+  // Output channels that share a mask bit, or kWholeChannels, or kMixed: 1 until
+  // TorchTrainee::set_granularities().
+  std::int64_t vector = 1;
   // Every output channel, or vector of them, keeps equally many. Not for whole channels.
   bool row_balance = false;
   // Pruned weights go on being trained, by the gradient of the network without them, and come back
@@ -63,6 +65,13 @@ class TorchTrainee : public Trainee {
   // Takes the model's weights, with its masks where it has them; momentum and gradient statistics
   // start at 0.
   void load(const Model& model);
+
+  // `vectors[i]` output channels of the i-th conv or linear layer share a mask bit from now on;
+  // masks keep everything. Snapshots from before fit no more. Not for whole channels.
+  void set_granularities(std::span<const std::int64_t> vectors);
+
+  // Of the weights of every conv and linear layer in blocks of `vector`, whatever its masks are.
+  std::vector<MagnitudeCurve> weight_curves(std::int64_t vector) const;
 
   // Momentum and gradient statistics start at 0 again.
   void reset_momentum();

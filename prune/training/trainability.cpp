@@ -23,15 +23,38 @@ std::vector<PrunableLayer> layers_of_channels(const Model& model) {
   return layers;
 }
 
+std::vector<PrunableLayer> with_initial_sparsities(std::vector<PrunableLayer> layers,
+                                                   const Model& model) {
+  for (PrunableLayer& layer : layers) {
+    const auto found = model.tensors.find(layer.name + ".weight.mask");
+    if (found == model.tensors.end()) continue;
+    const auto bits = found->second.values<std::uint8_t>();
+    const auto dropped = std::count(bits.begin(), bits.end(), std::uint8_t{0});
+    layer.initial_sparsity = static_cast<double>(dropped) / static_cast<double>(layer.blocks);
+  }
+  return layers;
+}
+
 }  // namespace
+
+std::vector<std::int64_t> vectors_of(const Graph& graph, std::int64_t vector) {
+  const auto layers = std::ranges::count_if(graph.nodes, has_prunable_weight);
+  return std::vector<std::int64_t>(static_cast<std::size_t>(layers), vector == kMixed ? 1 : vector);
+}
 
 std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vector) {
   if (vector == kWholeChannels) return channel_units(graph).layers;
+  return prunable_layers(graph, vectors_of(graph, vector));
+}
+
+std::vector<PrunableLayer> prunable_layers(const Graph& graph,
+                                           std::span<const std::int64_t> vectors) {
   const std::vector<Shape> shapes = infer_shapes(graph, 1);
   std::vector<PrunableLayer> layers;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!has_prunable_weight(node)) continue;
+    const std::int64_t vector = vectors[layers.size()];
     const Shape shape = parameters_of(node).front().shape;
     const std::int64_t weights = element_count(shape);
     const double macs = static_cast<double>(dense_macs(graph, shapes, i));
@@ -47,15 +70,12 @@ std::vector<PrunableLayer> prunable_layers(const Graph& graph, std::int64_t vect
 
 std::vector<PrunableLayer> prunable_layers(const Model& model, std::int64_t vector) {
   if (vector == kWholeChannels) return layers_of_channels(model);
-  std::vector<PrunableLayer> layers = prunable_layers(model.graph, vector);
-  for (PrunableLayer& layer : layers) {
-    const auto found = model.tensors.find(layer.name + ".weight.mask");
-    if (found == model.tensors.end()) continue;
-    const auto bits = found->second.values<std::uint8_t>();
-    const auto dropped = std::count(bits.begin(), bits.end(), std::uint8_t{0});
-    layer.initial_sparsity = static_cast<double>(dropped) / static_cast<double>(layer.blocks);
-  }
-  return layers;
+  return with_initial_sparsities(prunable_layers(model.graph, vector), model);
+}
+
+std::vector<PrunableLayer> prunable_layers(const Model& model,
+                                           std::span<const std::int64_t> vectors) {
+  return with_initial_sparsities(prunable_layers(model.graph, vectors), model);
 }
 
 void require_input(const Graph& graph, const ImageSet& images) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
+#include "runtime/bench/channel_grid.h"
 #include "runtime/bench/random_weight.h"
 #include "runtime/bench/statistics.h"
 #include "runtime/plan/program.h"
@@ -19,13 +21,16 @@ namespace {
 
 constexpr char kLayer[] = "layer";
 
-// A step as a network of its own, with an input, the layer and its relu; without weights.
-DeployedModel network_of(const Program& program, const Step& step) {
+// A step as a network of its own, with an input, the layer and its relu; without weights. The layer
+// may have other channels than the step.
+DeployedModel network_of(const Program& program, const Step& step, const Op& layer) {
   DeployedModel model;
   Shape sample = program.values[step.inputs[0]].shape;
   sample.erase(sample.begin());
+  if (const auto* conv = std::get_if<Conv>(&layer)) sample[0] = conv->in_channels;
+  if (const auto* linear = std::get_if<Linear>(&layer)) sample[0] = linear->in_features;
   model.graph.name = step.name;
-  model.graph.nodes = {{"input", Input{sample, false}, {}}, {kLayer, step.op, {"input"}}};
+  model.graph.nodes = {{"input", Input{sample, false}, {}}, {kLayer, layer, {"input"}}};
   if (step.has_relu) model.graph.nodes.push_back({"relu", Relu{}, {kLayer}});
   return model;
 }
@@ -40,11 +45,18 @@ class Surveyor {
  public:
   Surveyor(const DeployedModel& model, const SurveyOptions& options)
       : model_(model), options_(options), program_(build_program(model, options.session.batch)) {
-    for (const Step& step : program_.steps) {
-      if (is_weighted(step)) shapes_.try_emplace(shape_key(program_, step));
+    for (ChannelFreedom& one : channel_freedom(model.graph)) {
+      freedom_.try_emplace(one.node, std::move(one));
     }
-    all_ = shapes_.size() * (1 + options.vectors.size() * options.densities.size()) + 1 +
-           options.vectors.size();
+    std::set<std::string> dense;
+    for (const Step& step : program_.steps) {
+      if (!is_weighted(step)) continue;
+      shapes_.try_emplace(shape_key(program_, step));
+      for (const Op& layer : layers_of(step)) dense.insert(dense_key(step, layer));
+    }
+    all_ = dense.size() + shapes_.size() * options.vectors.size() * options.densities.size() + 1 +
+           options.vectors.size() + (options.vectors.size() > 1 ? 1 : 0) +
+           (options.shares.empty() ? 0 : 1);
   }
 
   Survey survey() {
@@ -56,32 +68,82 @@ class Surveyor {
       if (known.curves.empty()) known = survey_step(step);
       result.layers.push_back(known);
       result.layers.back().name = step.name;
+      result.layers.back().channels = channels_of(step);
     }
     result.dense_ms = time_network(model_, KernelChoice::dense);
     for (std::size_t i = 0; i < options_.vectors.size(); ++i) {
-      result.masked.push_back(survey_masked(i, result));
+      result.masked.push_back(survey_masked(result, [&](std::size_t) { return i; }));
     }
+    if (const std::size_t count = options_.vectors.size(); count > 1) {
+      result.mixed = survey_masked(result, [&](std::size_t l) { return l % count; });
+    }
+    result.shares = options_.shares;
+    if (!options_.shares.empty()) result.narrow = survey_narrow(result);
     result.device = device_;
     return result;
   }
 
  private:
   LayerSurvey survey_step(const Step& step) {
-    DeployedModel model = network_of(program_, step);
+    DeployedModel model = network_of(program_, step, step.op);
     const Shape weight = add_bias(model);
     LayerSurvey survey;
     survey.op = op_name(step.op);
     survey.input_shape = program_.values[step.inputs[0]].shape;
     survey.output_shape = program_.values[step.output].shape;
     survey.weights = element_count(weight);
-    Random random(options_.seed);
-    model.weights[weight_name()] =
-        DenseWeight{weight, encode_f32(random_floats(survey.weights, random))};
-    survey.dense = fastest(model);
+    survey.dense = fastest_dense(step, step.op);
     for (const int vector : options_.vectors) {
       survey.curves.push_back(curve_of(model, weight, vector, survey.dense));
     }
     return survey;
+  }
+
+  // The layer with all pairs of a grid's channels, or as it is where channels are left out.
+  std::vector<Op> layers_of(const Step& step) const {
+    const ChannelGrid grid = channel_grid(step.op, freedom_.at(step.name), options_.shares);
+    std::vector<Op> layers;
+    for (const std::int64_t outputs : grid.outputs) {
+      for (const std::int64_t inputs : grid.inputs) {
+        layers.push_back(narrowed(step.op, outputs, inputs));
+      }
+    }
+    return layers;
+  }
+
+  std::vector<ChannelPoint> channels_of(const Step& step) {
+    if (options_.shares.empty()) return {};
+    const ChannelGrid grid = channel_grid(step.op, freedom_.at(step.name), options_.shares);
+    std::vector<ChannelPoint> points;
+    std::vector<double> ms;
+    for (const std::int64_t outputs : grid.outputs) {
+      for (const std::int64_t inputs : grid.inputs) {
+        points.push_back(
+            {outputs, inputs, 0, fastest_dense(step, narrowed(step.op, outputs, inputs))});
+        ms.push_back(points.back().kernel.ms);
+      }
+    }
+    const std::vector<double> even = never_falling(ms, grid.inputs.size());
+    for (std::size_t i = 0; i < points.size(); ++i) points[i].ms = even[i];
+    return points;
+  }
+
+  std::string dense_key(const Step& step, const Op& layer) const {
+    const Program alone =
+        build_program(network_of(program_, step, layer).graph, options_.session.batch);
+    return shape_key(alone, alone.steps.front());
+  }
+
+  // The layer in place of the step's, with dense weights. Each shape is measured once.
+  SurveyKernel fastest_dense(const Step& step, const Op& layer) {
+    const auto [found, is_new] = dense_.try_emplace(dense_key(step, layer));
+    if (!is_new) return found->second;
+    DeployedModel model = network_of(program_, step, layer);
+    const Shape weight = add_bias(model);
+    Random random(options_.seed);
+    model.weights[weight_name()] =
+        DenseWeight{weight, encode_f32(random_floats(element_count(weight), random))};
+    return found->second = fastest(model);
   }
 
   // The densest first: each point is no slower than the one before.
@@ -100,32 +162,73 @@ class Surveyor {
     return curve;
   }
 
-  // The whole network under masks of vectors[i], at a density that pruned networks have.
-  MaskedNetwork survey_masked(std::size_t i, const Survey& survey) {
+  // The whole network at a density that pruned networks have, under masks of vectors[of_layer(l)]
+  // in its l-th layer.
+  template <typename OfLayer>
+  MaskedNetwork survey_masked(const Survey& survey, const OfLayer& of_layer) {
     constexpr double kTypical = 0.1;
     const auto distance = [](double density) { return std::abs(std::log(density / kTypical)); };
     const auto density = std::ranges::min_element(options_.densities, {}, distance);
-    const auto point = density - options_.densities.begin();
+    const auto point = static_cast<std::size_t>(density - options_.densities.begin());
     NetworkPoint dense{survey.dense_ms, 0}, masked{0, 0};
-    for (const LayerSurvey& layer : survey.layers) {
+    for (std::size_t l = 0; l < survey.layers.size(); ++l) {
+      const LayerSurvey& layer = survey.layers[l];
       dense.layers_ms += layer.dense.ms;
-      masked.layers_ms += layer.curves[i].points[static_cast<std::size_t>(point)].best.ms;
+      masked.layers_ms += layer.curves[of_layer(l)].points[point].best.ms;
     }
-    const int vector = options_.vectors[i];
-    masked.network_ms = time_network(masked_network(vector, *density), KernelChoice::measured);
-    return {vector, *density, masked.network_ms, fit_network(dense, masked)};
+    DeployedModel model = model_;
+    for (std::size_t l = 0; l < survey.layers.size(); ++l) {
+      mask(model, survey.layers[l].name, options_.vectors[of_layer(l)], *density);
+    }
+    masked.network_ms = time_network(model, KernelChoice::measured);
+    return {options_.vectors[of_layer(0)], *density, masked.network_ms, fit_network(dense, masked)};
   }
 
-  DeployedModel masked_network(int vector, double density) const {
-    DeployedModel model = model_;
-    for (const Step& step : program_.steps) {
-      if (!is_weighted(step)) continue;
-      const Shape shape = parameters_of(Node{step.name, step.op, {}}).front().shape;
-      const WeightSize size{shape[0], element_count(shape) / shape[0], vector};
-      model.weights.at(step.weight) =
-          random_weight(size, 1 - density, RandomMask::independent, options_.seed);
+  // The whole network with half of its channels, or about as many.
+  NarrowNetwork survey_narrow(const Survey& survey) {
+    constexpr double kTypical = 0.5;
+    const auto distance = [](double share) { return std::abs(share - kTypical); };
+    const double share = *std::ranges::min_element(options_.shares, {}, distance);
+    DeployedModel model;
+    model.graph = narrowed(model_.graph, share);
+    Random random(options_.seed);
+    for (const Node& node : model.graph.nodes) {
+      for (const Parameter& one : parameters_of(node)) {
+        const std::vector<float> values = random_floats(element_count(one.shape), random);
+        model.weights[one.name] = DenseWeight{one.shape, encode_f32(values)};
+      }
     }
-    return model;
+    const Program program = build_program(model, options_.session.batch);
+    NetworkPoint dense{survey.dense_ms, 0}, narrow{0, 0};
+    for (const LayerSurvey& layer : survey.layers) dense.layers_ms += layer.dense.ms;
+    all_ += new_shapes(program);
+    for (const Step& step : program.steps) {
+      if (is_weighted(step)) narrow.layers_ms += fastest_dense(step_named(step.name), step.op).ms;
+    }
+    narrow.network_ms = time_network(model, KernelChoice::measured);
+    return {share, narrow.network_ms, fit_network(dense, narrow)};
+  }
+
+  const Step& step_named(const std::string& name) const {
+    return *std::ranges::find(program_.steps, name, &Step::name);
+  }
+
+  // Layers whose inputs are of several others have shares that no grid has.
+  std::size_t new_shapes(const Program& program) const {
+    std::set<std::string> keys;
+    for (const Step& step : program.steps) {
+      if (is_weighted(step)) keys.insert(dense_key(step_named(step.name), step.op));
+    }
+    std::erase_if(keys, [&](const std::string& key) { return dense_.contains(key); });
+    return keys.size();
+  }
+
+  void mask(DeployedModel& model, const std::string& layer, int vector, double density) const {
+    const Step& step = step_named(layer);
+    const Shape shape = parameters_of(Node{step.name, step.op, {}}).front().shape;
+    const WeightSize size{shape[0], element_count(shape) / shape[0], vector};
+    model.weights.at(step.weight) =
+        random_weight(size, 1 - density, RandomMask::independent, options_.seed);
   }
 
   // The median of passes that take about a second together.
@@ -179,7 +282,9 @@ class Surveyor {
   const DeployedModel& model_;
   const SurveyOptions& options_;
   Program program_;
+  std::map<std::string, ChannelFreedom> freedom_;  // by node
   std::map<std::string, LayerSurvey> shapes_;
+  std::map<std::string, SurveyKernel> dense_;  // by shape
   std::string device_;
   std::size_t done_ = 0, all_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ struct SurveyOptions {
   SessionOptions session;  // batch, precision, threads, timings
   std::vector<double> densities = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5};  // increasing, below 1
   std::vector<int> vectors = {1, 8, 16, 32};  // output channels that share a mask bit
-  std::uint64_t seed = 7;                     // of the masks
+  // Of a layer's output and input channels, increasing, below 1; empty: channels are left out.
+  std::vector<double> shares = {0.0625, 0.125, 0.25, 0.5, 0.75};
+  std::uint64_t seed = 7;  // of the masks
 
   // Called after every measurement: `done` of `all`. May be empty.
   std::function<void(std::size_t done, std::size_t all)> progress = nullptr;
@@ -48,16 +51,25 @@ struct SurveyCurve {
   std::vector<SurveyPoint> points;  // by density
 };
 
+// The layer with so many channels and dense kernels.
+struct ChannelPoint {
+  std::int64_t outputs = 0, inputs = 0;
+  double ms = 0;        // never falls with either (never_falling of channel_grid.h)
+  SurveyKernel kernel;  // what was measured
+};
+
 struct LayerSurvey {
   std::string name;
   std::string op;
   Shape input_shape, output_shape;  // with the batch
   std::int64_t weights = 0;
   SurveyKernel dense;
-  std::vector<SurveyCurve> curves;  // by vector, one for each that was asked for
+  std::vector<SurveyCurve> curves;     // by vector, one for each that was asked for
+  std::vector<ChannelPoint> channels;  // by outputs, then inputs: all pairs of a ChannelGrid
 };
 
-// The network as a whole under masks of one granularity, the same density in all layers.
+// The network as a whole under masks of one density in all layers, of one granularity or, if
+// it is a survey's `mixed`, of all in turn.
 struct MaskedNetwork {
   int vector = 1;
   double density = 0;
@@ -65,22 +77,36 @@ struct MaskedNetwork {
   NetworkFit fit;  // with the dense network
 };
 
+// The network as a whole, dense, with a share of the channels that can go.
+struct NarrowNetwork {
+  double share = 0;
+  double ms = 0;   // median
+  NetworkFit fit;  // with the dense network
+};
+
 struct Survey {
   std::string device;
   std::int64_t batch = 1;
-  double dense_ms = 0;                // of the network with dense kernels alone: the median
-  std::vector<MaskedNetwork> masked;  // by vector, one for each that was asked for
-  std::vector<LayerSurvey> layers;    // every convolution and linear layer
+  double dense_ms = 0;                  // of the network with dense kernels alone: the median
+  std::vector<MaskedNetwork> masked;    // by vector, one for each that was asked for
+  std::optional<MaskedNetwork> mixed;   // if several vectors were asked for
+  std::optional<NarrowNetwork> narrow;  // if channels were asked for
+  std::vector<double> shares;           // of channels, as asked for
+  std::vector<LayerSurvey> layers;      // every convolution and linear layer
 };
 
 // Measures the shapes of the model's layers with random weights under random masks (each block is
-// kept with the same probability); the model's own weights do not matter. Layers of one shape are
-// measured once. Throws Error{device} if the device fails, no kernel runs a layer rightly or the
-// network cannot run with dense kernels alone.
+// kept with the same probability), and with fewer channels; the model's own weights do not matter.
+// Layers of one shape are measured once. Throws Error{device} if the device fails, no kernel runs a
+// layer rightly or the network cannot run with dense kernels alone.
 Survey survey_layers(const DeployedModel& model, const SurveyOptions& options);
 
 // An object of one batch: "batch", "network", "layers".
 nlohmann::ordered_json survey_json(const Survey& survey);
+
+// The version of what survey_json() writes, under "format" in the table's file. Tables of format 1
+// have no number and no times of channels.
+inline constexpr int kTimeTableFormat = 2;
 
 // Milliseconds by layer and density, for people.
 std::string survey_table(const Survey& survey);

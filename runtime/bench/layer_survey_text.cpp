@@ -1,4 +1,7 @@
 // A survey as JSON and as a table.
+#include <algorithm>
+#include <cmath>
+
 #include "runtime/base/number_text.h"
 #include "runtime/bench/layer_survey.h"
 #include "runtime/cli/table.h"
@@ -23,6 +26,48 @@ Json curve_json(const SurveyCurve& curve) {
   return {{"vector", curve.vector}, {"points", points}};
 }
 
+Json masked_json(const MaskedNetwork& masked) {
+  return {{"density", masked.density},
+          {"ms", masked.ms},
+          {"constant_ms", masked.fit.constant_ms},
+          {"scale", masked.fit.scale}};
+}
+
+Json channel_json(const ChannelPoint& point) {
+  return {{"outputs", point.outputs},
+          {"inputs", point.inputs},
+          {"ms", point.ms},
+          {"measured_ms", point.kernel.ms},
+          {"family", point.kernel.family},
+          {"kernel", point.kernel.kernel}};
+}
+
+// The layers with equal shares of outputs and inputs, as far as these can go.
+std::string channel_table(const Survey& survey) {
+  constexpr auto kRight = Table::Side::right;
+  std::vector<Table::Column> columns = {{"layer"}};
+  for (const double share : survey.shares)
+    columns.push_back({general(100 * share, 4) + " %", kRight});
+  columns.push_back({"dense ms", kRight});
+  Table table(columns);
+  for (const LayerSurvey& layer : survey.layers) {
+    const ChannelPoint& whole = layer.channels.back();
+    std::vector<std::string> cells = {layer.name};
+    for (const double share : survey.shares) {
+      const auto at_share = [&](const ChannelPoint& point) {
+        const auto is_next = [&](std::int64_t some, std::int64_t all) {
+          return static_cast<double>(some) >= std::round(share * static_cast<double>(all));
+        };
+        return is_next(point.outputs, whole.outputs) && is_next(point.inputs, whole.inputs);
+      };
+      cells.push_back(fixed(std::ranges::find_if(layer.channels, at_share)->ms, 4));
+    }
+    cells.push_back(fixed(whole.ms, 4));
+    table.add(std::move(cells));
+  }
+  return "ms by share of output and input channels, as far as they can go\n" + table.text();
+}
+
 // "whole network: dense 0.3100 ms, at 10 % vector 1 0.1500 ms, vector 8 0.1100 ms"
 std::string network_text(const Survey& survey) {
   std::string text = "whole network: dense " + fixed(survey.dense_ms, 4) + " ms";
@@ -31,6 +76,11 @@ std::string network_text(const Survey& survey) {
                                                : ",") +
             std::string(" vector ") + std::to_string(masked.vector) + " " + fixed(masked.ms, 4) +
             " ms";
+  }
+  if (survey.mixed) text += ", mixed " + fixed(survey.mixed->ms, 4) + " ms";
+  if (survey.narrow) {
+    text += ", with " + general(100 * survey.narrow->share, 4) + " % of the channels " +
+            fixed(survey.narrow->ms, 4) + " ms";
   }
   return text + "\n";
 }
@@ -42,11 +92,16 @@ Json survey_json(const Survey& survey) {
                {"network", {{"dense_ms", survey.dense_ms}, {"granularities", Json::array()}}},
                {"layers", Json::array()}};
   for (const MaskedNetwork& masked : survey.masked) {
-    json["network"]["granularities"].push_back({{"vector", masked.vector},
-                                                {"density", masked.density},
-                                                {"ms", masked.ms},
-                                                {"constant_ms", masked.fit.constant_ms},
-                                                {"scale", masked.fit.scale}});
+    Json one = {{"vector", masked.vector}};
+    one.update(masked_json(masked));
+    json["network"]["granularities"].push_back(std::move(one));
+  }
+  if (survey.mixed) json["network"]["mixed"] = masked_json(*survey.mixed);
+  if (survey.narrow) {
+    json["network"]["channels"] = {{"share", survey.narrow->share},
+                                   {"ms", survey.narrow->ms},
+                                   {"constant_ms", survey.narrow->fit.constant_ms},
+                                   {"scale", survey.narrow->fit.scale}};
   }
   for (const LayerSurvey& layer : survey.layers) {
     Json curves = Json::array();
@@ -58,6 +113,9 @@ Json survey_json(const Survey& survey) {
                               {"weights", layer.weights},
                               {"dense", kernel_json(layer.dense)},
                               {"granularities", curves}});
+    if (layer.channels.empty()) continue;
+    Json& channels = json["layers"].back()["channels"];
+    for (const ChannelPoint& point : layer.channels) channels.push_back(channel_json(point));
   }
   return json;
 }
@@ -81,7 +139,8 @@ std::string survey_table(const Survey& survey) {
     }
   }
   return "device " + survey.device + ", batch " + std::to_string(survey.batch) +
-         ", ms by density\n" + table.text() + network_text(survey);
+         ", ms by density\n" + table.text() + (survey.shares.empty() ? "" : channel_table(survey)) +
+         network_text(survey);
 }
 
 }  // namespace winnow

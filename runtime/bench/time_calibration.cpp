@@ -19,7 +19,6 @@ Json read_json(const std::string& path) {
   return json;
 }
 
-// "element" or "vector16" of prune.json.
 int vector_of(const std::string& granularity) {
   constexpr char kVector[] = "vector";
   if (!granularity.starts_with(kVector)) return 1;
@@ -40,6 +39,17 @@ auto& element_with(List& list, const char* key, const Json& value, const std::st
     if (one.at(key) == value) return one;
   }
   fail(ErrorCode::usage, file, ": nothing of ", key, " ", value.dump());
+}
+
+// What the table says of whole networks of a granularity: "element" or "vector16" of prune.json,
+// "channel" or "mixed".
+Json& network_of(Json& network, const std::string& granularity, const std::string& file) {
+  if (granularity != "channel" && granularity != "mixed") {
+    return element_with(network.at("granularities"), "vector", vector_of(granularity), file);
+  }
+  const std::string key = granularity == "channel" ? "channels" : "mixed";
+  if (network.contains(key)) return network.at(key);
+  fail(ErrorCode::usage, file, ": nothing of ", granularity);
 }
 
 double layers_ms(const Json& batch) {
@@ -63,9 +73,9 @@ TimeCalibration calibrated(Json& table, const std::string& table_file, const Jso
   Json& batch = element_with(table.at("batches"), "batch", time.at("batch"), table_file);
   TimeCalibration result;
   result.batch = time.at("batch").get<std::int64_t>();
-  result.vector = vector_of(prune.at("granularity").get<std::string>());
+  result.granularity = prune.at("granularity").get<std::string>();
   Json& network = batch.at("network");
-  Json& masked = element_with(network.at("granularities"), "vector", result.vector, table_file);
+  Json& masked = network_of(network, result.granularity, table_file);
   result.predicted_ms = time.at("predicted_ms").get<double>();
   result.measured_ms = measured.at("chosen").at("network_ms").at("median").get<double>();
   result.before = {masked.at("constant_ms").get<double>(), masked.at("scale").get<double>()};

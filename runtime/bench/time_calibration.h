@@ -11,7 +11,7 @@ namespace winnow {
 
 struct TimeCalibration {
   std::int64_t batch = 1;
-  int vector = 1;
+  std::string granularity;  // as prune.json has it
   double predicted_ms = 0;  // of the run's network, when it was pruned
   double measured_ms = 0;   // by bench, the chosen plan's median
   NetworkFit before, after;

@@ -29,6 +29,7 @@ struct TuneOptions {
   ModelOptions model;
   std::vector<std::int64_t> batches = {1, 8, 32, 128};
   bool is_renewed = false;
+  bool has_no_channels = false;
   std::string table;
   std::string calibrated_by;  // a run folder; empty: the table is measured
   SurveyOptions survey;
@@ -181,6 +182,7 @@ int write_table(const TuneOptions& options, const DeployedModel& model,
   }
   tell_of(cache);
   Json json = head_json(options, device);
+  json["format"] = kTimeTableFormat;
   json["seed"] = options.survey.seed;
   json["batches"] = std::move(batches);
   write_json_output(options.table, json.dump(1));
@@ -198,12 +200,18 @@ int calibrate_table(const TuneOptions& options) {
   const TimeCalibration found = calibrate(table, options.table, options.calibrated_by);
   write_json_output(options.table, table.dump(1));
   std::printf(
-      "batch %lld, vector %d: predicted %.4f ms, measured %.4f ms (%+.1f %%)\n"
+      "batch %lld, %s: predicted %.4f ms, measured %.4f ms (%+.1f %%)\n"
       "constant %.4f -> %.4f ms, scale %.4f -> %.4f\n",
-      static_cast<long long>(found.batch), found.vector, found.predicted_ms, found.measured_ms,
-      100 * (found.measured_ms / found.predicted_ms - 1), found.before.constant_ms,
-      found.after.constant_ms, found.before.scale, found.after.scale);
+      static_cast<long long>(found.batch), found.granularity.c_str(), found.predicted_ms,
+      found.measured_ms, 100 * (found.measured_ms / found.predicted_ms - 1),
+      found.before.constant_ms, found.after.constant_ms, found.before.scale, found.after.scale);
   return 0;
+}
+
+void sort_each_once(const char* option, std::vector<double>& numbers) {
+  std::ranges::sort(numbers);
+  const auto twice = std::ranges::adjacent_find(numbers);
+  if (twice != numbers.end()) fail(ErrorCode::usage, option, ": ", *twice, " is there twice");
 }
 
 // Before any work: what is to be written, and that the numbers of the table are a grid.
@@ -214,11 +222,9 @@ std::shared_ptr<TimingCache> check_options(TuneOptions& options) {
                                            : std::vector<std::string>{options.table},
                             .own = {},
                             .json = options.model.json});
-  std::ranges::sort(options.survey.densities);
-  const auto twice = std::ranges::adjacent_find(options.survey.densities);
-  if (twice != options.survey.densities.end()) {
-    fail(ErrorCode::usage, "--densities: ", *twice, " is there twice");
-  }
+  sort_each_once("--densities", options.survey.densities);
+  sort_each_once("--shares", options.survey.shares);
+  if (options.has_no_channels) options.survey.shares.clear();
   auto cache = open_cache(options.model);
   if (cache) cache->require_writable();
   if (cache || !options.table.empty()) return cache;
@@ -252,8 +258,9 @@ Command add_tune_command(CLI::App& app) {
       ->check(whole_number(1, 1 << 20))
       ->capture_default_str();
   app.add_flag("--again", options->is_renewed, "Measure what the cache has too, and replace it");
-  auto* table = app.add_option("--table", options->table,
-                               "Write ms by density of random masks to this file, for each layer");
+  auto* table = app.add_option(
+      "--table", options->table,
+      "Write each layer's ms to this file, by density of random masks and by channels");
   table->excludes(app.get_option("--json"));
   table->excludes(app.get_option("--family"));
   app.add_option("--densities", options->survey.densities,
@@ -268,6 +275,16 @@ Command add_tune_command(CLI::App& app) {
       ->check(CLI::IsMember({1, 8, 16, 32}))
       ->needs(table)
       ->capture_default_str();
+  auto* shares =
+      app.add_option("--shares", options->survey.shares,
+                     "Shares of channels that dense layers are measured with, comma separated")
+          ->delimiter(',')
+          ->check(number_between(0.0001, 0.9999))
+          ->needs(table)
+          ->capture_default_str();
+  app.add_flag("--no-channels", options->has_no_channels, "Measure no layers with fewer channels")
+      ->needs(table)
+      ->excludes(shares);
   app.add_option("--seed", options->survey.seed, "Seed of the masks")
       ->check(seed_number())
       ->needs(table)
@@ -277,7 +294,8 @@ Command add_tune_command(CLI::App& app) {
                                    "Correct the table by what bench measured of a run pruned by it")
                         ->type_name("RUN_FOLDER")
                         ->needs(table);
-  for (const char* other : {"--batch", "--again", "--densities", "--vectors", "--seed"}) {
+  for (const char* other :
+       {"--batch", "--again", "--densities", "--vectors", "--shares", "--no-channels", "--seed"}) {
     calibrate->excludes(app.get_option(other));
   }
   app.footer("Example: runtime tune vgg16.wnw --batch 1,128 --cache ~/.cache/winnow");

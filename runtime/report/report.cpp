@@ -110,7 +110,8 @@ std::string layer_charts(const RunFacts& facts) {
   Bars sparsity{{}, {"sparsity"}, {{}}}, size{{}, {"dense fp32", "stored"}, {{}, {}}, true};
   for (const LayerFacts& layer : facts.layers) {
     if (layer.weights > 0) {
-      sparsity.categories.push_back(layer.name);
+      const std::string& granularity = layer.granularity;
+      sparsity.categories.push_back(layer.name + (granularity.empty() ? "" : ", " + granularity));
       sparsity.values[0].push_back(100 * layer.sparsity);
     }
     if (layer.stored_bytes && layer.dense_f32_bytes) {

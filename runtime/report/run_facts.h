@@ -13,6 +13,7 @@ struct LayerFacts {
   std::string name;
   std::int64_t weights = 0;
   double sparsity = 0;                    // share of weights that are zero
+  std::string granularity;                // of its mask; empty where all layers have one
   std::optional<double> dense_f32_bytes;  // as fp32, zeros included
   std::optional<double> stored_bytes;     // in the model file
 };

@@ -76,7 +76,7 @@ TEST_CASE("a calibrated table predicts what was measured, and the dense network 
   const Run run;
   Json json = table();
   const TimeCalibration found = calibrate(json, "t.json", run.folder.path());
-  CHECK((found.batch == 128 && found.vector == 16));
+  CHECK((found.batch == 128 && found.granularity == "vector16"));
   CHECK(found.predicted_ms == 4.0);
   CHECK(found.measured_ms == 5.4);
   const Json& granularities = json["batches"][1]["network"]["granularities"];
@@ -91,6 +91,24 @@ TEST_CASE("a calibrated table predicts what was measured, and the dense network 
   const Json once = json;  // the same run says the same again
   calibrate(json, "t.json", run.folder.path());
   CHECK(json == once);
+}
+
+TEST_CASE("runs of whole channels and of mixed granularities correct their own lines") {
+  for (const char* granularity : {"channel", "mixed"}) {
+    const Run run;
+    const std::string key = granularity == std::string("channel") ? "channels" : "mixed";
+    Json of_run = prune();
+    of_run["granularity"] = granularity;
+    run.write("prune.json", of_run);
+    CHECK(run.refusal(ErrorCode::usage) == "t.json: nothing of " + std::string(granularity));
+    Json json = table();
+    Json& network = json["batches"][1]["network"];
+    network[key] = {{"share", 0.5}, {"constant_ms", 1.0}, {"scale", 1.0}};
+    CHECK(calibrate(json, "t.json", run.folder.path()).granularity == granularity);
+    CHECK(network[key]["scale"].get<double>() == doctest::Approx((11.0 - 5.4) / (10 - 3)));
+    CHECK(network[key]["share"] == 0.5);
+    CHECK(network["granularities"] == table()["batches"][1]["network"]["granularities"]);
+  }
 }
 
 TEST_CASE("a table is calibrated by runs of its device, batch, precision and granularity alone") {

@@ -185,7 +185,7 @@ Json command_json(const std::string& command) {
 Json table_json() {
   const Desk desk;
   const Outcome outcome = shell(program("runtime") + " tune " + desk.model() +
-                                " --device cpu --batch 2 --densities 0.5 --vectors 8 --table " +
+                                " --device cpu --batch 2 --densities 0.5 --vectors 8,16 --table " +
                                 desk.file("table.json"));
   INFO(outcome.output);
   REQUIRE(outcome.status == 0);

@@ -1,4 +1,5 @@
 // `runtime tune` and --cache: what is kept, what is taken from it, what is said of damage.
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +18,15 @@ std::string cache_of(const Desk& desk) {
 
 std::string with_cache(const Desk& desk) {
   return "--device cpu --quiet --cache " + desk.file("cache") + " ";
+}
+
+// Of the layers that were measured with fewer channels.
+std::vector<std::array<int, 2>> sizes_of(const nlohmann::json& layer) {
+  std::vector<std::array<int, 2>> sizes;
+  for (const nlohmann::json& point : layer["channels"]) {
+    sizes.push_back({point["outputs"].get<int>(), point["inputs"].get<int>()});
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -157,6 +167,8 @@ TEST_CASE("tune refuses to work for nothing") {
   check_refusal(desk.run("tune", table + "--densities 0.5,0.1,0.5"), 2, {"0.5 is there twice"});
   check_refusal(desk.run("tune", table + "--densities 1"), 2, {"a number from 0.0001 to 0.9999"});
   check_refusal(desk.run("tune", table + "--vectors 4"), 2, {"--vectors"});
+  check_refusal(desk.run("tune", table + "--shares 0.5,0.5"), 2, {"--shares: 0.5 is there twice"});
+  check_refusal(desk.run("tune", table + "--no-channels --shares 0.5"), 2, {"--shares"});
   CHECK(!std::filesystem::exists(desk.file("t.json")));
 }
 
@@ -166,7 +178,7 @@ TEST_CASE("tune writes a complete table of times that do not fall with the densi
   const Outcome outcome =
       desk.run("tune",
                "--device cpu --quiet --batch 1,2 --densities 0.5,0.1 --vectors 1,16 "
-               "--table " +
+               "--shares 0.5 --table " +
                    path);
   INFO(outcome.output);
   REQUIRE(outcome.status == 0);
@@ -176,6 +188,7 @@ TEST_CASE("tune writes a complete table of times that do not fall with the densi
   CHECK(json["command"] == "tune");
   CHECK(json["version"] == version_text());
   CHECK(json["seed"] == 7);
+  CHECK(json["format"] == 2);
   REQUIRE(json["batches"].size() == 2);
   for (const nlohmann::json& batch : json["batches"]) {
     const nlohmann::json& network = batch["network"];
@@ -187,7 +200,16 @@ TEST_CASE("tune writes a complete table of times that do not fall with the densi
       CHECK(masked["constant_ms"] >= 0.0);
       CHECK(masked["scale"] > 0.0);
     }
+    CHECK(network["mixed"]["density"] == 0.1);
+    CHECK(network["channels"]["share"] == 0.5);
+    for (const char* kind : {"mixed", "channels"}) {
+      CHECK(network[kind]["ms"] > 0.0);
+      CHECK(network[kind]["constant_ms"] >= 0.0);
+      CHECK(network[kind]["scale"] > 0.0);
+    }
     REQUIRE(batch["layers"].size() == 2);
+    CHECK(sizes_of(batch["layers"][0]) == std::vector<std::array<int, 2>>{{1, 1}, {2, 1}});
+    CHECK(sizes_of(batch["layers"][1]) == std::vector<std::array<int, 2>>{{2, 4}, {2, 8}});
     CHECK(batch["layers"][0]["name"] == "conv");
     CHECK(batch["layers"][1]["name"] == "fc");
     for (const nlohmann::json& layer : batch["layers"]) {
@@ -196,6 +218,12 @@ TEST_CASE("tune writes a complete table of times that do not fall with the densi
       CHECK(dense > 0);
       CHECK(layer["input_shape"][0] == batch["batch"]);
       CHECK(layer["weights"] == (layer["name"] == "conv" ? 8 : 16));
+      const nlohmann::json& less = layer["channels"][0];
+      const nlohmann::json& all = layer["channels"][1];
+      CHECK(less["ms"] > 0.0);
+      CHECK(less["ms"] <= all["ms"]);
+      CHECK(all["measured_ms"] == dense);
+      CHECK(all["family"] == "dense");
       REQUIRE(layer["granularities"].size() == 2);
       CHECK(layer["granularities"][1]["vector"] == 16);
       for (const nlohmann::json& curve : layer["granularities"]) {
@@ -212,6 +240,20 @@ TEST_CASE("tune writes a complete table of times that do not fall with the densi
       }
     }
   }
+}
+
+TEST_CASE("tune leaves channels out of a table where they are not wanted") {
+  const Desk desk;
+  const std::string path = desk.file("table.json");
+  const Outcome outcome = desk.run(
+      "tune",
+      "--device cpu --quiet --batch 1 --densities 0.1 --vectors 16 --no-channels --table " + path);
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+  const auto batch = nlohmann::json::parse(read_text_file(path))["batches"][0];
+  CHECK(!batch["network"].contains("channels"));
+  CHECK(!batch["network"].contains("mixed"));
+  CHECK(!batch["layers"][0].contains("channels"));
 }
 
 TEST_CASE("tune that is interrupted keeps what it has measured") {

@@ -183,6 +183,20 @@ TEST_CASE("a budget of time names its table, beside the configuration, and one t
   CHECK(refusal(kMinimal, {"prune.budget=times"}).find("did you mean 'time'") != std::string::npos);
 }
 
+TEST_CASE("mixed granularities are chosen by times, of weights without masks") {
+  const std::string mixed = std::string(kMinimal) + "prune: {granularity: mixed";
+  const std::string time = ", budget: time, time_table: t.json, target_speedup: 2";
+  const RunConfig config = parse_config(mixed + time + "}\n");
+  CHECK(config.stage.vector == -1);
+  CHECK(granularity_name(config.stage.vector) == "mixed");
+  CHECK(parse_config(write_run_config(config)).stage.vector == -1);
+  CHECK(refusal(mixed + "}\n").find("it needs 'prune.budget: time'") != std::string::npos);
+  CHECK(refusal(mixed + time + ", method: fssl}\n").find("expected element or channel") !=
+        std::string::npos);
+  CHECK(refusal(mixed + time + ", masks: file}\n", {"model.weights=x", "train.epochs=0"})
+            .find("'prune.masks' gives layers a granularity") != std::string::npos);
+}
+
 TEST_CASE("whole channels are a granularity, which balances no rows") {
   const RunConfig config = parse_config(std::string(kMinimal) + "prune: {granularity: channel}\n");
   CHECK(config.stage.vector == 0);

@@ -110,14 +110,21 @@ TEST_CASE("ranks prune to a time in as many rounds as one process") {
   for (const auto& layer : plain["layers"]) {
     const double ms = layer["weights"].get<double>() * 1e-4;
     dense += ms;
-    const nlohmann::json point = {{"density", 0.01}, {"ms", 0.01 * ms}};
+    const auto curve = [&](int vector) {
+      const nlohmann::json point = {{"density", 0.01}, {"ms", 0.01 * ms / vector}};
+      return nlohmann::json{{"vector", vector}, {"points", {point}}};
+    };
     batch["layers"].push_back({{"name", layer["name"]},
                                {"weights", layer["weights"]},
                                {"dense", {{"ms", ms}}},
-                               {"granularities", {{{"vector", 1}, {"points", {point}}}}}});
+                               {"granularities", {curve(1), curve(8)}}});
   }
-  const nlohmann::json fit = {{"vector", 1}, {"constant_ms", 0.5}, {"scale", 1.0}};
-  batch["network"] = {{"dense_ms", dense + 0.5}, {"granularities", {fit}}};
+  const auto fit = [](int vector) {
+    return nlohmann::json{{"vector", vector}, {"constant_ms", 0.5}, {"scale", 1.0}};
+  };
+  batch["network"] = {{"dense_ms", dense + 0.5},
+                      {"granularities", {fit(1), fit(8)}},
+                      {"mixed", {{"constant_ms", 0.5}, {"scale", 1.0}}}};
   table["batches"] = {batch};
   write_file_atomically(shop.data() + "/times.json", table.dump());
   write_file_atomically(
@@ -134,13 +141,17 @@ TEST_CASE("ranks prune to a time in as many rounds as one process") {
                            "prune.time_tolerance=0.000001 prune.time_table=" +
                            shop.data() + "/times.json prune.time_programs=" + shop.data() +
                            "/programs";
-  require(shop.prune("--quiet " + output_option(shop, "one") + keys));
-  const Ranks ranks(shop, 2);
-  ranks.run(output_option(shop, "two") + keys);
-  CHECK(ranks.statuses() == "status 0\nstatus 0\n");
-  const std::string metrics = metrics_of(shop, "one");
-  CHECK(metrics.find("\"stage\":\"time\",\"round\":2") != std::string::npos);
-  CHECK(metrics_of(shop, "two") == metrics);
+  for (const std::string granularity : {"element", "mixed"}) {
+    CAPTURE(granularity);
+    const std::string all = keys + " prune.granularity=" + granularity;
+    require(shop.prune("--quiet " + output_option(shop, "one" + granularity) + all));
+    const Ranks ranks(shop, 2);
+    ranks.run(output_option(shop, "two" + granularity) + all);
+    CHECK(ranks.statuses() == "status 0\nstatus 0\n");
+    const std::string metrics = metrics_of(shop, "one" + granularity);
+    CHECK(metrics.find("\"stage\":\"time\",\"round\":2") != std::string::npos);
+    CHECK(metrics_of(shop, "two" + granularity) == metrics);
+  }
 }
 
 TEST_CASE("a rank that is killed is named, and the run goes on with another number of ranks") {

@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "export/export_model.h"
 #include "prune/timing/time_table.h"
+#include "prune/training/trainability.h"
 #include "tests/training/run_bench.h"
 #include "tests/training/time_run.h"
 
@@ -113,9 +115,80 @@ TEST_CASE("tables that are damaged or lack what is wanted are refused in one lin
   CHECK(unwanted([](RunConfig& config) { config.stage.vector = 16; }) ==
         "prune.granularity: 'times.json' has no times of vector16; measure them with runtime tune "
         "--table --vectors 16");
-  CHECK(unwanted([](RunConfig& config) {
-          config.stage.vector = 0;
-        }).find("prune.granularity: found channel") == 0);
+  CHECK(damaged("/format", 3) ==
+        "times.json: format: found '3', expected a number up to 2; this program is older");
+}
+
+TEST_CASE("times of whole channels are read as runtime tune writes them") {
+  const Bench bench;
+  const auto channels = [&](const Json& json) {
+    RunConfig config = time_run(bench, "a", json);
+    config.stage.vector = kWholeChannels;
+    return config;
+  };
+  const TimeModel time = *with_times(channels(table_of_times())).evolution.time;
+  CHECK((time.vector == 0 && time.layers.empty() && time.channels.size() == 2));
+  CHECK(time.channels[0].outputs == std::vector<std::int64_t>{2, 4, 8});
+  CHECK(time.channels[0].inputs == std::vector<std::int64_t>{1});
+  CHECK(time.channels[1].inputs == std::vector<std::int64_t>{64, 128});
+  CHECK(time.channels[1].ms == std::vector<double>{1.5, 2.0});
+  CHECK(dense_layers_ms(time) == 6.0);
+
+  const auto refusal = [&](const char* pointer, const Json& value, ErrorCode code) {
+    Json json = table_of_times();
+    json[Json::json_pointer(pointer)] = value;
+    const RunConfig config = channels(json);
+    CHECK(error_of([&] { with_times(config); }) == code);
+    return message_of([&] { with_times(config); });
+  };
+  const std::string layer = "/batches/0/layers/0/channels";
+  CHECK(refusal((layer + "/2/ms").c_str(), 1.5, ErrorCode::bad_file)
+            .find("layers[0].channels[2].ms: found '1.5', expected no less than with fewer") !=
+        std::string::npos);
+  CHECK(refusal((layer + "/2/outputs").c_str(), 3, ErrorCode::bad_file)
+            .find("expected all pairs of rising numbers of outputs and inputs") !=
+        std::string::npos);
+  CHECK(refusal((layer + "/1/inputs").c_str(), 2, ErrorCode::bad_file)
+            .find("channels[1].inputs: found '2', expected 1") != std::string::npos);
+  Json first = table_of_times();  // as it was written before there were channels
+  first.erase("format");
+  first["batches"][0]["network"].erase("channels");
+  for (Json& one : first["batches"][0]["layers"]) one.erase("channels");
+  const RunConfig config = channels(first);
+  CHECK(error_of([&] { with_times(config); }) == ErrorCode::usage);
+  CHECK(message_of([&] { with_times(config); })
+            .find("times.json' has no times of whole channels; "
+                  "measure them with runtime tune --table") != std::string::npos);
+  RunConfig elements = config;
+  elements.stage.vector = 1;
+  CHECK(with_times(elements).evolution.time->layers.size() == 2);
+}
+
+TEST_CASE("runs of whole channels meet a time with every method") {
+  const Bench bench;
+  for (const Method method :
+       {Method::evolutionary, Method::magnitude, Method::lottery, Method::fssl}) {
+    const std::string run(to_string(method));
+    CAPTURE(run);
+    RunConfig config = time_run(bench, run, table_of_times());
+    config.stage.vector = kWholeChannels;
+    config.method = {.method = method,
+                     .allocation = Allocation::time,
+                     .rounds = 2,
+                     .time_strength = method == Method::fssl ? 1e-4 : 0.0,
+                     .between_channels = 1.0};
+    CHECK(run_prune(config, {.is_quiet = true}).target_met);
+    const ExportedModel exported = export_model(bench.pruned(run), {});
+    const auto outputs =
+        static_cast<double>(std::get<Conv>(exported.model.graph.nodes[1].op).out_channels);
+    const Json time = Json::parse(read_text_file(bench.folder(run) + "/prune.json"))["time"];
+    // 1 to 2 ms of the convolution up to 4 channels, 4 ms at 8; the linear layer has 16 inputs of
+    // each.
+    const double conv = outputs <= 4 ? std::max(1.0, outputs / 2) : 2.0 + (outputs - 4) / 2;
+    const double linear = 1.5 + 0.5 * std::max(0.0, (16 * outputs - 64) / 64);
+    CHECK(time["predicted_ms"].get<double>() == doctest::Approx(0.25 + 0.5 * (conv + linear)));
+    CHECK(time["predicted_ms"].get<double>() <= 3.25 / 1.5);
+  }
 }
 
 }  // namespace winnow
