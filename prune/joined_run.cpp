@@ -6,6 +6,7 @@
 #include "prune/evolution/shared_state.h"
 #include "prune/methods/make_method.h"
 #include "prune/mixed_granularities.h"
+#include "prune/rank_teams.h"
 #include "prune/run_training.h"
 #include "prune/start_model.h"
 #include "prune/timing/time_rounds.h"
@@ -16,16 +17,20 @@
 namespace winnow {
 namespace {
 
-void require_work(const RunConfig& config, std::int64_t ranks) {
-  if (config.method.method != Method::evolutionary) {
-    fail(ErrorCode::usage, config.place("prune.method"), "prune.method: found ",
-         to_string(config.method.method), ", which trains one network, in ", ranks,
-         " processes; expected evolutionary, or one process");
+// The dense phase of a rank whose batches rank 0 divides, from where that is to its end.
+void join_dense(const RunConfig& config, RankTeams& teams, TorchTrainee& trainee, Peers& peers) {
+  const DensePoint start = share_dense({}, peers);
+  if (!start.is_due) return;
+  if (start.current) trainee.restore(*start.current);
+  trainee.join(teams.dense());
+  trainee.begin(dense_stage(config, trainee));
+  std::int64_t batch = start.batch;
+  for (std::int64_t epoch = start.epoch + 1; epoch <= config.train.epochs; ++epoch) {
+    const std::int64_t end = epoch * trainee.batches_per_epoch();
+    trainee.train_batches(batch, end - batch);
+    batch = end;
+    teams.require_equal(teams.dense(), trainee, "epoch " + std::to_string(epoch));
   }
-  if (config.evolution.generation >= ranks) return;
-  fail(ErrorCode::usage, config.place("prune.generation"), "prune.generation: found ",
-       config.evolution.generation, ", expected at least ", ranks,
-       ", one iteration for each process");
 }
 
 }  // namespace
@@ -41,7 +46,6 @@ std::string first_difference(const std::string& there, const std::string& here) 
 
 void require_same_run(const RunConfig& config, Peers& peers) {
   if (peers.size() == 1) return;
-  require_work(config, peers.size());
   const std::vector<std::string> all =
       peers.gather(full_version_text() + "\n" + comparable_config(config));
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
@@ -54,6 +58,7 @@ void require_same_run(const RunConfig& config, Peers& peers) {
 void join_run(const RunConfig& given_config, const PruneOptions& options) {
   StorePeers& peers = *options.peers;
   RunConfig config = with_times(given_config);
+  RankTeams teams(config, peers, &peers.store());
   require_same_run(config, peers);
   if (options.on_begin) options.on_begin();
   const std::optional<Model> given = read_given_model(config);
@@ -62,16 +67,21 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
       given ? *given : scratch_model(config, make_graph(config.model, data), data);
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee);
+  if (teams.shares_dense()) join_dense(config, teams, trainee, peers);
   do {
     take_granularities(share_granularities({}, peers), config, trainee);
     share_prediction(config, peers);
     const StartingPoint start = share_start({}, peers);
     if (start.current) trainee.restore(*start.current);
     share_teacher(config, "", trainee, peers);
+    trainee.join(teams.member());
     trainee.begin(pruning_stage(config));
     const auto method =
-        make_method(config.method, config.evolution, trainee, start.evolution, peers);
-    while (!method->finished()) method->step();
+        make_method(config.method, config.evolution, trainee, start.evolution, teams.peers());
+    while (!method->finished()) {
+      const std::vector<IterationRecord> records = method->step();
+      teams.require_equal(teams.member(), trainee, iteration_name(records.back()));
+    }
   } while (config.time_loop.rounds > 0 && share_decision(false, peers));
 }
 

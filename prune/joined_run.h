@@ -9,9 +9,7 @@
 
 namespace winnow {
 
-// Throws Error{usage}, at each rank, if one has another configuration or version than rank 0, or if
-// the configuration leaves a rank without work: prune.method is not evolutionary, or
-// prune.generation is less than the number of ranks.
+// Throws Error{usage}, at each rank, if one has another configuration or version than rank 0.
 void require_same_run(const RunConfig& config, Peers& peers);
 
 // The run of a rank other than 0, from its start to its end. Throws what stops it, as

@@ -159,6 +159,7 @@ int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
 std::optional<PruneSummary> run_as_rank(const RankPlace& place, const RunConfig& config,
                                         PruneOptions options) {
   RankStore store(place, RankStore::timeout());
+  store.stop_if(options.should_stop);
   StorePeers peers(store);
   options.peers = &peers;
   options.local_rank = place.local_rank;

@@ -63,7 +63,8 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       given_(read_given_model(config_)),
       data_(load_run_data(config_, options.is_quiet, image_cache, given_)),
       initial_(given_ ? *given_ : scratch_model(config_, make_graph(config_.model, data_), data_)),
-      trainee_(initial_, data_, counting_options()) {
+      trainee_(initial_, data_, counting_options()),
+      teams_(config_, peers(), options_.peers ? &options_.peers->store() : nullptr) {
   state_.config = comparable_config(config_);
   state_.weights_checksum = checksum_of_given(config_);
   read_checkpoint_if_any();
@@ -92,14 +93,6 @@ TraineeOptions PruneRun::counting_options() {
     if (state_.phase == RunPhase::dense) state_.batch = batch + 1;
   };
   return result;
-}
-
-Stage PruneRun::dense_stage() const {
-  return {.rate = config_.train.rate,
-          .units = config_.train.epochs,
-          .batches_per_unit = trainee_.batches_per_epoch(),
-          .first_epoch = 0,
-          .is_pruning = false};
 }
 
 void PruneRun::read_checkpoint_if_any() {
@@ -150,6 +143,7 @@ PruneSummary PruneRun::run() {
   if (options_.on_begin) options_.on_begin();
   begin();
   try {
+    if (teams_.shares_dense()) join_dense();
     if (state_.phase == RunPhase::dense) train_dense();
     for (;;) {
       rehearse();
@@ -161,6 +155,7 @@ PruneSummary PruneRun::run() {
   } catch (const Error& error) {
     const bool is_left = options_.peers != nullptr && options_.peers->is_broken();
     if (error.code() != ErrorCode::interrupted && !is_left) throw;
+    if (is_left) go_back();
     save_checkpoint();
     fail(error.code(), is_left ? error.what() : "interrupted",
          "; checkpoint saved: ", folder_.checkpoint(), " (go on with --resume)");
@@ -171,9 +166,20 @@ EvaluationOptions PruneRun::evaluation() const {
   return {.device = config_.device, .should_stop = options_.should_stop};
 }
 
+void PruneRun::join_dense() {
+  options_.peers->carry(trainee_);
+  const bool is_due = state_.phase == RunPhase::dense && config_.train.epochs > 0;
+  share_dense({.is_due = is_due,
+               .epoch = state_.epoch,
+               .batch = state_.batch,
+               .current = is_due ? state_.current : nullptr},
+              *options_.peers);
+  if (is_due) trainee_.join(teams_.dense());
+}
+
 void PruneRun::train_dense() {
   if (config_.train.epochs > 0) {
-    trainee_.begin(dense_stage());
+    trainee_.begin(dense_stage(config_, trainee_));
     lap_seconds();
     Progress progress("dense: epoch", config_.train.epochs, options_.is_quiet);
     while (state_.epoch < config_.train.epochs) {
@@ -191,9 +197,21 @@ void PruneRun::train_epoch() {
   const std::int64_t end = (state_.epoch + 1) * trainee_.batches_per_epoch();
   while (state_.batch < end) {
     const std::int64_t count = std::min(kChunk, end - state_.batch);
+    if (teams_.shares_dense()) {
+      chunk_ = {true, state_.epoch, state_.batch, trainee_.snapshot()};
+      chunk_loss_ = state_.epoch_loss;
+    }
     trainee_.train_on(state_.batch, count, state_.epoch_loss);
+    chunk_ = {};
     save_checkpoint_if_due();
   }
+}
+
+void PruneRun::go_back() {
+  if (!chunk_.is_due) return;
+  trainee_.restore(*chunk_.current);
+  state_.batch = chunk_.batch;
+  state_.epoch_loss = chunk_loss_;
 }
 
 // No checkpoint may come between the line and the count of lines that follows it.
@@ -212,6 +230,7 @@ void PruneRun::finish_epoch() {
       .seconds = state_.dense_seconds};
   require_finite_loss(record.loss, epoch);
   require_finite_state("epoch " + std::to_string(epoch));
+  teams_.require_equal(teams_.dense(), trainee_, "epoch " + std::to_string(epoch));
   if (epoch % config_.train.validate_every == 0 || epoch == config_.train.epochs) {
     record.accuracy = trainee_.measure_accuracy();
     note_ = "validation accuracy " + percent(*record.accuracy);
@@ -321,8 +340,10 @@ void PruneRun::begin_pruning() {
   share_prediction(config_, peers());
   share_start({.evolution = state_.evolution, .current = state_.current}, peers());
   share_teacher(config_, folder_.dense(), trainee_, peers());
+  trainee_.join(teams_.member());
   trainee_.begin(pruning_stage(config_));
-  method_ = make_method(config_.method, config_.evolution, trainee_, state_.evolution, peers());
+  method_ =
+      make_method(config_.method, config_.evolution, trainee_, state_.evolution, teams_.peers());
 }
 
 // The evolution rewinds what diverged and tries something else; the other methods have nothing else
@@ -350,6 +371,7 @@ void PruneRun::prune() {
   while (!method_->finished()) {
     const std::vector<IterationRecord> records = method_->step();
     for (const IterationRecord& record : records) require_converging(record);
+    teams_.require_equal(teams_.member(), trainee_, iteration_name(records.back()));
     state_.current = nullptr;  // only the first iteration starts from it
     state_.prune_seconds += lap_seconds();
     for (const IterationRecord& record : records) {

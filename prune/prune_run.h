@@ -9,6 +9,7 @@
 #include "prune/checkpoint.h"
 #include "prune/methods/make_method.h"
 #include "prune/prune_program.h"
+#include "prune/rank_teams.h"
 #include "prune/training/accuracy.h"
 #include "prune/training/store_peers.h"
 #include "prune/training/torch_trainee.h"
@@ -40,13 +41,13 @@ class PruneRun {
   using Clock = std::chrono::steady_clock;
 
   TraineeOptions counting_options();  // batches of the dense phase are counted
-  Stage dense_stage() const;
   Peers& peers();
   void read_checkpoint_if_any();
 
   void begin();
   void require_finite_state(const std::string& when) const;
 
+  void join_dense();  // with the other ranks, where batches are divided
   void train_dense();
   void train_epoch();
   void finish_epoch();
@@ -70,6 +71,7 @@ class PruneRun {
 
   void save_checkpoint();
   void save_checkpoint_if_due();
+  void go_back();  // a rank is lost amid a batch: the dense phase is what it was before the chunk
   EvaluationOptions evaluation() const;  // how accuracy on the test images is measured
   double lap_seconds();                  // since the last call
 
@@ -80,8 +82,11 @@ class PruneRun {
   DataSet data_;
   Model initial_;  // what training begins with
   TorchTrainee trainee_;
+  RankTeams teams_;
   RunCheckpoint state_;  // kept up to date; evolution state aside, which lies in the method
   std::unique_ptr<PruningMethod> method_;
+  DensePoint chunk_;  // dense phase with divided batches: where the chunk began, and its loss
+  double chunk_loss_ = 0.0;
   std::string note_;  // of the last measurement, for the line of progress
   Clock::time_point lap_ = Clock::now();
   Clock::time_point saved_ = Clock::now();

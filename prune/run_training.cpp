@@ -22,6 +22,18 @@ TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& opti
           .should_stop = options.should_stop};
 }
 
+Stage dense_stage(const RunConfig& config, const TorchTrainee& trainee) {
+  return {.rate = config.train.rate,
+          .units = config.train.epochs,
+          .batches_per_unit = trainee.batches_per_epoch(),
+          .first_epoch = 0,
+          .is_pruning = false};
+}
+
+std::string iteration_name(const IterationRecord& record) {
+  return "iteration " + std::to_string(record.iteration + 1);
+}
+
 Stage pruning_stage(const RunConfig& config) {
   return {.rate = config.stage.rate,
           .units = config.evolution.iter_nr,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "prune/config/run_config.h"
+#include "prune/evolution/iteration_record.h"
 #include "prune/evolution/peers.h"
 #include "prune/prune_program.h"
 #include "prune/training/stage.h"
@@ -13,7 +14,11 @@ namespace winnow {
 
 TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& options);
 
+Stage dense_stage(const RunConfig& config, const TorchTrainee& trainee);
 Stage pruning_stage(const RunConfig& config);
+
+// "iteration 12", for messages.
+std::string iteration_name(const IterationRecord& record);
 
 // Makes the dense baseline the teacher at every rank, with prune.distillation. `dense`: the file of
 // the baseline; empty but at rank 0.

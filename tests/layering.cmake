@@ -58,7 +58,7 @@ allow(prune/data ${model} runtime/images runtime/text)
 allow(prune/config ${model} prune/evolution prune/data prune/methods/method_config.h
   prune/training/train_config.h prune/training/schedule.h)  # plain structs, without LibTorch
 allow(prune/training ${model} runtime/images prune/evolution prune/data prune/config)
-allow(prune/training/cuda prune/training/step_graph.h)
+allow(prune/training/cuda prune/training/step_graph.h prune/training/rank_sum.h)
 allow(quantize ${model} runtime/images runtime/text runtime/plan runtime/reference runtime/engine.h runtime/cli runtime/report
   prune/data prune/config export/export_model.h)
 allow(export ${model} runtime/onnx runtime/cli runtime/report)

@@ -34,9 +34,11 @@ foreach(name ${installed})
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/winnow.bash DESTINATION ${completions} RENAME ${name} COMPONENT programs)
 endforeach()
 
-if(TARGET winnow_cuda_steps)
-  install(TARGETS winnow_cuda_steps LIBRARY DESTINATION ${folder} COMPONENT programs)
-endif()
+foreach(module winnow_cuda_steps winnow_cuda_ranks)
+  if(TARGET ${module})
+    install(TARGETS ${module} LIBRARY DESTINATION ${folder} COMPONENT programs)
+  endif()
+endforeach()
 
 # Libraries that lie elsewhere on the machine stay there.
 set_target_properties(${installed} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

@@ -50,3 +50,31 @@ if(EXISTS ${torch_root}/lib/libtorch_cuda.so AND WINNOW_TORCH_CUDA_HEADERS)
   set(WINNOW_TORCH_HAS_CUDA ON)
 endif()
 message(STATUS "Training steps as CUDA graphs: ${WINNOW_TORCH_HAS_CUDA}")
+
+# What divides a batch among ranks (prune/training/rank_sum.h). Gloo: LibTorch's library may have it;
+# its headers do not come with LibTorch and are not needed (prune/training/gloo_names). NCCL: its
+# header comes with a toolkit or NVIDIA's packages.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so)
+set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,--allow-shlib-undefined)
+set(CMAKE_REQUIRED_QUIET ON)
+unset(WINNOW_TORCH_HAS_GLOO CACHE)
+check_cxx_source_compiles(  # c10d::ProcessGroupGloo's destructor
+  "extern \"C\" void _ZN4c10d16ProcessGroupGlooD1Ev(); int main() { _ZN4c10d16ProcessGroupGlooD1Ev(); }"
+  WINNOW_TORCH_HAS_GLOO)
+foreach(setting LIBRARIES LINK_OPTIONS QUIET)
+  unset(CMAKE_REQUIRED_${setting})
+endforeach()
+set(WINNOW_TORCH_HAS_NCCL OFF)
+if(WINNOW_TORCH_HAS_CUDA AND EXISTS ${torch_root}/include/torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp)
+  find_path(WINNOW_NCCL_HEADERS nccl.h
+    PATHS ${torch_cuda_headers} ${WINNOW_TORCH_CUDA_HEADERS} /usr/include NO_DEFAULT_PATH NO_CACHE)
+  if(WINNOW_NCCL_HEADERS)
+    set(WINNOW_TORCH_HAS_NCCL ON)
+  endif()
+endif()
+string(REPLACE 1 ON gloo "${WINNOW_TORCH_HAS_GLOO}")
+if(NOT gloo)
+  set(gloo OFF)
+endif()
+message(STATUS "Batches divided among ranks: by Gloo ${gloo}, by NCCL ${WINNOW_TORCH_HAS_NCCL}")

@@ -93,6 +93,7 @@ void visit_train(TrainConfig& train, Fields& fields) {
   enumerator(fields, "precision", train.precision, kPrecisions);
   fields.boolean("channels_last", train.is_channels_last);
   fields.boolean("cuda_graph", train.records_steps);
+  fields.boolean("data_parallel", train.is_data_parallel);
   fields.integer("validate_every", train.validate_every, kPositiveCount);
 }
 

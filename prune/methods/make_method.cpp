@@ -34,7 +34,9 @@ std::unique_ptr<PruningMethod> make_method(const MethodConfig& method,
   check_config(method, config);
   if (method.method != Method::evolutionary && peers.size() > 1) {
     fail(ErrorCode::usage, "prune.method: ", to_string(method.method), " trains one network; ",
-         peers.size(), " processes can only share the population of evolutionary");
+         peers.size(),
+         " processes can only share the population of evolutionary, or its batches by "
+         "train.data_parallel");
   }
   switch (method.method) {
     case Method::evolutionary:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "prune/training/shared_step.h"
 #include "prune/training/statistics_estimate.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
@@ -145,8 +146,28 @@ torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const
     seed_device(network_.options().device, seed_ ^ mix_bits(number + 1));
   }
   rate_.fill_(learning_rate(stage, index));
+  if (team_) return train_part(drawn, stage.is_pruning, hooks);
   return replay_.run(drawn, stage.is_pruning ? 1 : 0,
                      [&](const DrawnBatch& batch) { return step(batch, stage.is_pruning, hooks); });
+}
+
+void Learner::join(std::unique_ptr<Team> team) {
+  replay_.forget();
+  team_ = std::move(team);
+  network_.set_part({});
+}
+
+// The parts of a shorter batch may have the size of a whole one's, but weigh otherwise.
+torch::Tensor Learner::train_part(const DrawnBatch& drawn, bool is_pruning, const Hooks& hooks) {
+  team_->require_all();
+  const BatchPart part = team_->part_of(drawn.target.size(0));
+  network_.set_part(part);
+  const auto of = [&](const torch::Tensor& all) { return all.narrow(0, part.first, part.count); };
+  const DrawnBatch mine = {of(drawn.bytes), of(drawn.target), of(drawn.changes)};
+  const auto step = [&](const DrawnBatch& batch) {
+    return shared_step(batch, part, is_pruning, hooks);
+  };
+  return part.of == config_.batch_size ? replay_.run(mine, is_pruning ? 1 : 0, step) : step(mine);
 }
 
 torch::Tensor Learner::loss_of(const Batch& batch, bool is_pruning) {
@@ -162,10 +183,24 @@ torch::Tensor Learner::loss_of(const Batch& batch, bool is_pruning) {
 torch::Tensor Learner::step(const DrawnBatch& drawn, bool is_pruning, const Hooks& hooks) {
   const torch::Tensor loss = loss_of(batches_.made(drawn), is_pruning);
   loss.backward();
+  update(hooks);
+  return loss.detach();
+}
+
+// Losses are means over images, and so is their weighted sum.
+torch::Tensor Learner::shared_step(const DrawnBatch& drawn, const BatchPart& part, bool is_pruning,
+                                   const Hooks& hooks) {
+  torch::Tensor loss = loss_of(batches_.made(drawn), is_pruning) * part.weight;
+  loss.backward();
+  add_up_step(network_, loss, part, *team_);
+  update(hooks);
+  return loss;
+}
+
+void Learner::update(const Hooks& hooks) {
   if (hooks.before_update) hooks.before_update();
   sgd_.step(rate_);
   if (hooks.after_update) hooks.after_update();
-  return loss.detach();
 }
 
 void Learner::set_teacher(const Distillation& how) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "prune/data/data_set.h"
@@ -14,6 +15,7 @@
 #include "prune/training/stage.h"
 #include "prune/training/step_replay.h"
 #include "prune/training/teacher.h"
+#include "prune/training/team.h"
 #include "prune/training/train_config.h"
 
 namespace winnow {
@@ -51,6 +53,11 @@ class Learner {
   Learner(const Model& model, const DataSet& data, const torch::Device& device,
           const TrainConfig& config, const AugmentConfig& augment, std::uint64_t seed);
 
+  // Divides each batch of training among the team's ranks from now on; none: this process trains
+  // alone. Measurements stay whole at each rank.
+  void join(std::unique_ptr<Team> team);
+  Team* team() const { return team_.get(); }
+
   // Trains batches first .. first + count - 1 of `stage`; each is fixed by its number alone. Adds
   // the loss of each finished batch to `losses`.
   void train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks,
@@ -79,13 +86,20 @@ class Learner {
   // Whether steps are recorded and launched as CUDA graphs.
   bool records_steps() const { return replay_.records(); }
 
+  // For all that is queued on the device.
+  void wait() const { (void)rate_.item<float>(); }
+
   Network& network() { return network_; }
   Sgd& sgd() { return sgd_; }
 
  private:
   torch::Tensor train_batch(const Stage& stage, std::int64_t index, const Hooks& hooks);
+  torch::Tensor train_part(const DrawnBatch& drawn, bool is_pruning, const Hooks& hooks);
   torch::Tensor step(const DrawnBatch& drawn, bool is_pruning, const Hooks& hooks);
+  torch::Tensor shared_step(const DrawnBatch& drawn, const BatchPart& part, bool is_pruning,
+                            const Hooks& hooks);
   torch::Tensor loss_of(const Batch& batch, bool is_pruning);
+  void update(const Hooks& hooks);
   void seek(const Stage& stage, std::int64_t index);
 
   TrainConfig config_;
@@ -103,7 +117,8 @@ class Learner {
   Distillation distillation_;
   std::optional<Teacher> teacher_;
   torch::Tensor rate_;  // one float on the device
-  StepReplay replay_;
+  std::unique_ptr<Team> team_;
+  StepReplay replay_;  // what it recorded uses the team, and ends first
 };
 
 }  // namespace winnow

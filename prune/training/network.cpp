@@ -107,7 +107,11 @@ torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& ho
     const Wiring& wiring = wiring_[i];
     inputs.clear();
     for (const std::size_t source : wiring.inputs) inputs.push_back(values[source]);
-    values[i] = apply_operation(graph_.nodes[i].op, inputs, wiring.values, mode == Mode::training);
+    const Op& op = graph_.nodes[i].op;
+    const auto* dropout = std::get_if<Dropout>(&op);
+    values[i] = dropout && mode == Mode::training && part_.of > 0
+                    ? apply_dropout(*dropout, inputs[0], part_)
+                    : apply_operation(op, inputs, wiring.values, mode == Mode::training);
     if (hook) values[i] = hook(graph_.nodes[i], values[i]);
     for (const std::size_t done : wiring.finished) values[done] = torch::Tensor();
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "prune/training/batch_part.h"
 #include "runtime/model/graph.h"
 #include "runtime/model/model.h"
 
@@ -56,6 +57,10 @@ class Network {
   // generator; evaluation does neither.
   torch::Tensor forward(const torch::Tensor& input, Mode mode, const Hook& hook = {}) const;
 
+  // Inputs of training are this part of a batch from now on: dropout is that of the whole batch, so
+  // that each of its images drops what it does where one process has them all.
+  void set_part(const BatchPart& part) { part_ = part; }
+
   // The same without a final softmax: what a cross entropy loss wants.
   torch::Tensor logits(const torch::Tensor& input, Mode mode, const Hook& hook = {}) const;
 
@@ -72,6 +77,7 @@ class Network {
 
   Graph graph_;
   NetworkOptions options_;
+  BatchPart part_;  // without images: all inputs are whole batches
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> statistics_;
   std::vector<Wiring> wiring_;

@@ -139,4 +139,13 @@ torch::Tensor apply_operation(const Op& op, std::span<const torch::Tensor> input
   return std::visit(Apply{inputs, parameters, is_training}, op);
 }
 
+torch::Tensor apply_dropout(const Dropout& dropout, const torch::Tensor& input,
+                            const BatchPart& part) {
+  std::vector<std::int64_t> sizes = input.sizes().vec();
+  sizes[0] = part.of;
+  const auto options = input.options().requires_grad(false);
+  const torch::Tensor ones = torch::empty(sizes, options, input.suggest_memory_format()).fill_(1);
+  return input * torch::dropout(ones, dropout.probability, true).narrow(0, part.first, part.count);
+}
+
 }  // namespace winnow

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "prune/training/batch_part.h"
 #include "runtime/model/graph.h"
 
 namespace winnow {
@@ -18,5 +19,9 @@ namespace winnow {
 // generator of the inputs' device. Requires a graph that infer_shapes accepts; not for Input.
 torch::Tensor apply_operation(const Op& op, std::span<const torch::Tensor> inputs,
                               std::span<const torch::Tensor> parameters, bool is_training);
+
+// Dropout in training of a part of a batch: draws as for the whole batch and takes the part.
+torch::Tensor apply_dropout(const Dropout& dropout, const torch::Tensor& input,
+                            const BatchPart& part);
 
 }  // namespace winnow

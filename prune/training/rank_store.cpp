@@ -1,22 +1,19 @@
 #include "prune/training/rank_store.h"
 
-#include <c10/util/Flags.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <stop_token>
 #include <thread>
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
+#include "prune/training/store_connection.h"
 #include "runtime/base/suggest.h"
-
-C10_DECLARE_int(caffe2_log_level);
 
 namespace winnow {
 namespace {
@@ -27,6 +24,7 @@ using namespace std::chrono_literals;
 constexpr auto kBeat = 1s;
 constexpr auto kJoin = 300s;  // for all ranks to come
 constexpr auto kFarewell = 10s;
+constexpr auto kGrace = 5s;
 
 std::string numbered(const char* name, std::int64_t rank) {
   return name + std::to_string(rank);
@@ -37,37 +35,14 @@ std::string machine_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "a machine without a name";
 }
 
-std::string address(const RankPlace& place) {
-  return place.host + ":" + std::to_string(place.port);
-}
-
-c10::intrusive_ptr<c10d::Store> connect(const RankPlace& place) {
-  FLAGS_caffe2_log_level =
-      3;  // what goes wrong is told by our errors, not by logs with stack traces
-  c10d::TCPStoreOptions options;
-  options.port = place.port;
-  options.isServer = place.rank == 0 && !place.has_store;
-  options.waitWorkers = false;
-  options.timeout = std::chrono::milliseconds(kJoin);
-  try {
-    auto store = c10::make_intrusive<c10d::TCPStore>(place.host, options);
-    return c10::make_intrusive<c10d::PrefixStore>("winnow" + place.start, std::move(store));
-  } catch (const std::exception& error) {
-    const std::string text = error.what();
-    if (text.find("EADDRINUSE") != std::string::npos) {
-      fail(ErrorCode::usage, "rank 0: port ", place.port,
-           " is in use; MASTER_PORT names another one");
-    }
-    fail(ErrorCode::device, "rank ", place.rank, ": no answer from rank 0 at ", address(place));
-  }
-}
-
 }  // namespace
 
 class RankStore::Impl {
  public:
   Impl(const RankPlace& place, std::chrono::seconds timeout)
-      : place_(place), timeout_(timeout), store_(connect(place)) {
+      : place_(place),
+        timeout_(timeout),
+        store_(connect_store(place, place.rank == 0 && !place.has_store)) {
     const auto size = static_cast<std::size_t>(place.size);
     beats_.assign(size, 0);
     heard_.assign(size, Clock::now());
@@ -93,11 +68,9 @@ class RankStore::Impl {
   auto ask(const Work& work) {
     try {
       return work();
-    } catch (const Error&) {
-      throw;
     } catch (const std::exception&) {
       is_broken_ = true;
-      fail(ErrorCode::device, "rank 0 at ", address(place_), " does not answer any more");
+      throw no_answer();
     }
   }
 
@@ -117,6 +90,35 @@ class RankStore::Impl {
   }
   void wait_for_count(const std::string& key, std::int64_t least) {
     wait_until([&] { return store_->add(key, 0) >= least; });
+  }
+  std::int64_t counted(const std::string& key) {
+    return ask([&] { return store_->add(key, 0); });
+  }
+
+  void when_lost(std::function<void()> call) {
+    const std::lock_guard lock(calling_);
+    when_lost_ = std::move(call);
+    if (is_lost() && when_lost_) when_lost_();
+  }
+
+  void stop_if(std::function<bool()> should_stop) {
+    const std::lock_guard lock(mutex_);
+    should_stop_ = std::move(should_stop);
+  }
+
+  void require_all() {
+    const std::lock_guard lock(mutex_);
+    if (lost_) throw Error(*lost_);
+  }
+
+  // The thread that watches needs at most the timeout and the beat in which the rank died.
+  void await_loss() {
+    const Clock::time_point end = Clock::now() + timeout_ + 3 * kBeat;
+    while (Clock::now() < end) {
+      require_all();
+      require_none_ended();
+      std::this_thread::sleep_for(20ms);
+    }
   }
 
   // Without a message the rank has come to its end.
@@ -142,7 +144,8 @@ class RankStore::Impl {
     Clock::time_point look = Clock::now() + kBeat;
     while (!ask(condition)) {
       if (Clock::now() >= look) {
-        for (std::int64_t rank = 0; rank < place_.size; ++rank) require_alive(rank);
+        require_all();
+        require_none_ended();
         look = Clock::now() + kBeat;
       }
       std::this_thread::sleep_for(pause);
@@ -150,32 +153,80 @@ class RankStore::Impl {
     }
   }
 
-  void require_alive(std::int64_t rank) {
-    if (rank == place_.rank) return;
-    ask([&] {
-      if (store_->check({numbered("left", rank)})) throw_farewell(rank);
-      const std::int64_t beats = store_->add(numbered("beat", rank), 0);
-      const auto index = static_cast<std::size_t>(rank);
-      if (beats != beats_[index]) heard_[index] = Clock::now();
-      beats_[index] = beats;
-      const auto limit = beats == 0 ? std::max<std::chrono::seconds>(kJoin, timeout_) : timeout_;
-      if (Clock::now() - heard_[index] < limit) return;
-      is_broken_ = true;
-      fail(ErrorCode::device, name(rank),
-           beats == 0 ? " has not come for " : " has been silent for ", limit.count(), " s",
-           beats == 0 ? "" : ": it has died or its machine is gone");
-    });
+  Error no_answer() const {
+    return {ErrorCode::device, "rank 0 at " + address(place_) + " does not answer any more"};
   }
 
-  [[noreturn]] void throw_farewell(std::int64_t rank) {
-    is_broken_ = true;
-    const std::string farewell = read(numbered("left", rank));
-    const std::size_t space = farewell.find(' ');
-    const std::string why = space == std::string::npos ? "" : farewell.substr(space + 1);
-    if (farewell.starts_with("130 ")) {
-      fail(ErrorCode::interrupted, name(rank), " was interrupted");
+  // What the thread that watches calls: a rank that was interrupted, has failed or is silent. One
+  // that has come to its end is missed only by those who wait for it.
+  void look_at(std::int64_t rank) {
+    if (rank == place_.rank) return;
+    if (store_->check({numbered("left", rank)})) {
+      const std::string farewell = read(numbered("left", rank));
+      if (!is_end(farewell)) lose(told(rank, farewell));
+      return;
     }
-    fail(ErrorCode::device, name(rank), why.empty() ? " has ended before the others" : ": ", why);
+    const std::int64_t beats = store_->add(numbered("beat", rank), 0);
+    const auto index = static_cast<std::size_t>(rank);
+    if (beats != beats_[index]) heard_[index] = Clock::now();
+    beats_[index] = beats;
+    const auto limit = beats == 0 ? std::max<std::chrono::seconds>(kJoin, timeout_) : timeout_;
+    if (Clock::now() - heard_[index] < limit) return;
+    const std::string since = std::to_string(limit.count()) + " s";
+    lose({ErrorCode::device,
+          name(rank) + (beats == 0 ? " has not come for " + since
+                                   : " has been silent for " + since +
+                                         ": it has died or its machine is gone")});
+  }
+
+  bool is_lost() {
+    const std::lock_guard lock(mutex_);
+    return lost_.has_value();
+  }
+
+  // Who is asked to stop and has not ended is waiting for another rank, or has much to save.
+  void look_for_stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!should_stop_ || !should_stop_()) return;
+    }
+    if (!asked_) asked_ = Clock::now();
+    if (Clock::now() - *asked_ < kGrace) return;
+    lose({ErrorCode::interrupted, "interrupted while it waited for other ranks"});
+  }
+
+  void lose(const Error& error) {
+    if (is_lost()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      lost_ = error;
+    }
+    is_broken_ = true;
+    const std::lock_guard lock(calling_);  // it may take long: others only want to know
+    if (when_lost_) when_lost_();
+  }
+
+  // "CODE WHY"; no reason at the end of a run.
+  static bool is_end(const std::string& farewell) {
+    return farewell.substr(0, farewell.find(' ') + 1) == farewell;
+  }
+
+  Error told(std::int64_t rank, const std::string& farewell) const {
+    if (farewell.starts_with("130 ")) {
+      return {ErrorCode::interrupted, name(rank) + " was interrupted"};
+    }
+    return {ErrorCode::device, name(rank) + ": " + farewell.substr(farewell.find(' ') + 1)};
+  }
+
+  void require_none_ended() {
+    for (std::int64_t rank = 0; rank < place_.size; ++rank) {
+      const std::string key = numbered("left", rank);
+      if (rank == place_.rank || !ask([&] { return store_->check({key}); })) continue;
+      is_broken_ = true;
+      const std::string farewell = ask([&] { return read(key); });
+      if (!is_end(farewell)) throw told(rank, farewell);
+      fail(ErrorCode::device, name(rank), " has ended before the others");
+    }
   }
 
   std::string name(std::int64_t rank) const {
@@ -184,6 +235,7 @@ class RankStore::Impl {
     return "rank " + std::to_string(rank) + of;
   }
 
+  // Says that this rank is alive, and hears who else is.
   void beat(const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any wakeup;
@@ -191,10 +243,12 @@ class RankStore::Impl {
     try {
       while (!stop.stop_requested()) {
         store_->add(numbered("beat", place_.rank), 1);
+        for (std::int64_t rank = 0; rank < place_.size; ++rank) look_at(rank);
+        look_for_stop();
         wakeup.wait_for(lock, stop, kBeat, [] { return false; });
       }
     } catch (const std::exception&) {
-      // The other thread finds out for itself.
+      if (!stop.stop_requested()) lose(no_answer());
     }
   }
 
@@ -214,6 +268,12 @@ class RankStore::Impl {
   std::vector<Clock::time_point> heard_;  // when they last changed
   std::atomic<bool> is_broken_ = false;
   bool has_left_ = false;
+  std::mutex mutex_;
+  std::optional<Error> lost_;  // under mutex_
+  std::function<bool()> should_stop_;
+  std::optional<Clock::time_point> asked_;  // when it first said so; of the thread that watches
+  std::mutex calling_;
+  std::function<void()> when_lost_;  // under calling_
   std::jthread pulse_;
 };
 
@@ -249,6 +309,21 @@ std::string RankStore::take(const std::string& key) {
 }
 void RankStore::wait_for_count(const std::string& key, std::int64_t least) {
   impl_->wait_for_count(key, least);
+}
+std::int64_t RankStore::counted(const std::string& key) {
+  return impl_->counted(key);
+}
+void RankStore::when_lost(std::function<void()> call) {
+  impl_->when_lost(std::move(call));
+}
+void RankStore::stop_if(std::function<bool()> should_stop) {
+  impl_->stop_if(std::move(should_stop));
+}
+void RankStore::require_all() {
+  impl_->require_all();
+}
+void RankStore::await_loss() {
+  impl_->await_loss();
 }
 void RankStore::leave(ErrorCode code, const std::string& why) {
   impl_->leave(code, why);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,7 +14,7 @@
 namespace winnow {
 
 // LibTorch's c10d::TCPStore. One thread at a time calls it; a thread of its own says every second
-// that this rank is alive.
+// that this rank is alive, and looks who else is.
 class RankStore {
  public:
   // Seconds without a sign of life after which a rank counts as dead: WINNOW_RANK_TIMEOUT, else 60.
@@ -39,6 +41,20 @@ class RankStore {
   // Error{interrupted} if one was interrupted.
   std::string take(const std::string& key);
   void wait_for_count(const std::string& key, std::int64_t least);
+
+  std::int64_t counted(const std::string& key);  // without waiting; 0 where nobody counted
+
+  // For ranks that wait in something else than the store. `call` is called once, by the thread that
+  // watches, when a rank is lost: has died, has failed or was interrupted; require_all() throws
+  // that, as take() does, and await_loss() waits for it for as long as a rank may be silent.
+  void when_lost(std::function<void()> call);
+  void require_all();
+  void await_loss();
+
+  // From now on a request to stop ends waiting too, in five seconds if the others have not come
+  // until then, as an Error{interrupted}: launchers that end the ranks when one has died do not
+  // wait for long. Asked by the thread that watches.
+  void stop_if(std::function<bool()> should_stop);
 
   // Tells the others, once, why this rank ends; they end too when they next wait.
   void leave(ErrorCode code, const std::string& why);

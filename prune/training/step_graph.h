@@ -23,6 +23,9 @@ class StepGraph {
   // as the graph lives. A step that was recorded before is forgotten. Throws what `work` throws.
   virtual void record(const Work& work) = 0;
 
+  // Drops what was recorded, and with it what it uses.
+  virtual void forget() = 0;
+
   // Launches what was recorded on the current stream and does not wait.
   virtual void launch() = 0;
 };

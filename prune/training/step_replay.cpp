@@ -25,6 +25,12 @@ torch::Tensor StepReplay::run(const DrawnBatch& batch, std::int64_t kind, const 
   return loss_;
 }
 
+void StepReplay::forget() {
+  batch_ = {};
+  loss_ = torch::Tensor();
+  if (graph_) graph_->forget();
+}
+
 bool StepReplay::fits(const DrawnBatch& batch) const {
   return batch.bytes.sizes() == batch_.bytes.sizes();
 }

@@ -26,6 +26,9 @@ class StepReplay {
 
   bool records() const { return graph_ != nullptr; }
 
+  // Records anew at the next run().
+  void forget();
+
   // `kind` names the step: another kind is recorded anew. The loss holds until the next run().
   torch::Tensor run(const DrawnBatch& batch, std::int64_t kind, const Step& step);
 

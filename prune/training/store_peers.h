@@ -21,6 +21,7 @@ class StorePeers : public Peers {
   void carry(const TorchTrainee& trainee) { trainee_ = &trainee; }
 
   bool is_broken() const { return store_.is_broken(); }
+  RankStore& store() { return store_; }
 
   std::int64_t rank() const override { return store_.place().rank; }
   std::int64_t size() const override { return store_.place().size; }

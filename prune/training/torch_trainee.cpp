@@ -65,6 +65,13 @@ class TorchTrainee::Impl {
     return masks_->weight_curves(vector);
   }
 
+  void join(const TeamPlace& place) {
+    if (place.name == team_name_) return;
+    learner_.join(nullptr);
+    if (!place.is_alone()) learner_.join(std::make_unique<Team>(place, device_));
+    team_name_ = place.name;
+  }
+
   void begin(const Stage& stage) { stage_ = stage; }
 
   void load(const Model& model) {
@@ -95,6 +102,7 @@ class TorchTrainee::Impl {
       throw;
     }
     loss_sum = losses.value();
+    if (Team* team = learner_.team()) team->require_all();
   }
 
   double measure_accuracy() {
@@ -138,8 +146,7 @@ class TorchTrainee::Impl {
     hooks.after_batch = [this, &batch] {
       if (stage_.is_pruning) masks_->shrink_groups(penalty_, learning_rate(stage_, batch));
       if (options_.on_batch) options_.on_batch(batch);
-      ++batch;
-      pause_();
+      stop_if_asked(batch++);
     };
     learner_.train(stage_, first, count, hooks, losses);
   }
@@ -189,6 +196,17 @@ class TorchTrainee::Impl {
       }
     }
     return "";
+  }
+
+  std::uint32_t checksum() const {
+    std::uint32_t sum = 0;
+    for (const auto& [name, tensor] : state()) {
+      const torch::Tensor host = tensor.cpu().contiguous();
+      sum = crc32c(
+          std::as_bytes(std::span(static_cast<const char*>(host.const_data_ptr()), host.nbytes())),
+          sum);
+    }
+    return sum;
   }
 
   std::shared_ptr<const Snapshot> snapshot() const {
@@ -298,6 +316,17 @@ class TorchTrainee::Impl {
     return std::make_unique<AveragedNetwork>(*average_, *masks_);
   }
 
+  // The ranks of a team stop behind the same batch, and none leaves before its sums are over.
+  void stop_if_asked(std::int64_t batch) {
+    Team* team = learner_.team();
+    if (!team) return pause_();
+    if (!team->asks_after(batch) || !team->any(options_.should_stop && options_.should_stop()))
+      return;
+    learner_.wait();
+    team->any(false);
+    fail(ErrorCode::interrupted, "training was interrupted");
+  }
+
   // Statistics of training lag behind masks that have just changed.
   void prepare_statistics() {
     if (stage_.is_pruning && options_.batch_norm_images > 0) {
@@ -312,6 +341,7 @@ class TorchTrainee::Impl {
   std::unique_ptr<PruningMasks> masks_;
   std::optional<WeightAverage> average_;
   GroupPenalty penalty_;
+  std::string team_name_;
   Pause pause_ = [this] {
     if (!options_.should_stop || !options_.should_stop()) return;
     fail(ErrorCode::interrupted, "training was interrupted");
@@ -323,6 +353,9 @@ TorchTrainee::TorchTrainee(const Model& model, const DataSet& data, const Traine
 
 TorchTrainee::~TorchTrainee() = default;
 
+void TorchTrainee::join(const TeamPlace& place) {
+  impl_->join(place);
+}
 void TorchTrainee::begin(const Stage& stage) {
   impl_->begin(stage);
 }
@@ -357,9 +390,15 @@ std::int64_t TorchTrainee::batches_per_epoch() const {
   return impl_->learner().batches_per_epoch();
 }
 
+std::uint32_t TorchTrainee::checksum() const {
+  return impl_->checksum();
+}
 std::string TorchTrainee::device() const {
-  const std::string device = describe_device(impl_->device());
-  return impl_->learner().records_steps() ? device + ", steps as CUDA graphs" : device;
+  std::string device = describe_device(impl_->device());
+  if (impl_->learner().records_steps()) device += ", steps as CUDA graphs";
+  const Team* team = impl_->learner().team();
+  if (!team) return device;
+  return device + ", batches divided among " + std::to_string(team->size()) + " processes";
 }
 const std::vector<PrunableLayer>& TorchTrainee::layers() const {
   return impl_->layers();

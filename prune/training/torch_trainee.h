@@ -13,6 +13,7 @@
 #include "prune/data/data_set.h"
 #include "prune/evolution/trainee.h"
 #include "prune/training/stage.h"
+#include "prune/training/team_place.h"
 #include "prune/training/train_config.h"
 #include "runtime/model/model.h"
 
@@ -59,6 +60,13 @@ class TorchTrainee : public Trainee {
   TorchTrainee(const Model& model, const DataSet& data, const TraineeOptions& options);
   ~TorchTrainee() override;
 
+  // Whatever is trained from now on is trained together with the team's other ranks, which make the
+  // same calls: each computes the gradients of its part of every batch, all take the same step
+  // (shared_step.h), and a request to stop at one stops all behind the same batch. Measurements are
+  // each rank's own. Waits for the others. Throws Error{device} if this build cannot sum over ranks
+  // on the device.
+  void join(const TeamPlace& place);
+
   // Whatever is trained from now on belongs to this stage. Weights, momentum and masks stay.
   void begin(const Stage& stage);
 
@@ -91,6 +99,8 @@ class TorchTrainee : public Trainee {
   std::int64_t batches_per_epoch() const;
   // The name of a tensor of the network with NaN or infinity in it; empty if there is none.
   std::string first_not_finite() const;
+  // CRC-32C of all that a snapshot of now would have.
+  std::uint32_t checksum() const;
   std::string device() const;  // for people: "cuda:0 (NVIDIA H200), steps as CUDA graphs"
 
   const std::vector<PrunableLayer>& layers() const override;

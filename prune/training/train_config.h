@@ -28,7 +28,8 @@ struct TrainConfig {
   double clip_norm = 0.0;  // gradients are scaled down to this norm; 0: never
   TrainingPrecision precision = TrainingPrecision::automatic;
   bool is_channels_last = true;
-  bool records_steps = true;  // on a GPU a step is recorded as a CUDA graph and launched again
+  bool records_steps = true;      // on a GPU a step is recorded as a CUDA graph and launched again
+  bool is_data_parallel = false;  // several processes divide each batch
   std::int64_t validate_every = 10;  // epochs between measurements
   // Of the running mean of weights and statistics that is measured and written in their place
   // (weight_average.h); 0: none.

@@ -1,81 +1,15 @@
-// prune as several processes, started as torchrun starts them.
-#include <arpa/inet.h>
+// prune as several processes that share a population.
 #include <doctest/doctest.h>
-#include <sys/socket.h>
 
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <utility>
+#include <vector>
 
-#include "runtime/base/file.h"
-#include "tests/pipeline/workshop.h"
+#include "tests/pipeline/ranks.h"
 
 namespace winnow {
 namespace {
 
-constexpr char kGeneration[] = "prune.generation=3 prune.iter_nr=12";
-constexpr int kTimeout = 6;  // seconds; a busy machine may keep a rank waiting for some of them
-
-// One that nothing listens at now.
-int free_port() {
-  const int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* any = reinterpret_cast<sockaddr*>(&address);
-  REQUIRE(bind(listener, any, size) == 0);
-  REQUIRE(getsockname(listener, any, &size) == 0);
-  close(listener);
-  return ntohs(address.sin_port);
-}
-
-class Ranks {
- public:
-  explicit Ranks(const Workshop& shop, int size) : shop_(shop), size_(size), port_(free_port()) {}
-
-  // What follows the last rank's command in `then` may use its process, $pid.
-  void run(const std::string& options, const std::string& then = "wait") const {
-    std::ostringstream script;
-    script << "export WORLD_SIZE=" << size_ << " MASTER_ADDR=127.0.0.1 MASTER_PORT=" << port_
-           << " WINNOW_RANK_TIMEOUT=" << kTimeout << "; rm -f " << said("*") << "; ";
-    for (int rank = 0; rank < size_; ++rank) {
-      script << "( export RANK=" << rank << " LOCAL_RANK=" << rank << "; exec "
-             << shop_.prune_command("--quiet " + options) << " > " << said(std::to_string(rank))
-             << " 2>&1 ) & pid=$!; pids=\"$pids $pid\"; ";
-    }
-    script << then << "; for p in $pids; do wait $p; echo \"status $?\"; done";
-    statuses_ = shell(script.str()).output;
-  }
-
-  std::string output_of(int rank) const { return read_text_file(said(std::to_string(rank))); }
-  const std::string& statuses() const { return statuses_; }
-
- private:
-  std::string said(const std::string& rank) const { return shop_.data() + "/said." + rank; }
-
-  const Workshop& shop_;
-  int size_, port_;
-  mutable std::string statuses_;
-};
-
-// Lines of metrics.jsonl without the times at their ends.
-std::string metrics_of(const Workshop& shop, const std::string& run) {
-  std::istringstream text(read_text_file(shop.data() + "/" + run + "/metrics.jsonl"));
-  std::string lines;
-  for (std::string line; std::getline(text, line);) {
-    lines += line.substr(0, line.find(",\"seconds\":")) + "\n";
-  }
-  return lines;
-}
-
-std::string output_option(const Workshop& shop, const std::string& run) {
-  return "--output " + shop.data() + "/" + run + " ";
-}
-
-void require(const Outcome& outcome) {
-  INFO(outcome.output);
-  REQUIRE(outcome.status == 0);
-}
+constexpr char kGeneration[] = "prune.pool_size=4 prune.generation=4 prune.iter_nr=12";
 
 }  // namespace
 
@@ -85,12 +19,15 @@ TEST_CASE("the ranks of a run write what one process writes, by rank 0 alone") {
   const std::string keys =
       std::string(kGeneration) + " prune.distillation=0.5 prune.feedback=true train.ema_decay=0.9";
   REQUIRE(shop.prune("--quiet " + output_option(shop, "one") + keys).status == 0);
-  for (const int size : {2, 3}) {
+  const std::vector<std::pair<int, Launcher>> starts = {
+      {2, kTorchrun}, {3, kOpenMpi}, {2, kMpich}, {4, kSlurm}};
+  for (const auto& [size, launcher] : starts) {
     CAPTURE(size);
-    const Ranks ranks(shop, size);
-    const std::string run = "run" + std::to_string(size);
+    CAPTURE(launcher.name);
+    const Ranks ranks(shop, size, launcher);
+    const std::string run = "run" + std::to_string(size) + launcher.name[0];
     ranks.run(output_option(shop, run) + keys);
-    CHECK(ranks.statuses().find("status 1") == std::string::npos);
+    CHECK(ranks.all_ended_with(0));
     CHECK(ranks.output_of(0).find("pruned accuracy") != std::string::npos);
     CHECK(ranks.output_of(1) == "");
     CHECK(metrics_of(shop, run) == metrics_of(shop, "one"));
@@ -159,20 +96,35 @@ TEST_CASE("a rank that is killed is named, and the run goes on with another numb
   const std::string longer = std::string(kGeneration) + "0";  // 120 iterations
   REQUIRE(shop.prune("--quiet " + output_option(shop, "whole") + longer).status == 0);
   const Ranks ranks(shop, 3);
-  const std::string metrics = shop.data() + "/run/metrics.jsonl";
-  ranks.run(longer, "until [ $(cat " + metrics +
-                        " 2>/dev/null | wc -l) -ge 6 ]; do sleep 0.02; done; kill -9 $pid");
+  ranks.run(longer, until_lines(shop, 6) + "kill -9 $pid");
   INFO(ranks.statuses());
   CHECK(ranks.statuses().find("status 137") != std::string::npos);
   for (const int rank : {0, 1}) {
     const std::string said = ranks.output_of(rank);
     INFO(said);
     CHECK(said.find("rank 2 on ") != std::string::npos);
-    CHECK(said.find("has been silent for " + std::to_string(kTimeout) + " s") != std::string::npos);
+    CHECK(said.find("has been silent for " + std::to_string(kRankTimeout) + " s") !=
+          std::string::npos);
   }
   // Rank 1 may say so too, in the words that rank 0 left for it.
   CHECK(ranks.output_of(0).find("checkpoint saved") != std::string::npos);
   REQUIRE(shop.prune("--quiet --resume " + longer).status == 0);
+  CHECK(metrics_of(shop, "run") == metrics_of(shop, "whole"));
+}
+
+TEST_CASE("one rank's interrupt ends all with a checkpoint, and two go on where three were") {
+  const Workshop shop;
+  const std::string longer = std::string(kGeneration) + "0";
+  require(shop.prune("--quiet " + output_option(shop, "whole") + longer));
+  const Ranks three(shop, 3), two(shop, 2);
+  three.run(longer, until_lines(shop, 6) + "kill -INT $pid");
+  INFO(three.statuses());
+  INFO(three.output_of(0));
+  CHECK(three.all_ended_with(130));
+  CHECK(three.output_of(0).find("rank 2 on ") != std::string::npos);
+  CHECK(three.output_of(0).find(" was interrupted; checkpoint saved") != std::string::npos);
+  two.run("--resume " + longer);
+  CHECK(two.all_ended_with(0));
   CHECK(metrics_of(shop, "run") == metrics_of(shop, "whole"));
 }
 

@@ -22,6 +22,7 @@ class FakeGraph : public StepGraph {
     work_ = work;
     work();  // makes tensors, as a recording does; what it computes counts for nothing
   }
+  void forget() override { log_ += 'f'; }
   void launch() override { log_ += 'l'; }
 
  private:
@@ -80,6 +81,16 @@ TEST_CASE("another kind of step is recorded anew") {
   for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), 0, step);
   for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), 1, step);
   CHECK(log == "rrrgllrrrgll");
+}
+
+TEST_CASE("a step that was forgotten is recorded anew") {
+  std::string log;
+  StepReplay replay(std::make_unique<FakeGraph>(log));
+  const auto step = [](const DrawnBatch& batch) { return batch.bytes.sum(); };
+  for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), 0, step);
+  replay.forget();
+  for (int i = 0; i < 5; ++i) replay.run(batch_of(2, i), 0, step);
+  CHECK(log == "rrrgllfrrrgll");
 }
 
 TEST_CASE("without a graph every step runs as it is") {

@@ -42,6 +42,8 @@ class CudaStepGraph : public StepGraph {
     graph_->capture_end();
   }
 
+  void forget() override { graph_.reset(); }
+
   void launch() override { graph_->replay(); }
 
  private:

@@ -1,0 +1,63 @@
+// The module that nccl_sum.cpp opens: LibTorch's CUDA half is in the process by then.
+#define USE_C10D_NCCL
+#include <c10/cuda/CUDAGuard.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#include <vector>
+
+#include "prune/training/rank_sum.h"
+
+namespace winnow {
+namespace {
+
+// Who is alive is the store's to say (rank_store.h), and abort() ends what waits for the dead: c10d
+// shall neither count the time nor end the process.
+constexpr std::chrono::hours kTimeout(24);
+
+void keep_c10d_calm() {
+  for (const char* name : {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "TORCH_NCCL_ENABLE_MONITORING",
+                           "TORCH_NCCL_DUMP_ON_TIMEOUT"}) {
+    setenv(name, "0", 1);
+  }
+}
+
+class NcclSum : public RankSum {
+ public:
+  NcclSum(const SumPlace& place, int device) : device_(static_cast<c10::DeviceIndex>(device)) {
+    keep_c10d_calm();
+    const c10::cuda::CUDAGuard guard(device_);
+    const auto options = c10d::ProcessGroupNCCL::Options::create();
+    options->timeout = kTimeout;
+    group_ =
+        c10::make_intrusive<c10d::ProcessGroupNCCL>(place.store, place.rank, place.size, options);
+  }
+
+  // Nothing is queued any more: who made it has waited for the device. Farewells of NCCL would wait
+  // for the other ranks, which may be gone.
+  ~NcclSum() override { abort(); }
+
+  void add_up(torch::Tensor& values) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    std::vector<torch::Tensor> all = {values};
+    group_->allreduce(all)->wait();  // the current stream waits, not the host
+  }
+
+  void abort() override {
+    if (!is_aborted_.exchange(true)) group_->abort();
+  }
+
+ private:
+  c10::DeviceIndex device_;
+  c10::intrusive_ptr<c10d::ProcessGroupNCCL> group_;
+  std::atomic<bool> is_aborted_ = false;
+};
+
+}  // namespace
+}  // namespace winnow
+
+extern "C" __attribute__((visibility("default"))) winnow::RankSum* winnow_make_nccl_sum(
+    const winnow::SumPlace& place, int device) {
+  return new winnow::NcclSum(place, device);
+}
