@@ -77,6 +77,11 @@ void LayerBudget::make_curves(const EvolutionConfig& config) {
                                    (1.0 - layers_[i].initial_sparsity));
     }
   }
+  for (const LayerTimeCurve& layer : time_->layers) {
+    const bool is_of_network =
+        std::ranges::find(layers_, layer.name, &PrunableLayer::name) != layers_.end();
+    if (!is_of_network) fixed_cost_ += time_->scale * layer.dense_ms;
+  }
 }
 
 void LayerBudget::make_channel_time() {

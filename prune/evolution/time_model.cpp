@@ -43,10 +43,10 @@ void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers
            suggestion(layers[i].name, in_table));
     }
   }
-  for (const std::string& name : in_table) {
-    if (std::ranges::find(in_network, name) != in_network.end()) continue;
-    fail(ErrorCode::usage, "time_table: the network has no layer ", in_quotes(name),
-         suggestion(name, in_network));
+  for (const LayerTimeCurve& layer : time.layers) {
+    if (layer.is_scale || std::ranges::find(in_network, layer.name) != in_network.end()) continue;
+    fail(ErrorCode::usage, "time_table: the network has no layer ", in_quotes(layer.name),
+         suggestion(layer.name, in_network));
   }
 }
 

@@ -14,6 +14,9 @@ struct LayerTimeCurve {
   std::int64_t weights = 0;  // of the dense layer
   double dense_ms = 0.0;
   std::vector<std::pair<double, double>> points = {};  // density below 1, rising; ms, not falling
+  // A depthwise 1 x 1 convolution: what a batch norm becomes that no layer takes in. No layer of
+  // the network need have its name, and then it is never pruned.
+  bool is_scale = false;
 };
 
 // One layer alone with fewer channels and dense kernels.
@@ -58,8 +61,8 @@ struct PrunableLayer;
 const LayerTimeCurve* time_of(const TimeModel& time, const std::string& name);
 
 // Throws Error{usage} unless the times are those of the network's layers: of each that is not
-// excluded, and of no others, with as many weights. For masks within layers; ChannelTime asks the
-// same of whole channels.
+// excluded, and of no others but scales, with as many weights. For masks within layers; ChannelTime
+// asks the same of whole channels.
 void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers,
                  const std::vector<LayerRange>& ranges);
 

@@ -102,10 +102,21 @@ std::vector<std::pair<double, double>> points_of(const Value& curve, double dens
   return points;
 }
 
+// Whether a convolution has a weight for each of its channels; others have more, or one channel.
+bool is_scale(const Value& layer, std::int64_t weights) {
+  for (const char* shape : {"input_shape", "output_shape"}) {
+    if (!layer.at(shape).is_there()) return false;
+    const std::vector<Value> sizes = layer.at(shape).list();
+    if (sizes.size() < 3 || sizes[1].count() != weights) return false;
+  }
+  return weights > 1;
+}
+
 LayerTimeCurve layer_of(const std::string& file, const Value& layer, std::int64_t vector) {
   LayerTimeCurve times{.name = layer.at("name").text(), .weights = layer.at("weights").count()};
   times.dense_ms = layer.at("dense").at("ms").ms();
   times.points = points_of(granularity_of(file, layer, vector), times.dense_ms);
+  times.is_scale = is_scale(layer, times.weights);
   return times;
 }
 

@@ -284,6 +284,20 @@ TEST_CASE("evolution under random tables meets the time or names the limits that
   CHECK(met < 25);
 }
 
+TEST_CASE("a batch norm that was deployed as a layer is a constant") {
+  TimeModel time = three_times();
+  LayerTimeCurve norm{.name = "norm", .weights = 8, .dense_ms = 0.5, .points = {{0.1, 0.25}}};
+  norm.is_scale = true;
+  time.layers.insert(time.layers.begin(), norm);
+  time.dense_ms = 11.5;
+  const LayerBudget budget(time_config(time, 2.0), kThree);
+  CHECK(budget.predicted_ms(std::vector<std::int64_t>{20, 70, 5}) ==
+        doctest::Approx(1 + 0.5 + 2 + 4 + 2));
+  CHECK(budget.predicted_ms(1.0) == doctest::Approx(11.5));
+  CHECK(budget.spendable(1.0) == doctest::Approx(10.0));
+  CHECK(dense_layers_ms(time) == doctest::Approx(10.5));
+}
+
 TEST_CASE("a budget of time refuses tables of other networks") {
   EvolutionConfig config = time_config(three_times(), 2.0);
   std::vector<PrunableLayer> layers = kThree;

@@ -119,6 +119,23 @@ TEST_CASE("tables that are damaged or lack what is wanted are refused in one lin
         "times.json: format: found '3', expected a number up to 2; this program is older");
 }
 
+TEST_CASE("a depthwise layer of 1 x 1 in a table may be a batch norm of the network") {
+  const Bench bench;
+  Json json = table_of_times();
+  Json norm = time_layer("norm", 8, 0.5);
+  norm["input_shape"] = norm["output_shape"] = {64, 8, 8, 8};
+  json["batches"][0]["layers"].push_back(norm);
+  RunConfig config = time_run(bench, "a", json);
+  CHECK(with_times(config).evolution.time->layers[2].is_scale);
+  CHECK(!with_times(config).evolution.time->layers[0].is_scale);
+  CHECK(run_prune(config, {.is_quiet = true}).target_met);
+  json["batches"][0]["layers"][2]["weights"] = 64;
+  config = time_run(bench, "b", json);
+  CHECK(message_of([&] {
+          run_prune(config, {.is_quiet = true});
+        }).find("the network has no layer 'norm'") != std::string::npos);
+}
+
 TEST_CASE("times of whole channels are read as runtime tune writes them") {
   const Bench bench;
   const auto channels = [&](const Json& json) {
