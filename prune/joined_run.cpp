@@ -68,8 +68,11 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee);
   if (teams.shares_dense()) join_dense(config, teams, trainee, peers);
+  std::vector<std::int64_t> granularities;  // as they are taken: later rounds keep them
   do {
-    take_granularities(share_granularities({}, peers), config, trainee);
+    const std::vector<std::int64_t> chosen = share_granularities({}, peers);
+    if (chosen != granularities) take_granularities(chosen, config, trainee);
+    granularities = chosen;
     share_prediction(config, peers);
     const StartingPoint start = share_start({}, peers);
     if (start.current) trainee.restore(*start.current);
