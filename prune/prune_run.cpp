@@ -431,6 +431,8 @@ PruneSummary PruneRun::finish(const EvolutionResult& result) {
                                .summary = summary,
                                .rounds = state_.rounds,
                                .granularities = state_.granularities,
+                               .pool = method_->state().pool,
+                               .layers = trainee_.layers(),
                                .device = trainee_.device(),
                                .dense_seconds = state_.dense_seconds,
                                .prune_seconds = state_.prune_seconds});

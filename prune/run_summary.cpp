@@ -76,6 +76,27 @@ Json time_json(const SummaryParts& parts) {
   return json;
 }
 
+// The members of the pool, with what their masks keep of each layer.
+Json population_json(const SummaryParts& parts) {
+  Json members = Json::array();
+  for (const Solution& solution : parts.pool) {
+    Json sparsities = Json::object();
+    for (std::size_t i = 0; i < parts.layers.size(); ++i) {
+      const auto weights = static_cast<double>(parts.layers[i].weights);
+      sparsities[parts.layers[i].name] =
+          1.0 - static_cast<double>(solution.kept_weights.at(i)) / weights;
+    }
+    members.push_back({{"solution", solution.id},
+                       {"parent", solution.parent},
+                       {"batches", solution.trained},
+                       {"accuracy", solution.accuracy},
+                       {"sparsity", solution.sparsity()},
+                       {"answer", solution.id == parts.result.best.id},
+                       {"sparsities", std::move(sparsities)}});
+  }
+  return members;
+}
+
 }  // namespace
 
 void note_time(const RunConfig& config, const TimeRounds& rounds, PruneSummary& summary) {
@@ -117,6 +138,7 @@ std::string summary_json(const SummaryParts& parts) {
   json["method"] = to_string(config.method.method);
   json["granularity"] = granularity_name(config.stage.vector);
   json["layers"] = layers_json(parts.model, parts.granularities);
+  json["population"] = population_json(parts);
   json["seconds"] = {{"dense", parts.dense_seconds}, {"prune", parts.prune_seconds}};
   return json.dump(2);
 }

@@ -19,6 +19,8 @@ struct SummaryParts {
   const PruneSummary& summary;
   const TimeRounds& rounds;                        // of a budget of time
   const std::vector<std::int64_t>& granularities;  // mixed: [layers]; else empty
+  const std::vector<Solution>& pool;               // at the end
+  const std::vector<PrunableLayer>& layers;
   std::string device;
   double dense_seconds = 0.0;
   double prune_seconds = 0.0;

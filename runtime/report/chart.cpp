@@ -148,6 +148,7 @@ Axis bar_axis(const Bars& bars) {
       if (value > 0) smallest = std::min(smallest, std::max(value, kSmallestDrawn));
     }
   }
+  if (!bars.mark.second.empty() && !bars.is_logarithmic) y.range.add(bars.mark.first);
   if (bars.is_logarithmic && std::isfinite(smallest)) {
     const double highest = std::max(y.range.high, smallest);
     y.range.low = std::pow(10, std::floor(std::log10(smallest)) - (smallest == highest));
@@ -177,6 +178,14 @@ std::string bar_group(const Bars& bars, std::size_t c, double x, double width, c
   svg += "<text transform='translate(" + fixed(middle, 1) + " " + fixed(below, 1) +
          ") rotate(-35)' text-anchor='end'>" + escape_html(bars.categories[c]) + "</text>\n";
   return svg;
+}
+
+std::string mark_line(const Bars& bars, const Axis& y) {
+  const auto& [value, meaning] = bars.mark;
+  if (meaning.empty() || y.is_logarithmic) return "";
+  const std::string at = pixels("y1", y.at(value)) + pixels("y2", y.at(value));
+  return "<line class='mark'" + pixels("x1", kLeft) + pixels("x2", kWidth - kRight) + at + "/>\n" +
+         "<g class='title'>" + text_at(kWidth - kRight, y.at(value) - 4, "end", meaning) + "</g>\n";
 }
 
 }  // namespace
@@ -220,7 +229,7 @@ std::string bar_chart(const ChartText& text, const Bars& bars) {
   for (std::size_t c = 0; c < bars.categories.size(); ++c) {
     svg += bar_group(bars, c, kLeft + width * static_cast<double>(c), width, y);
   }
-  return svg + "</svg>\n";
+  return svg + mark_line(bars, y) + "</svg>\n";
 }
 
 std::vector<double> round_ticks(double low, double high) {

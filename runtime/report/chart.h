@@ -35,6 +35,8 @@ struct Bars {
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;
   bool is_logarithmic = false;
+  // A line across all bars, with its meaning; none without one. Within a linear axis.
+  std::pair<double, std::string> mark = {};
 };
 std::string bar_chart(const ChartText& text, const Bars& bars);
 

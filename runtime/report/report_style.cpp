@@ -16,6 +16,8 @@ svg text{font:11px system-ui,sans-serif;fill:var(--faint)}
 svg .title text{font-size:13px;fill:var(--ink)}svg text.name{fill:var(--ink)}
 svg text.on-dark{fill:#fff}svg text.on-light{fill:#000}
 svg .grid{stroke:var(--line);stroke-width:.7}svg circle{fill:var(--accent)}
+svg .mark{stroke:var(--ink);stroke-width:1;stroke-dasharray:5 3}
+svg .cell{fill:color-mix(in srgb,var(--accent) calc(var(--shade)*100%),var(--box))}
 svg .edge{fill:none;stroke:var(--faint);stroke-width:1.4}
 svg polyline{fill:none;stroke-width:1.8}
 rect.series0,circle.series0{fill:var(--c0)}polyline.series0{stroke:var(--c0)}

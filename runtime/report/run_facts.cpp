@@ -1,5 +1,6 @@
 #include "runtime/report/run_facts.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -65,6 +66,25 @@ LayerFacts& layer_called(RunFacts& facts, const std::string& name) {
   return added;
 }
 
+// An object of numbers, one for each layer. What is no number is left out.
+std::vector<std::pair<std::string, double>> by_layer(const Json& json, const char* key) {
+  std::vector<std::pair<std::string, double>> values;
+  if (!json.contains(key)) return values;
+  for (const auto& [layer, value] : json.at(key).items()) {
+    if (value.is_number()) values.emplace_back(layer, value.get<double>());
+  }
+  return values;
+}
+
+void add_member(RunFacts& facts, const Json& json) {
+  MemberFacts& member = facts.population.emplace_back();
+  member.solution = std::to_string(json.at("solution").get<std::int64_t>());
+  member.accuracy = number_or_zero(json, "accuracy");
+  member.sparsity = number_or_zero(json, "sparsity");
+  member.is_answer = json.value("answer", false);
+  member.sparsities = by_layer(json, "sparsities");
+}
+
 void add_prune(RunFacts& facts, const Json& json, const std::string& path) {
   facts.name = text(json, "name");
   facts.network = text(json, "network");
@@ -75,6 +95,9 @@ void add_prune(RunFacts& facts, const Json& json, const std::string& path) {
   if (json.contains("time")) {
     facts.predicted_ms = number(json.at("time"), "predicted_ms");
     facts.table_dense_ms = number(json.at("time"), "dense_ms");
+  }
+  if (json.contains("population")) {
+    for (const Json& member : json.at("population")) add_member(facts, member);
   }
   for (const Json& layer : json.at("layers")) {
     LayerFacts& target = layer_called(facts, text(layer, "name"));
@@ -123,6 +146,9 @@ void add_metrics_line(RunFacts& facts, const Json& line) {
   point.action = text(line, "action");
   if (line.contains("migration")) point.migration = number_or_zero(line.at("migration"), "rate");
   if (line.contains("pool")) point.pool_best = number_or_zero(line.at("pool"), "best_accuracy");
+  point.sparsities = by_layer(line, "kept");
+  for (auto& [layer, value] : point.sparsities) value = 1.0 - value;
+  point.sensitivities = by_layer(line, "sensitivity");
   facts.iterations.push_back(std::move(point));
 }
 
@@ -139,6 +165,24 @@ bool add_metrics(RunFacts& facts, const std::string& path) {
     }
   }
   return true;
+}
+
+// JSON keeps no order in an object.
+void put_in_order(const RunFacts& facts, std::vector<std::pair<std::string, double>>& values) {
+  const auto place = [&](const std::string& name) {
+    const auto found =
+        std::ranges::find(facts.layers, name, [](const LayerFacts& layer) { return layer.name; });
+    return found - facts.layers.begin();
+  };
+  std::ranges::stable_sort(values, {}, [&](const auto& one) { return place(one.first); });
+}
+
+void put_layers_in_order(RunFacts& facts) {
+  for (IterationPoint& point : facts.iterations) {
+    put_in_order(facts, point.sparsities);
+    put_in_order(facts, point.sensitivities);
+  }
+  for (MemberFacts& member : facts.population) put_in_order(facts, member.sparsities);
 }
 
 }  // namespace
@@ -169,6 +213,7 @@ RunFacts read_run_facts(const std::string& folder) {
     fail(ErrorCode::bad_file, folder, ": no run folder: none of prune.json, quantize.json, ",
          "export.json, run.json, bench.json, inspect.json, metrics.jsonl is there");
   }
+  put_layers_in_order(facts);
   if (is_there(in_folder("config.yaml"))) {
     facts.config_text = read_text_file(in_folder("config.yaml"));
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace winnow {
@@ -87,6 +88,17 @@ struct IterationPoint {
   bool is_accepted = false;
   std::string action;
   std::optional<double> predicted_ms = {};  // with a budget of time
+  // Of each layer that is pruned, in the network's order: what masks keep no longer, and what is
+  // known of the accuracy lost when its density falls e times (Algorithm 1, line 16).
+  std::vector<std::pair<std::string, double>> sparsities = {}, sensitivities = {};
+};
+
+// A member of the pool of solutions at the end.
+struct MemberFacts {
+  std::string solution;  // its number
+  double accuracy = 0, sparsity = 0;
+  bool is_answer = false;
+  std::vector<std::pair<std::string, double>> sparsities;  // as of IterationPoint
 };
 
 // A network that was deployed and measured in the loop of a budget of time.
@@ -116,6 +128,7 @@ struct RunFacts {
   std::vector<BatchFacts> batches;
   std::vector<EpochPoint> epochs;
   std::vector<IterationPoint> iterations;  // of the last round, where there are several
+  std::vector<MemberFacts> population;     // in the order of birth
   std::vector<TimePoint> measurements;
   std::vector<NodeFacts> nodes;
   std::optional<AgreementFacts> agreement;
