@@ -165,11 +165,12 @@ std::string bar_group(const Bars& bars, std::size_t c, double x, double width, c
   const double bar = width * 0.8 / static_cast<double>(bars.names.size());
   for (std::size_t s = 0; s < bars.names.size(); ++s) {
     const double value = bars.values[s][c];
-    if (!is_drawn(value) || value <= 0) continue;
-    const double top = y.at(std::max(value, y.range.low));
+    if (!is_drawn(value) || value == 0 || (y.is_logarithmic && value < 0)) continue;
+    const double end = y.at(std::max(value, y.range.low));
+    const double base = y.is_logarithmic ? y.from : y.at(0);
     svg += "<rect" + pixels("x", x + width * 0.1 + bar * static_cast<double>(s)) +
-           pixels("y", top) + pixels("width", std::max(bar - 1, 0.5)) +
-           pixels("height", std::max(0.0, y.from - top)) + colour(s) + ">";
+           pixels("y", std::min(base, end)) + pixels("width", std::max(bar - 1, 0.5)) +
+           pixels("height", std::abs(base - end)) + colour(s) + ">";
     svg += "<title>" +
            escape_html(bars.categories[c] + ": " + bars.names[s] + " " + general(value, 4)) +
            "</title></rect>\n";
@@ -185,7 +186,8 @@ std::string mark_line(const Bars& bars, const Axis& y) {
   if (meaning.empty() || y.is_logarithmic) return "";
   const std::string at = pixels("y1", y.at(value)) + pixels("y2", y.at(value));
   return "<line class='mark'" + pixels("x1", kLeft) + pixels("x2", kWidth - kRight) + at + "/>\n" +
-         "<g class='title'>" + text_at(kWidth - kRight, y.at(value) - 4, "end", meaning) + "</g>\n";
+         "<g class='title over'>" + text_at(kWidth - kRight, y.at(value) - 4, "end", meaning) +
+         "</g>\n";
 }
 
 }  // namespace

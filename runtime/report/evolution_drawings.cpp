@@ -116,7 +116,7 @@ std::string population_drawing(const RunFacts& facts) {
   HeatMap map{.high = 100};
   map.columns = names_of(members.front().sparsities);
   for (const MemberFacts& member : members) {
-    map.rows.push_back("solution " + member.solution + (member.is_answer ? ", the answer" : ""));
+    map.rows.push_back((member.is_answer ? "answer " : "solution ") + member.solution);
     map.notes.push_back(percent(member.accuracy) + " at " + percent(member.sparsity));
     auto& row = map.values.emplace_back();
     for (const std::string& layer : map.columns) {

@@ -14,6 +14,7 @@ h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}
 svg{width:100%;height:auto;margin:.6em 0}
 svg text{font:11px system-ui,sans-serif;fill:var(--faint)}
 svg .title text{font-size:13px;fill:var(--ink)}svg text.name{fill:var(--ink)}
+svg .over text{paint-order:stroke;stroke:var(--page);stroke-width:4px}
 svg text.on-dark{fill:#fff}svg text.on-light{fill:#000}
 svg .grid{stroke:var(--line);stroke-width:.7}svg circle{fill:var(--accent)}
 svg .mark{stroke:var(--ink);stroke-width:1;stroke-dasharray:5 3}

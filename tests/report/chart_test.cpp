@@ -68,7 +68,7 @@ TEST_CASE("a chart of nothing is nothing") {
   CHECK(bar_chart({}, {}).empty());
 }
 
-TEST_CASE("a bar chart draws a bar for every positive value, on either scale") {
+TEST_CASE("a bar chart draws a bar for every value but 0, on either scale") {
   Bars bars{{"conv1", "conv2"}, {"dense", "sparse"}, {{10, 1000}, {0, 3}}, false};
   CHECK(count_of(bar_chart({"bytes", "layer", "B"}, bars), "class='series0'><title>") == 2);
   bars.is_logarithmic = true;
@@ -76,6 +76,19 @@ TEST_CASE("a bar chart draws a bar for every positive value, on either scale") {
   CHECK(count_of(svg, "class='series1'><title>") == 1);
   CHECK(svg.find("nan") == std::string::npos);
   CHECK(svg.find("inf") == std::string::npos);
+}
+
+TEST_CASE("bars of negative values hang from the line of 0") {
+  const std::string svg = bar_chart({}, {{"a", "b"}, {"x"}, {{2, -1}}, false});
+  const auto number = [&](const std::string& name, std::size_t from) {
+    const std::size_t at = svg.find(" " + name + "='", from) + name.size() + 3;
+    return std::stod(svg.substr(at));
+  };
+  const std::size_t a = svg.rfind("<rect", svg.find("a: x 2"));
+  const std::size_t b = svg.rfind("<rect", svg.find("b: x -1"));
+  REQUIRE(b != std::string::npos);
+  CHECK(number("y", a) + number("height", a) == doctest::Approx(number("y", b)).epsilon(0.001));
+  CHECK(number("height", a) == doctest::Approx(2 * number("height", b)).epsilon(0.005));
 }
 
 TEST_CASE("values that no axis can show are left out") {

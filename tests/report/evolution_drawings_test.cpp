@@ -45,11 +45,11 @@ TEST_CASE("solutions, layers by iteration, the population and sensitivities are 
   CHECK(layers.find("fc, 3: 90<") != std::string::npos);
   CHECK(layers.find("conv1, 1: 10<") != std::string::npos);
   const std::string population = drawing(html, "Population at the end");
-  const std::size_t answer = population.find("solution 3, the answer");
+  const std::size_t answer = population.find("answer 3");
   CHECK(answer < population.find("solution 2"));
   CHECK(population.find("solution 2") < population.find("solution 1"));
   CHECK(population.find("93.00 % at 60.00 %") != std::string::npos);
-  CHECK(population.find("solution 3, the answer, fc: 90<") != std::string::npos);
+  CHECK(population.find("answer 3, fc: 90<") != std::string::npos);
   using Bar = std::pair<std::string, double>;
   const std::vector<Bar> bars = bars_in(drawing(html, "Learned sensitivity"));
   REQUIRE(bars.size() == 2);
