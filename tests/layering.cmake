@@ -58,7 +58,8 @@ allow(prune/data ${model} runtime/images runtime/text)
 allow(prune/config ${model} prune/evolution prune/data prune/methods/method_config.h
   prune/training/train_config.h prune/training/schedule.h)  # plain structs, without LibTorch
 allow(prune/training ${model} runtime/images prune/evolution prune/data prune/config)
-allow(prune/training/cuda prune/training/step_graph.h prune/training/rank_sum.h)
+allow(prune/training/cuda prune/training/step_graph.h prune/training/rank_sum.h prune/training/fused/fused_kernels.h)
+allow(prune/training/fused ${model} prune/training/cuda_module.h)
 allow(quantize ${model} runtime/images runtime/text runtime/plan runtime/reference runtime/engine.h runtime/cli runtime/report
   prune/data prune/config export/export_model.h)
 allow(export ${model} runtime/onnx runtime/cli runtime/report)
@@ -69,7 +70,7 @@ set(top_level runtime prune quantize export import python)
 set(torch_headers "^(torch|ATen|c10)/")
 set(torch_places "^prune/training/")
 set(cuda_headers "^(cuda|cudnn|cublas|cusparse|nvrtc|mma\\.h)")
-set(cuda_places "^runtime/(device|sparse|gpu|bench/rivals|challenge/engines/(gpu|cusparse|tiled|fused|grouped))/")
+set(cuda_places "^(runtime/(device|sparse|gpu|bench/rivals|challenge/engines/(gpu|cusparse|tiled|fused|grouped))|prune/training/cuda)/")
 
 # The folder whose line counts for `file`, or "" if there is none.
 function(find_line file result)

@@ -94,6 +94,7 @@ void visit_train(TrainConfig& train, Fields& fields) {
   fields.boolean("channels_last", train.is_channels_last);
   fields.boolean("cuda_graph", train.records_steps);
   fields.boolean("data_parallel", train.is_data_parallel);
+  fields.boolean("fused_kernels", train.fuses_kernels);
   fields.integer("validate_every", train.validate_every, kPositiveCount);
 }
 

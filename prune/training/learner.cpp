@@ -44,7 +44,10 @@ class Autocast {
 NetworkOptions network_options(const torch::Device& device, const TrainConfig& config) {
   const auto format =
       config.is_channels_last ? torch::MemoryFormat::ChannelsLast : torch::MemoryFormat::Contiguous;
-  return {.device = device, .type = torch::kFloat, .format = format};
+  return {.device = device,
+          .type = torch::kFloat,
+          .format = format,
+          .fused = config.fuses_kernels ? fused_kernels(device) : nullptr};
 }
 
 Sgd make_sgd(const Network& network, const TrainConfig& config) {

@@ -88,6 +88,8 @@ class Learner {
 
   // For all that is queued on the device.
   void wait() const { (void)rate_.item<float>(); }
+  // Whether steps use kernels of our own where they can.
+  bool fuses_kernels() const { return network_.options().fused != nullptr; }
 
   Network& network() { return network_; }
   Sgd& sgd() { return sgd_; }

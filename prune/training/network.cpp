@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "prune/training/fused/fused_operations.h"
 #include "prune/training/operations.h"
 #include "prune/training/tensor_bridge.h"
 #include "runtime/base/error.h"
@@ -38,7 +39,10 @@ void copy_in(const NamedTensor& target, const Node& node, const Model& model) {
 }  // namespace
 
 Network::Network(Graph graph, const NetworkOptions& options)
-    : graph_(std::move(graph)), options_(options), wiring_(graph_.nodes.size()) {
+    : graph_(std::move(graph)),
+      options_(options),
+      wiring_(graph_.nodes.size()),
+      relus_(relus_of_norms(graph_)) {
   infer_shapes(graph_, 1);
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     make_tensors(i);
@@ -97,21 +101,40 @@ torch::Tensor Network::logits(const torch::Tensor& input, Mode mode, const Hook&
   return run(input, mode, hook, graph_.nodes.size() - (ends_in_softmax ? 1 : 0));
 }
 
+torch::Tensor Network::run_node(std::size_t index, std::span<const torch::Tensor> inputs,
+                                Mode mode) const {
+  const Op& op = graph_.nodes[index].op;
+  const bool is_training = mode == Mode::training;
+  const auto* dropout = std::get_if<Dropout>(&op);
+  if (dropout && is_training && part_.of > 0) return apply_dropout(*dropout, inputs[0], part_);
+  return apply_operation(op, inputs, wiring_[index].values, is_training);
+}
+
+// A hook wants every node's own value.
+bool Network::run_fused(std::size_t index, std::span<const torch::Tensor> inputs,
+                        std::vector<torch::Tensor>& values) const {
+  const std::size_t relu = relus_[index];
+  torch::Tensor value = fused_operation(*options_.fused, graph_.nodes[index].op, inputs,
+                                        wiring_[index].values, relu > 0);
+  if (!value.defined()) return false;
+  if (relu > 0) values[relu] = value;
+  values[index] = std::move(value);
+  return true;
+}
+
 torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& hook,
                            std::size_t end) const {
   std::vector<torch::Tensor> values(graph_.nodes.size());
   values[0] = input.dim() == 4 ? input.contiguous(options_.format) : input;
   if (hook) values[0] = hook(graph_.nodes[0], values[0]);
+  const bool is_fused = options_.fused != nullptr && mode == Mode::training && !hook;
   std::vector<torch::Tensor> inputs;
   for (std::size_t i = 1; i < end; ++i) {
     const Wiring& wiring = wiring_[i];
     inputs.clear();
     for (const std::size_t source : wiring.inputs) inputs.push_back(values[source]);
-    const Op& op = graph_.nodes[i].op;
-    const auto* dropout = std::get_if<Dropout>(&op);
-    values[i] = dropout && mode == Mode::training && part_.of > 0
-                    ? apply_dropout(*dropout, inputs[0], part_)
-                    : apply_operation(op, inputs, wiring.values, mode == Mode::training);
+    const bool is_done = values[i].defined() || (is_fused && run_fused(i, inputs, values));
+    if (!is_done) values[i] = run_node(i, inputs, mode);
     if (hook) values[i] = hook(graph_.nodes[i], values[i]);
     for (const std::size_t done : wiring.finished) values[done] = torch::Tensor();
   }

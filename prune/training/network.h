@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "prune/training/batch_part.h"
+#include "prune/training/fused/fused_kernels.h"
 #include "runtime/model/graph.h"
 #include "runtime/model/model.h"
 
@@ -27,6 +29,7 @@ struct NetworkOptions {
   torch::Device device = torch::kCPU;
   torch::ScalarType type = torch::kFloat;
   torch::MemoryFormat format = torch::MemoryFormat::Contiguous;  // of images and conv2d weights
+  const FusedKernels* fused = nullptr;  // in training, for nodes that they compute
 };
 
 // Holds the tensors. Not for several threads at once.
@@ -72,6 +75,9 @@ class Network {
   };
 
   torch::Tensor run(const torch::Tensor& input, Mode mode, const Hook& hook, std::size_t end) const;
+  torch::Tensor run_node(std::size_t index, std::span<const torch::Tensor> inputs, Mode mode) const;
+  bool run_fused(std::size_t index, std::span<const torch::Tensor> inputs,
+                 std::vector<torch::Tensor>& values) const;
   void make_tensors(std::size_t index);
   void wire(std::size_t index);
 
@@ -81,6 +87,7 @@ class Network {
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> statistics_;
   std::vector<Wiring> wiring_;
+  std::vector<std::size_t> relus_;  // relus_of_norms()
 };
 
 }  // namespace winnow

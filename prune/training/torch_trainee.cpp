@@ -396,6 +396,7 @@ std::uint32_t TorchTrainee::checksum() const {
 std::string TorchTrainee::device() const {
   std::string device = describe_device(impl_->device());
   if (impl_->learner().records_steps()) device += ", steps as CUDA graphs";
+  if (impl_->learner().fuses_kernels()) device += ", fused norms and pools";
   const Team* team = impl_->learner().team();
   if (!team) return device;
   return device + ", batches divided among " + std::to_string(team->size()) + " processes";

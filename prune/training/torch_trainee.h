@@ -101,7 +101,7 @@ class TorchTrainee : public Trainee {
   std::string first_not_finite() const;
   // CRC-32C of all that a snapshot of now would have.
   std::uint32_t checksum() const;
-  std::string device() const;  // for people: "cuda:0 (NVIDIA H200), steps as CUDA graphs"
+  std::string device() const;  // for people: "cuda:0 (NVIDIA H200), steps as CUDA graphs, ..."
 
   const std::vector<PrunableLayer>& layers() const override;
   double train_batches(std::int64_t first, std::int64_t count) override;

@@ -1,0 +1,49 @@
+// Launchers of the kernels for batch norm in training. They know no LibTorch.
+//
+// Tensors have the layout [rows, channels], which is channels-last: rows = N * H * W. All pointers
+// are device memory, aligned to 16 bytes. A launch returns a CUDA error's text, or null.
+#pragma once
+
+#include "prune/training/cuda/image_launch.h"
+
+namespace winnow {
+
+struct NormCall {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+  ImageType type = ImageType::f32;  // of inputs, outputs and their gradients
+  bool has_relu = false;
+  std::int64_t rows = 0;
+  std::int64_t channels = 0;  // a multiple of pack_size(type)
+};
+
+// Floats of workspace that a call needs.
+std::int64_t norm_workspace(const NormCall& call);
+
+struct NormForward {
+  const void* input = nullptr;
+  const float *weight = nullptr, *bias = nullptr;         // [channels]
+  float *running_mean = nullptr, *running_var = nullptr;  // [channels], brought up to date
+  double momentum = 0.1, epsilon = 1e-5;
+  float *mean = nullptr, *inverse_deviation = nullptr;  // [channels], written
+  void* output = nullptr;
+  float* workspace = nullptr;
+};
+
+// output = weight (input - mean) inverse_deviation + bias, with has_relu its positive part, where
+// mean and variance are those of the channel: Ioffe and Szegedy, "Batch normalization", 2015.
+const char* launch_norm(const NormCall& call, const NormForward& norm);
+
+struct NormBackward {
+  const void *gradient = nullptr, *input = nullptr;
+  const float *weight = nullptr, *bias = nullptr;
+  const float *mean = nullptr, *inverse_deviation = nullptr;  // of launch_norm
+  void* input_gradient = nullptr;
+  float *weight_gradient = nullptr, *bias_gradient = nullptr;
+  float* workspace = nullptr;
+};
+
+// The gradients of a loss by input, weight and bias from that by output.
+const char* launch_norm_backward(const NormCall& call, const NormBackward& norm);
+
+}  // namespace winnow

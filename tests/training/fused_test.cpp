@@ -1,0 +1,300 @@
+#include "prune/training/fused/fused_operations.h"
+
+#include <map>
+
+#include "prune/training/device.h"
+#include "prune/training/initialization.h"
+#include "prune/training/network.h"
+#include "runtime/base/random.h"
+#include "tests/training/graphs.h"
+#include "tests/training/torch_doctest.h"
+
+namespace winnow {
+namespace {
+
+torch::Tensor of_channels(const torch::Tensor& values) {
+  return values.view({1, -1, 1, 1});
+}
+
+// The equations, in LibTorch's words.
+class PlainKernels : public FusedKernels {
+ public:
+  Norm norm(const torch::Tensor& input, const torch::Tensor& weight, const torch::Tensor& bias,
+            const torch::Tensor& running_mean, const torch::Tensor& running_var,
+            const NormOptions& options) const override {
+    ++norms;
+    relus += options.has_relu ? 1 : 0;
+    const torch::Tensor mean = input.mean({0, 2, 3});
+    const torch::Tensor variance = (input - of_channels(mean)).square().mean({0, 2, 3});
+    const auto count = static_cast<double>(input.numel() / input.size(1));
+    running_mean.lerp_(mean, options.momentum);
+    running_var.lerp_(variance * (count / (count - 1)), options.momentum);
+    const torch::Tensor inverse = (variance + options.epsilon).rsqrt();
+    const torch::Tensor output =
+        (input - of_channels(mean)) * of_channels(inverse * weight) + of_channels(bias);
+    return {options.has_relu ? output.relu() : output, mean, inverse};
+  }
+
+  NormGradients norm_backward(const torch::Tensor& gradient, const torch::Tensor& input,
+                              const torch::Tensor& weight, const torch::Tensor& bias,
+                              const Norm& norm, const NormOptions& options) const override {
+    const torch::Tensor standard =
+        (input - of_channels(norm.mean)) * of_channels(norm.inverse_deviation);
+    torch::Tensor g = gradient;
+    if (options.has_relu) {
+      g = g * (standard * of_channels(weight) + of_channels(bias) > 0);
+    }
+    const torch::Tensor by_bias = g.sum({0, 2, 3}), by_weight = (g * standard).sum({0, 2, 3});
+    const auto count = static_cast<double>(input.numel() / input.size(1));
+    const torch::Tensor by_input =
+        of_channels(weight * norm.inverse_deviation) *
+        (g - of_channels(by_bias / count) - standard * of_channels(by_weight / count));
+    return {by_input, by_weight, by_bias};
+  }
+
+  torch::Tensor pool(const torch::Tensor& input) const override {
+    ++pools;
+    return torch::max_pool2d(input, {2, 2});
+  }
+  torch::Tensor pool_backward(const torch::Tensor& gradient,
+                              const torch::Tensor& input) const override {
+    const auto wide = [](const torch::Tensor& small) {
+      return small.repeat_interleave(2, 2).repeat_interleave(2, 3);
+    };
+    return wide(gradient) * (input == wide(torch::max_pool2d(input, {2, 2})));
+  }
+
+  mutable int norms = 0, relus = 0, pools = 0;
+};
+
+Conv conv(std::int64_t inputs, std::int64_t outputs) {
+  return {.in_channels = inputs, .out_channels = outputs, .kernel = {3, 3}, .padding = {1, 1}};
+}
+
+// Norms before a ReLU, before a sum, read twice, and of a number of channels that no kernel takes;
+// pools of even and odd sizes.
+Graph many_norms() {
+  Graph graph = chain({3, 12, 12}, {{"conv1", conv(3, 8)},
+                                    {"norm1", BatchNorm{.channels = 8}},
+                                    {"relu1", Relu{}},
+                                    {"pool1", Pool{}},
+                                    {"conv2", conv(8, 8)},
+                                    {"norm2", BatchNorm{.channels = 8}}});
+  graph.nodes.push_back({"sum", Add{}, {"norm2", "pool1"}});
+  graph.nodes.push_back({"norm3", BatchNorm{.channels = 8}, {"sum"}});
+  graph.nodes.push_back({"relu3", Relu{}, {"norm3"}});
+  graph.nodes.push_back({"sum3", Add{}, {"norm3", "relu3"}});
+  graph.nodes.push_back({"pool3", Pool{}, {"sum3"}});  // 3 x 3
+  graph.nodes.push_back({"conv4", conv(8, 6), {"pool3"}});
+  graph.nodes.push_back({"norm4", BatchNorm{.channels = 6}, {"conv4"}});
+  graph.nodes.push_back({"relu4", Relu{}, {"norm4"}});
+  graph.nodes.push_back({"pool4", Pool{}, {"relu4"}});  // of an odd size
+  graph.nodes.push_back({"norm5", BatchNorm{.channels = 6}, {"pool4"}});
+  graph.nodes.push_back({"relu5", Relu{.max_value = 6.0f}, {"norm5"}});
+  graph.nodes.push_back({"flatten", Flatten{}, {"relu5"}});
+  graph.nodes.push_back({"linear", Linear{.in_features = 6, .out_features = 3}, {"flatten"}});
+  return graph;
+}
+
+TEST_CASE("a norm is fused with the ReLU that alone reads it and has no upper bound") {
+  const Graph graph = many_norms();
+  const std::vector<std::size_t> relus = relus_of_norms(graph);
+  std::map<std::string, std::string> found;
+  for (std::size_t i = 0; i < relus.size(); ++i) {
+    if (relus[i] > 0) found[graph.nodes[i].name] = graph.nodes[relus[i]].name;
+  }
+  CHECK(found == std::map<std::string, std::string>{{"norm1", "relu1"}, {"norm4", "relu4"}});
+}
+
+struct Step {
+  torch::Tensor logits;
+  std::map<std::string, torch::Tensor> gradients, statistics;
+};
+
+Step step_of(const Model& model, const torch::Tensor& input, const NetworkOptions& options) {
+  Network network(model.graph, options);
+  network.load(model);
+  Step step;
+  step.logits = network.logits(input.to(options.device), Mode::training);
+  const auto count = step.logits.numel();
+  const torch::Tensor weights =
+      torch::arange(1, count + 1, step.logits.options()).view(step.logits.sizes()).sin();
+  (step.logits * weights).sum().backward();
+  for (const NamedTensor& one : network.parameters()) step.gradients[one.name] = one.value.grad();
+  for (const NamedTensor& one : network.statistics()) step.statistics[one.name] = one.value;
+  return step;
+}
+
+// Some gradients are 0 but for rounding: those of what a later norm takes out again.
+void check_close(const torch::Tensor& found, const torch::Tensor& expected, double tolerance) {
+  const double size = expected.abs().max().item<double>();
+  const torch::Tensor error = (found.to(torch::kCPU) - expected.to(torch::kCPU)).abs();
+  CHECK(error.max().item<double>() <= tolerance * (size + 0.1));
+}
+
+void check_same_step(const Step& found, const Step& expected, double tolerance) {
+  check_close(found.logits, expected.logits, tolerance);
+  for (const auto& [name, gradient] : expected.gradients) {
+    CAPTURE(name);
+    check_close(found.gradients.at(name), gradient, tolerance);
+  }
+  for (const auto& [name, statistic] : expected.statistics) {
+    CAPTURE(name);
+    check_close(found.statistics.at(name), statistic, tolerance);
+  }
+}
+
+torch::Tensor noise(const Shape& shape, std::uint64_t seed) {
+  Random random(seed);
+  torch::Tensor values = torch::empty(shape);
+  float* data = values.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    data[i] = static_cast<float>(2.0 * random.uniform() - 1.0);
+  }
+  return values;
+}
+
+TEST_CASE("a step with fused operations has the values, gradients and statistics of one without") {
+  const Model model = initial_model(many_norms(), 7);
+  const torch::Tensor input = noise({5, 3, 12, 12}, 1);
+  const PlainKernels kernels;
+  NetworkOptions options = {.format = torch::MemoryFormat::ChannelsLast};
+  const Step expected = step_of(model, input, options);
+  options.fused = &kernels;
+  check_same_step(step_of(model, input, options), expected, 5e-5);
+  CHECK(kernels.norms == 3);  // norm4 and norm5 have 6 channels
+  CHECK(kernels.relus == 1);
+  CHECK(kernels.pools == 2);
+
+  Network network(model.graph, options);
+  network.load(model);
+  network.forward(input, Mode::evaluation);
+  network.forward(input, Mode::training, [](const Node&, const torch::Tensor& x) { return x; });
+  options.format = torch::MemoryFormat::Contiguous;
+  step_of(model, input, options);
+  CHECK(kernels.norms == 3);
+}
+
+// Images [N, C, H, W] in channels-last layout on the GPU, far from a mean of 0.
+torch::Tensor images(const Shape& shape, torch::ScalarType type, std::uint64_t seed) {
+  return (3.0 * noise(shape, seed) + 2.0)
+      .to(torch::kCUDA)
+      .to(type)
+      .contiguous(torch::MemoryFormat::ChannelsLast);
+}
+
+struct NormCase {
+  torch::Tensor input, gradient, weight, bias, mean, var;
+};
+
+NormCase norm_case(const Shape& shape, torch::ScalarType type, std::uint64_t seed) {
+  const auto channel = [&](std::uint64_t stream) {
+    return noise({shape[1]}, seed + stream).to(torch::kCUDA);
+  };
+  return {
+      images(shape, type, seed), images(shape, type, seed + 1), channel(2), channel(3), channel(4),
+      channel(5).abs()};
+}
+
+// In double precision, by LibTorch.
+struct Expected {
+  torch::Tensor output, input, weight, bias, mean, var;
+};
+
+Expected by_torch(const NormCase& one, const NormOptions& options) {
+  const auto wide = [](const torch::Tensor& t) { return t.to(torch::kDouble).detach(); };
+  const torch::Tensor input = wide(one.input).requires_grad_(true);
+  const torch::Tensor weight = wide(one.weight).requires_grad_(true);
+  const torch::Tensor bias = wide(one.bias).requires_grad_(true);
+  const torch::Tensor mean = wide(one.mean).clone(), var = wide(one.var).clone();
+  torch::Tensor output = torch::batch_norm(input, weight, bias, mean, var, true, options.momentum,
+                                           options.epsilon, false);
+  if (options.has_relu) output = output.relu();
+  output.backward(wide(one.gradient));
+  return {output.detach(), input.grad(), weight.grad(), bias.grad(), mean, var};
+}
+
+void check_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
+                bool has_relu, std::uint64_t seed) {
+  CAPTURE(shape);
+  CAPTURE(has_relu);
+  const NormOptions options = {.momentum = 0.2, .epsilon = 1e-4, .has_relu = has_relu};
+  const NormCase one = norm_case(shape, type, seed);
+  const Expected expected = by_torch(one, options);
+  const FusedKernels::Norm norm =
+      kernels.norm(one.input, one.weight, one.bias, one.mean, one.var, options);
+  const auto gradients =
+      kernels.norm_backward(one.gradient, one.input, one.weight, one.bias, norm, options);
+  const double rounding = type == torch::kFloat ? 2e-5 : 8e-3;  // of what is stored
+  check_close(norm.output, expected.output, rounding);
+  check_close(gradients.input, expected.input, rounding);
+  check_close(gradients.weight, expected.weight, 2e-4);
+  check_close(gradients.bias, expected.bias, 2e-4);
+  check_close(one.mean, expected.mean, 1e-5);
+  check_close(one.var, expected.var, 1e-5);
+}
+
+// The kernels on a GPU, or null with a word.
+const FusedKernels* kernels_here() {
+  const FusedKernels* kernels = fused_kernels(resolve_device("auto"));
+  if (!kernels) MESSAGE("skipped: no GPU, or no module with kernels of training");
+  return kernels;
+}
+
+TEST_CASE("batch norm on a GPU agrees with LibTorch in double precision") {
+  const FusedKernels* kernels = kernels_here();
+  if (!kernels) return;
+  std::vector<Shape> shapes = {{2, 8, 1, 1},    {3, 64, 7, 5},    {256, 64, 32, 32},
+                               {9, 2048, 7, 7}, {4, 2208, 3, 3},  {128, 512, 2, 2},
+                               {1, 136, 11, 3}, {64, 4096, 1, 2}, {300, 8, 1, 1}};
+  Random random(5);
+  for (int i = 0; i < 12; ++i) {
+    const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>(random.below(n)); };
+    shapes.push_back({1 + below(40), 8 * (1 + below(80)), 2 + below(9), 1 + below(9)});
+  }
+  std::uint64_t seed = 10;
+  for (const Shape& shape : shapes) {
+    for (const bool has_relu : {false, true}) {
+      check_norm(*kernels, shape, torch::kFloat, has_relu, ++seed);
+      check_norm(*kernels, shape, torch::kBFloat16, has_relu, ++seed);
+    }
+  }
+}
+
+TEST_CASE("max pools on a GPU are LibTorch's, in value and gradient, ties and no numbers too") {
+  const FusedKernels* kernels = kernels_here();
+  if (!kernels) return;
+  std::uint64_t seed = 70;
+  for (const Shape& shape : std::vector<Shape>{
+           {2, 8, 2, 2}, {3, 64, 8, 6}, {256, 64, 32, 32}, {5, 24, 2, 14}, {1, 2048, 4, 4}}) {
+    for (const auto type : {torch::kFloat, torch::kBFloat16}) {
+      torch::Tensor input = (images(shape, type, ++seed) * 2.0).round();  // many are equal
+      input[0][1][0][1] = std::nan("");
+      const torch::Tensor leaf = input.detach().clone(torch::MemoryFormat::ChannelsLast);
+      leaf.requires_grad_(true);
+      const torch::Tensor expected = torch::max_pool2d(leaf, {2, 2});
+      const torch::Tensor found = kernels->pool(input);
+      CHECK(torch::allclose(found, expected, 0.0, 0.0, true));
+      const torch::Tensor gradient =
+          images({shape[0], shape[1], shape[2] / 2, shape[3] / 2}, type, ++seed);
+      expected.backward(gradient);
+      CHECK(torch::equal(kernels->pool_backward(gradient, input), leaf.grad()));
+    }
+  }
+}
+
+TEST_CASE("a step on a GPU with kernels of our own is one without, up to rounding") {
+  const FusedKernels* kernels = kernels_here();
+  if (!kernels) return;
+  const Model model = initial_model(many_norms(), 7);
+  const torch::Tensor input = noise({37, 3, 12, 12}, 1);
+  NetworkOptions options = {.device = torch::kCUDA, .format = torch::MemoryFormat::ChannelsLast};
+  const Step expected = step_of(model, input, options);
+  options.fused = kernels;
+  const Step found = step_of(model, input, options);
+  check_same_step(found, expected, 2e-3);  // convolutions in TF32 or not
+  check_same_step(step_of(model, input, options), found, 0.0);
+}
+
+}  // namespace
+}  // namespace winnow
