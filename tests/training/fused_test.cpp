@@ -227,7 +227,8 @@ void check_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarTy
       kernels.norm_backward(one.gradient, one.input, one.weight, one.bias, norm, options);
   const double rounding = type == torch::kFloat ? 2e-5 : 8e-3;  // of what is stored
   check_close(norm.output, expected.output, rounding);
-  check_close(gradients.input, expected.input, rounding);
+  // Two values a channel lie at -1 and 1: their gradient is a small rest of large terms.
+  check_close(gradients.input, expected.input, 3 * rounding);
   check_close(gradients.weight, expected.weight, 2e-4);
   check_close(gradients.bias, expected.bias, 2e-4);
   check_close(one.mean, expected.mean, 1e-5);
@@ -286,6 +287,7 @@ TEST_CASE("max pools on a GPU are LibTorch's, in value and gradient, ties and no
 TEST_CASE("a step on a GPU with kernels of our own is one without, up to rounding") {
   const FusedKernels* kernels = kernels_here();
   if (!kernels) return;
+  at::globalContext().setDeterministicCuDNN(true);
   const Model model = initial_model(many_norms(), 7);
   const torch::Tensor input = noise({37, 3, 12, 12}, 1);
   NetworkOptions options = {.device = torch::kCUDA, .format = torch::MemoryFormat::ChannelsLast};
