@@ -134,6 +134,34 @@ TEST_CASE("with a base allocation an iteration divides its density by it") {
   }
 }
 
+TEST_CASE("within an iteration the base allocation follows the weights") {
+  for (const std::int64_t offspring : {1, 4}) {
+    SyntheticTrainee trainee = three_layers();
+    EvolutionConfig config = few_iterations();
+    config.base_allocation = Allocation::global;
+    config.offspring = offspring;
+    config.mask_interval = config.batch_nr / 4;
+    const LayerBudget budget(config, trainee.layers());
+    Evolution evolution(config, trainee);
+    for (int i = 0; i < 8; ++i) evolution.step();
+    std::vector<double> before;  // by the weights as they are when the iteration begins
+    trainee.before_training = [&](std::int64_t first) {
+      if (first % config.batch_nr == 0) before = trainee.sparsities();
+      if (first % config.batch_nr == config.batch_nr / 2) trainee.strength[0] = 4.0;
+    };
+    const IterationRecord record = evolution.step().front();
+    const double density = budget.planned_density(record.sparsities);
+    CHECK(density == doctest::Approx(budget.planned_density(before)).epsilon(0.01));
+    CHECK(record.sparsities[0] < before[0]);
+    if (offspring > 1) continue;  // beside factors of the plan that was chosen
+    const std::vector<double> wanted =
+        allocate(Allocation::global, density, budget, trainee.magnitude_curves());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      CHECK(record.sparsities[i] == doctest::Approx(wanted[i]).epsilon(0.01));
+    }
+  }
+}
+
 TEST_CASE("one plan is not compared with itself") {
   SyntheticTrainee trainee = three_layers();
   Evolution evolution(few_iterations(), trainee);

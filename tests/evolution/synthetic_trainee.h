@@ -49,9 +49,11 @@ class SyntheticTrainee : public Trainee {
     state_.skill = skill;
     state_.sparsities.assign(synthetic_.size(), 0.0);
     state_.shrunk.assign(synthetic_.size(), 0.0);
+    strength.assign(synthetic_.size(), 1.0);
   }
 
   const std::vector<PrunableLayer>& layers() const override { return layers_; }
+  const std::vector<double>& sparsities() const { return state_.sparsities; }
 
   double train_batches(std::int64_t first, std::int64_t count) override {
     ++calls;
@@ -82,14 +84,15 @@ class SyntheticTrainee : public Trainee {
     return 1.0 - measure_accuracy();
   }
 
-  // Blocks of layer i have magnitudes (i + 1) / (rank + 1).
+  // Blocks of layer i have magnitudes strength[i] (i + 1) / (rank + 1).
   std::vector<MagnitudeCurve> magnitude_curves() override {
     std::vector<MagnitudeCurve> curves;
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
       MagnitudeCurve curve{.ranks = curve_ranks(synthetic_[i].blocks)};
       double squares = 0.0;
       for (std::int64_t rank = 0; rank < synthetic_[i].blocks; ++rank) {
-        const double magnitude = static_cast<double>(i + 1) / static_cast<double>(rank + 1);
+        const double magnitude =
+            strength[i] * static_cast<double>(i + 1) / static_cast<double>(rank + 1);
         squares += magnitude * magnitude;
         if (rank != curve.ranks[curve.magnitudes.size()]) continue;
         curve.magnitudes.push_back(magnitude);
@@ -173,6 +176,7 @@ class SyntheticTrainee : public Trainee {
   const State& now() const { return state_; }
 
   std::function<void(std::int64_t first)> before_training;  // may throw
+  std::vector<double> strength;                             // [layers], of the magnitudes
   std::vector<std::int64_t> firsts;                         // of all calls
   std::vector<std::int64_t> judged;                         // images of all calls of measure_loss
   GroupPenalty penalty;                                     // the one of now
