@@ -17,6 +17,7 @@ TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& opti
           .vector = config.stage.vector,
           .row_balance = config.stage.row_balance,
           .feedback = config.stage.feedback,
+          .feedback_decay = config.stage.feedback_decay,
           .batch_norm_images = config.stage.batch_norm_images,
           .distillation = config.stage.distillation,
           .should_stop = options.should_stop};

@@ -112,6 +112,10 @@ void check_start(const RunConfig& config) {
     refuse_key(config, "prune.feedback", "'prune.feedback' is for single weights and vectors; ",
                "'prune.granularity: channel' keeps what dropped channels were");
   }
+  if (stage.feedback_decay > 0 && !stage.feedback) {
+    refuse_key(config, "prune.feedback_decay", "'prune.feedback_decay' is ", stage.feedback_decay,
+               ", but 'prune.feedback' is false: pruned weights are 0 already");
+  }
   if (stage.row_balance && granularity_name(stage.vector) == "channel") {
     refuse_key(
         config, "prune.row_balance",

@@ -46,6 +46,7 @@ struct PruneStage {
   std::int64_t vector = 1;
   bool row_balance = false;            // all output channels of a layer keep equally many
   bool feedback = false;               // pruned weights are trained on (TraineeOptions)
+  double feedback_decay = 0;           // and drawn to 0 (TraineeOptions)
   RateSchedule rate = {.rate = 0.05};  // times in iterations
   Distillation distillation;           // from the baseline
   // Training images that batch norm's statistics are taken from anew before each measurement of the

@@ -183,6 +183,7 @@ void visit_prune(RunConfig& config, Fields& fields) {
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);
   fields.boolean("feedback", config.stage.feedback);
+  fields.real("feedback_decay", config.stage.feedback_decay, kNotNegative);
   fields.real("distillation", config.stage.distillation.weight, kFraction);
   fields.real("temperature", config.stage.distillation.temperature, kPositive);
   enumerator(fields, "start", config.stage.start, kStarts);

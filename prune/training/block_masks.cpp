@@ -27,6 +27,7 @@ BlockMasks::BlockMasks(const Model& model, Learner& learner, const MaskOptions& 
     if (options.feedback) dense_.push_back(layer.dense);
   }
   momentum_masks_ = masks_;
+  feedback_decay_ = options.feedback_decay;
   find_groups(model.graph);
   load(model);
 }

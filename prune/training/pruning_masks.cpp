@@ -12,6 +12,11 @@ namespace winnow {
 void PruningMasks::begin_update() const {
   if (dense_.empty()) return;
   const torch::NoGradGuard no_grad;
+  if (feedback_decay_ > 0) {
+    Tensors gradients;
+    for (const torch::Tensor& weight : masked_) gradients.push_back(weight.grad());
+    torch::_foreach_add_(gradients, torch::_foreach_sub(dense_, masked_), feedback_decay_);
+  }
   torch::_foreach_copy_(masked_, dense_);
 }
 

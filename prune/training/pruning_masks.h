@@ -20,6 +20,7 @@ struct MaskOptions {
   std::vector<std::int64_t> vectors;
   // As in TraineeOptions; neither with whole channels.
   bool row_balance = false, feedback = false;
+  double feedback_decay = 0;
 };
 
 class PruningMasks {
@@ -87,6 +88,7 @@ class PruningMasks {
   Tensors momenta_, momentum_masks_;
   Tensors weights_, gradient_sums_;
   Tensors dense_;  // with feedback, of masked_; else none
+  double feedback_decay_ = 0;
 };
 
 // Migration of each layer from its counts, [4] int64 on the device in the order of the members: one

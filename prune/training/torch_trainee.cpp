@@ -302,7 +302,8 @@ class TorchTrainee::Impl {
   MaskOptions mask_options(std::vector<std::int64_t> vectors) const {
     return {.vectors = std::move(vectors),
             .row_balance = options_.row_balance,
-            .feedback = options_.feedback};
+            .feedback = options_.feedback,
+            .feedback_decay = options_.feedback_decay};
   }
 
   void require_layers(const char* function, std::size_t count) const {

@@ -35,6 +35,9 @@ struct TraineeOptions {
   // with what they have become: Lin et al., "Dynamic model pruning with feedback", ICLR 2020. With
   // w all weights and m the masks, per step: w <- w - rate grad L(m w). Not for whole channels.
   bool feedback = false;
+  // d in grad L(m w) + d (1 - m) w, which draws pruned weights to 0: Zhou et al., "Learning N:M
+  // fine-grained structured sparse neural networks from scratch", ICLR 2021, eq 5 (SR-STE).
+  double feedback_decay = 0;
   // Training images to take batch norm's statistics from anew before each measurement of a stage of
   // pruning (Learner::reestimate_statistics); 0: never.
   std::int64_t batch_norm_images = 0;

@@ -218,6 +218,11 @@ TEST_CASE("feedback is for blocks that keep their values, distillation for runs 
             .find("argument 'prune.feedback=true': 'prune.feedback' is for single weights") == 0);
   CHECK(refusal(kMinimal, {"prune.method=fssl", "prune.feedback=true"})
             .find("argument 'prune.feedback=true': 'prune.method: fssl' drops groups") == 0);
+  CHECK(parse_config(kMinimal, {"prune.feedback=true", "prune.feedback_decay=0.01"})
+            .stage.feedback_decay == 0.01);
+  CHECK(refusal(kMinimal, {"prune.feedback_decay=0.01"})
+            .find("argument 'prune.feedback_decay=0.01': 'prune.feedback_decay' is 0.01, but "
+                  "'prune.feedback' is false") == 0);
   CHECK(refusal(kMinimal, {"prune.distillation=0.5", "train.epochs=0"})
             .find("argument 'prune.distillation=0.5': 'prune.distillation' learns from the dense "
                   "baseline") == 0);

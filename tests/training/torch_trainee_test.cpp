@@ -302,6 +302,43 @@ TEST_CASE("feedback begins with what a stage without masks left, and goes on fro
   CHECK((go_on(other) == expected));
 }
 
+TEST_CASE("feedback decay draws pruned weights to 0 in proportion, and no others") {
+  const auto after_a_step = [](double decay) {
+    TraineeOptions wanted = options();
+    wanted.feedback = true;
+    wanted.feedback_decay = decay;
+    TorchTrainee trainee(small_model(), striped_data(), wanted);
+    trainee.begin(pruning_stage());
+    trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+    trainee.train_batches(0, 1);
+    const Model masked = stored(trainee);
+    trainee.recompute_masks(std::vector<double>(3, 0.0), 0.0);
+    return std::pair(masked, stored(trainee));
+  };
+  const auto [masked, free] = after_a_step(0.0);
+  const Model drawn = after_a_step(0.1).second, twice = after_a_step(0.2).second;
+  const std::string name = "conv2.weight";
+  const Model initial = small_model();
+  const auto mask = masked.tensors.at(name + ".mask").values<std::uint8_t>();
+  const auto value = [&](const Model& model, std::size_t i) {
+    return static_cast<double>(model.tensors.at(name).values<float>()[i]);
+  };
+  double share = 0.0;  // of a pruned weight, taken in the step
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    if (mask[i] != 0) {
+      CHECK(value(drawn, i) == value(free, i));
+    } else if (std::abs(value(initial, i)) > 0.01) {
+      const double taken = (value(free, i) - value(drawn, i)) / value(initial, i);
+      if (share == 0.0) share = taken;
+      CHECK(taken > 0.0);
+      CHECK(taken == doctest::Approx(share).epsilon(0.01));
+      CHECK((value(free, i) - value(twice, i)) / value(initial, i) ==
+            doctest::Approx(2.0 * share).epsilon(0.01));
+    }
+  }
+  CHECK(share > 0.0);
+}
+
 TEST_CASE("a stop after a batch throws and leaves the network as after that batch") {
   TraineeOptions stopping = options();
   std::int64_t last = -1;
