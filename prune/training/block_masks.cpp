@@ -95,7 +95,8 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
     MaskedLayer& layer = masked_layers_[i];
     const torch::Tensor before = layer.block_mask;
     const torch::Tensor importance =
-        block_importance(layer.ranked(), layer.gradient_sum, layer.vector, alpha);
+        alpha == 0.0 ? block_magnitudes(layer.ranked(), layer.vector)
+                     : block_importance(layer.ranked(), layer.gradient_sum, layer.vector, alpha);
     layer.set_mask(options_.row_balance ? top_blocks_of_rows(importance, sparsities[i])
                                         : top_blocks(importance, sparsities[i]));
     counts.push_back(layer.migration_from(before));

@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include <vector>
+
 #include "prune/evolution/importance.h"
 
 namespace winnow {
@@ -42,18 +44,23 @@ torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
   return sums / counts;
 }
 
-// Of blocks from the largest on.
+// Of blocks from the largest on, both in double. One transfer brings both to the host.
 MagnitudeCurve curve_of(const torch::Tensor& magnitude, const torch::Tensor& square) {
   MagnitudeCurve curve{.ranks = curve_ranks(magnitude.numel())};
   const torch::Tensor ranks = torch::tensor(curve.ranks, torch::kLong).to(magnitude.device());
-  const auto at_ranks = [&](const torch::Tensor& values) {
-    const torch::Tensor found = values.index_select(0, ranks).to(torch::kCPU).contiguous();
-    const auto* first = found.const_data_ptr<double>();
-    return std::vector<double>(first, first + found.numel());
-  };
-  curve.magnitudes = at_ranks(magnitude);
-  curve.squares = at_ranks(square.cumsum(0));
+  const torch::Tensor values = torch::stack({magnitude, square.cumsum(0)});
+  const torch::Tensor found = values.index_select(1, ranks).to(torch::kCPU).contiguous();
+  const auto* first = found.const_data_ptr<double>();
+  curve.magnitudes.assign(first, first + found.size(1));
+  curve.squares.assign(first + found.size(1), first + 2 * found.size(1));
   return curve;
+}
+
+// The shape of a block mask of these weights.
+std::vector<std::int64_t> block_shape(const torch::Tensor& weight, std::int64_t vector) {
+  auto shape = weight.sizes().vec();
+  shape[0] = (shape[0] + vector - 1) / vector;
+  return shape;
 }
 
 }  // namespace
@@ -66,9 +73,13 @@ torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor&
     const torch::Tensor slope = magnitudes(gradient);
     sum = sum + share_over(alpha, slope.mean()) * slope;
   }
-  auto shape = weight.sizes().vec();
-  shape[0] = (shape[0] + vector - 1) / vector;
-  return group_means(sum, vector).to(torch::kFloat).view(shape);
+  return group_means(sum, vector).to(torch::kFloat).view(block_shape(weight, vector));
+}
+
+torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector) {
+  if (vector == 1) return weight.detach().contiguous().abs();
+  const torch::Tensor means = group_means(magnitudes(weight), vector);
+  return means.to(torch::kFloat).view(block_shape(weight, vector));
 }
 
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
@@ -90,8 +101,9 @@ torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsit
 }
 
 MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector) {
-  const torch::Tensor blocks = group_means(magnitudes(weight), vector).flatten();
-  const torch::Tensor sorted = std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true));
+  const torch::Tensor blocks = block_magnitudes(weight, vector).flatten();
+  const torch::Tensor sorted =
+      std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true)).to(torch::kDouble);
   return curve_of(sorted, sorted.square());
 }
 

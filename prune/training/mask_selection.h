@@ -17,6 +17,10 @@ namespace winnow {
 torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
                                std::int64_t vector, double alpha);
 
+// Mean |w| of each block, row-major: what eq 2 ranks by where alpha is 0, up to a factor. Of single
+// weights it is their own float, which costs a device a pass over them and no more.
+torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector);
+
 // Eq 3: top_blocks() of importance.h, on the device of `importance` and without waiting for it.
 // Of equals the lower index stays.
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity);

@@ -21,6 +21,22 @@ TEST_CASE("importance of a worked example") {
   CHECK(torch::allclose(block_importance(weight, gradient, 8, 0.25), pairs));
 }
 
+TEST_CASE("magnitudes choose the masks that importance without gradients does") {
+  torch::manual_seed(5);
+  for (const std::int64_t vector : {1, 8, 16}) {
+    const torch::Tensor weight = torch::randn({21, 5, 3, 3});
+    const torch::Tensor found = block_magnitudes(weight, vector);
+    const torch::Tensor wanted = block_importance(weight, {}, vector, 0.0);
+    CHECK(found.sizes() == wanted.sizes());
+    for (const double sparsity : {0.1, 0.5, 0.95}) {
+      CHECK(torch::equal(top_blocks(found, sparsity), top_blocks(wanted, sparsity)));
+    }
+  }
+  const torch::Tensor pairs = torch::tensor({{1.0f, -3.0f}, {0.0f, 4.0f}});
+  CHECK(torch::equal(block_magnitudes(pairs, 1), pairs.abs()));
+  CHECK(torch::equal(block_magnitudes(pairs, 2), torch::tensor({{0.5f, 3.5f}})));
+}
+
 TEST_CASE("importance and masks equal the plain loops over ragged shapes") {
   torch::manual_seed(4);
   struct Sizes {
