@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
-#include "prune/evolution/layer_scan.h"
+#include "prune/evolution/trainee/layer_scan.h"
 
 namespace winnow {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
-#include "prune/joined_run.h"
 #include "prune/layer_sensitivity.h"
 #include "prune/prune_program.h"
+#include "prune/run/joined_run.h"
 #include "prune/training/torch_errors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "prune/evolution/message.h"
+#include "prune/evolution/ranks/message.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"

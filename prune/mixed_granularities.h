@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
-#include "prune/evolution/granularity_choice.h"
-#include "prune/evolution/peers.h"
+#include "prune/evolution/budget/granularity_choice.h"
+#include "prune/evolution/ranks/peers.h"
 #include "prune/training/torch_trainee.h"
 
 namespace winnow {

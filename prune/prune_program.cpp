@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "prune/prune_run.h"
+#include "prune/run/prune_run.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/architectures.h"

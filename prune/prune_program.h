@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
-#include "prune/run_folder.h"
+#include "prune/run/run_folder.h"
 
 namespace winnow {
 

@@ -6,10 +6,10 @@
 
 #include "prune/data/text_data.h"
 #include "prune/prune_program.h"
-#include "prune/run_checks.h"
-#include "prune/training/channel_units.h"
+#include "prune/run/run_checks.h"
 #include "prune/training/device_name.h"
-#include "prune/training/initialization.h"
+#include "prune/training/masks/channel_units.h"
+#include "prune/training/network/initialization.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"

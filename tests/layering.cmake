@@ -51,14 +51,26 @@ endforeach()
 allow(runtime/cli runtime/base)
 allow(runtime/commands runtime)
 allow(prune ${model} runtime/text runtime/cli runtime/report)
+allow(prune/run ${model} runtime/text runtime/cli runtime/report prune)
 allow(prune/evolution runtime/base)
+allow(prune/evolution/trainee runtime/base)
+set(trainee runtime/base prune/evolution/trainee)
+allow(prune/evolution/budget ${trainee} prune/evolution/evolution_config.h)
+allow(prune/evolution/population ${trainee} prune/evolution/budget prune/evolution/evolution_config.h)
+allow(prune/evolution/ranks ${trainee} prune/evolution/evolution_state.h prune/evolution/trial.h)
 allow(prune/methods runtime/base prune/evolution)
 allow(prune/timing ${model} prune/evolution prune/config prune/training/trainability.h runtime/bench/network_fit.h)
 allow(prune/data ${model} runtime/images runtime/text)
 allow(prune/config ${model} prune/evolution prune/data prune/methods/method_config.h
-  prune/training/train_config.h prune/training/schedule.h)  # plain structs, without LibTorch
+  prune/training/train_config.h prune/training/steps/schedule.h)  # plain structs, without LibTorch
 allow(prune/training ${model} runtime/images prune/evolution prune/data prune/config)
-allow(prune/training/cuda prune/training/step_graph.h prune/training/rank_sum.h prune/training/fused/fused_kernels.h)
+set(tensors ${model} prune/training/tensor_bridge.h)
+allow(prune/training/network ${tensors} prune/training/fused prune/training/ranks/batch_part.h)
+allow(prune/training/masks ${tensors} prune/evolution/trainee prune/training/trainability.h prune/training/steps/learner.h)
+allow(prune/training/steps ${model} runtime/images prune/data prune/training/network prune/training/ranks
+  prune/training/train_config.h prune/training/trainability.h prune/training/cuda_module.h)
+allow(prune/training/ranks runtime/base prune/evolution/ranks prune/training/torch_trainee.h prune/training/cuda_module.h)
+allow(prune/training/cuda prune/training/steps/step_graph.h prune/training/ranks/rank_sum.h prune/training/fused/fused_kernels.h)
 allow(prune/training/fused ${model} prune/training/cuda_module.h)
 allow(quantize ${model} runtime/images runtime/text runtime/plan runtime/reference runtime/engine.h runtime/cli runtime/report
   prune/data prune/config export/export_model.h)

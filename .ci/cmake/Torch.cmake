@@ -51,8 +51,8 @@ if(EXISTS ${torch_root}/lib/libtorch_cuda.so AND WINNOW_TORCH_CUDA_HEADERS)
 endif()
 message(STATUS "Training steps as CUDA graphs: ${WINNOW_TORCH_HAS_CUDA}")
 
-# What divides a batch among ranks (prune/training/rank_sum.h). Gloo: LibTorch's library may have it;
-# its headers do not come with LibTorch and are not needed (prune/training/gloo_names). NCCL: its
+# What divides a batch among ranks (prune/training/ranks/rank_sum.h). Gloo: LibTorch's library may have it;
+# its headers do not come with LibTorch and are not needed (prune/training/ranks/gloo_names). NCCL: its
 # header comes with a toolkit or NVIDIA's packages.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so)

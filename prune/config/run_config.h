@@ -12,7 +12,7 @@
 #include "prune/data/data_set.h"
 #include "prune/evolution/evolution_config.h"
 #include "prune/methods/method_config.h"
-#include "prune/training/schedule.h"
+#include "prune/training/steps/schedule.h"
 #include "prune/training/train_config.h"
 #include "runtime/model/architectures.h"
 #include "runtime/model/graph.h"

@@ -12,7 +12,7 @@
 namespace winnow {
 namespace {
 
-// Apart from the streams of batches (prune/training/batches.cpp), which have the same seed.
+// Apart from the streams of batches (prune/training/steps/batches.cpp), which have the same seed.
 constexpr std::uint64_t kHoldOutStream = std::uint64_t{3} << 32;
 
 using Histogram = std::array<std::uint64_t, 256>;

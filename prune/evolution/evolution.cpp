@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "prune/evolution/generation.h"
 #include "prune/evolution/iteration.h"
-#include "prune/evolution/population.h"
+#include "prune/evolution/population/population.h"
+#include "prune/evolution/ranks/generation.h"
 #include "runtime/base/error.h"
 
 namespace winnow {

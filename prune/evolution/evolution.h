@@ -3,13 +3,13 @@
 
 #include <vector>
 
+#include "prune/evolution/budget/layer_budget.h"
 #include "prune/evolution/evolution_config.h"
 #include "prune/evolution/evolution_result.h"
 #include "prune/evolution/evolution_state.h"
-#include "prune/evolution/iteration_record.h"
-#include "prune/evolution/layer_budget.h"
-#include "prune/evolution/peers.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/population/iteration_record.h"
+#include "prune/evolution/ranks/peers.h"
+#include "prune/evolution/trainee/trainee.h"
 
 namespace winnow {
 

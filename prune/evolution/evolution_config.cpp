@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "prune/evolution/allocation.h"
-#include "prune/evolution/layer_names.h"
+#include "prune/evolution/budget/allocation.h"
+#include "prune/evolution/trainee/layer_names.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 

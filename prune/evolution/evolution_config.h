@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "prune/evolution/time_model.h"
+#include "prune/evolution/budget/time_model.h"
 
 namespace winnow {
 

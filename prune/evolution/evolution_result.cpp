@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "prune/evolution/ranking.h"
+#include "prune/evolution/population/ranking.h"
 #include "runtime/base/error.h"
 
 namespace winnow {

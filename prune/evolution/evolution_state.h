@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "prune/evolution/sensitivity.h"
-#include "prune/evolution/solution.h"
+#include "prune/evolution/population/sensitivity.h"
+#include "prune/evolution/population/solution.h"
 #include "runtime/base/random.h"
 
 namespace winnow {

@@ -6,9 +6,9 @@
 
 #include "prune/evolution/layer_choice.h"
 #include "prune/evolution/migration.h"
-#include "prune/evolution/operators.h"
-#include "prune/evolution/population.h"
-#include "prune/evolution/sensitivity.h"
+#include "prune/evolution/population/operators.h"
+#include "prune/evolution/population/population.h"
+#include "prune/evolution/population/sensitivity.h"
 
 namespace winnow {
 namespace {

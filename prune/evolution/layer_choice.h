@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "prune/evolution/layer_budget.h"
+#include "prune/evolution/budget/layer_budget.h"
 #include "runtime/base/random.h"
 
 namespace winnow {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "prune/evolution/evolution_config.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/trainee/trainee.h"
 
 namespace winnow {
 

@@ -1,8 +1,8 @@
 #include "prune/evolution/planning.h"
 
 #include "prune/evolution/layer_choice.h"
-#include "prune/evolution/operators.h"
-#include "prune/evolution/sensitivity.h"
+#include "prune/evolution/population/operators.h"
+#include "prune/evolution/population/sensitivity.h"
 
 namespace winnow {
 

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "prune/evolution/budget/layer_budget.h"
 #include "prune/evolution/evolution_config.h"
 #include "prune/evolution/evolution_state.h"
-#include "prune/evolution/layer_budget.h"
 
 namespace winnow {
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <span>
 
+#include "prune/evolution/budget/layer_budget.h"
 #include "prune/evolution/evolution_config.h"
 #include "prune/evolution/evolution_state.h"
-#include "prune/evolution/iteration_record.h"
-#include "prune/evolution/layer_budget.h"
-#include "prune/evolution/ranking.h"
+#include "prune/evolution/population/iteration_record.h"
+#include "prune/evolution/population/ranking.h"
 
 namespace winnow {
 

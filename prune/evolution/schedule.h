@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "prune/evolution/evolution_config.h"
-#include "prune/evolution/iteration_record.h"
+#include "prune/evolution/population/iteration_record.h"
 
 namespace winnow {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "prune/evolution/allocation.h"
-#include "prune/evolution/operators.h"
+#include "prune/evolution/budget/allocation.h"
+#include "prune/evolution/population/operators.h"
 
 namespace winnow {
 namespace {

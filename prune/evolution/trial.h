@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "prune/evolution/offspring.h"
+#include "prune/evolution/population/offspring.h"
 #include "prune/evolution/proposal.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/trainee/trainee.h"
 
 namespace winnow {
 

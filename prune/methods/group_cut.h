@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "prune/evolution/layer_budget.h"
-#include "prune/evolution/weight_groups.h"
+#include "prune/evolution/budget/layer_budget.h"
+#include "prune/evolution/trainee/weight_groups.h"
 
 namespace winnow {
 

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "prune/evolution/evolution_config.h"
-#include "prune/evolution/peers.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/ranks/peers.h"
+#include "prune/evolution/trainee/trainee.h"
 #include "prune/methods/method_config.h"
 #include "prune/methods/pruning_method.h"
 

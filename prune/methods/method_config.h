@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "prune/evolution/allocation.h"
+#include "prune/evolution/budget/allocation.h"
 #include "prune/evolution/evolution_config.h"
 
 namespace winnow {

@@ -5,7 +5,7 @@
 
 #include "prune/evolution/evolution_result.h"
 #include "prune/evolution/evolution_state.h"
-#include "prune/evolution/iteration_record.h"
+#include "prune/evolution/population/iteration_record.h"
 
 namespace winnow {
 

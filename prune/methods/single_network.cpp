@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "prune/evolution/migration.h"
-#include "prune/evolution/population.h"
+#include "prune/evolution/population/population.h"
 #include "runtime/base/error.h"
 
 namespace winnow {

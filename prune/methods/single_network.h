@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
+#include "prune/evolution/budget/layer_budget.h"
 #include "prune/evolution/evolution_config.h"
-#include "prune/evolution/layer_budget.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/trainee/trainee.h"
 #include "prune/methods/method_config.h"
 #include "prune/methods/pruning_method.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "prune/evolution/time_model.h"
+#include "prune/evolution/budget/time_model.h"
 #include "runtime/model/model.h"
 
 namespace winnow {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "prune/evolution/allocation.h"
-#include "prune/evolution/layer_budget.h"
-#include "prune/evolution/message.h"
+#include "prune/evolution/budget/allocation.h"
+#include "prune/evolution/budget/layer_budget.h"
+#include "prune/evolution/ranks/message.h"
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"
 

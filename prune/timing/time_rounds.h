@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
-#include "prune/evolution/peers.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/ranks/peers.h"
+#include "prune/evolution/trainee/trainee.h"
 #include "runtime/bench/network_fit.h"
 
 namespace winnow {

@@ -2,9 +2,9 @@
 
 #include <torch/torch.h>
 
-#include "prune/training/batches.h"
 #include "prune/training/device.h"
-#include "prune/training/network.h"
+#include "prune/training/network/network.h"
+#include "prune/training/steps/batches.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "prune/training/device.h"
-#include "prune/training/learner.h"
-#include "prune/training/pruning_masks.h"
+#include "prune/training/masks/pruning_masks.h"
+#include "prune/training/steps/learner.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/trainability.h"
 #include "prune/training/weight_average.h"

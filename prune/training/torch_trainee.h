@@ -11,9 +11,9 @@
 
 #include "prune/data/augment.h"
 #include "prune/data/data_set.h"
-#include "prune/evolution/trainee.h"
-#include "prune/training/stage.h"
-#include "prune/training/team_place.h"
+#include "prune/evolution/trainee/trainee.h"
+#include "prune/training/ranks/team_place.h"
+#include "prune/training/steps/stage.h"
 #include "prune/training/train_config.h"
 #include "runtime/model/model.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "prune/training/schedule.h"
+#include "prune/training/steps/schedule.h"
 
 namespace winnow {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "prune/training/channel_units.h"
+#include "prune/training/masks/channel_units.h"
 #include "runtime/base/error.h"
 #include "runtime/model/weight_parts.h"
 

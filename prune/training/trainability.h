@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "prune/data/data_set.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/trainee/trainee.h"
 #include "runtime/model/graph.h"
 #include "runtime/model/model.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "prune/training/network.h"
-#include "prune/training/pruning_masks.h"
+#include "prune/training/masks/pruning_masks.h"
+#include "prune/training/network/network.h"
 
 namespace winnow {
 

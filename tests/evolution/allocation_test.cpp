@@ -1,4 +1,4 @@
-#include "prune/evolution/allocation.h"
+#include "prune/evolution/budget/allocation.h"
 
 #include <doctest/doctest.h>
 

@@ -1,14 +1,14 @@
 // A budget of time that counts whole channels.
-#include "prune/evolution/channel_time.h"
+#include "prune/evolution/budget/channel_time.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <memory>
 
-#include "prune/evolution/allocation.h"
-#include "prune/evolution/channel_allocation.h"
-#include "prune/evolution/operators.h"
+#include "prune/evolution/budget/allocation.h"
+#include "prune/evolution/budget/channel_allocation.h"
+#include "prune/evolution/population/operators.h"
 #include "tests/evolution/random_channels.h"
 #include "tests/evolution/random_time.h"
 #include "tests/throws.h"

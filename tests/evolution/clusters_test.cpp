@@ -1,4 +1,4 @@
-#include "prune/evolution/clusters.h"
+#include "prune/evolution/population/clusters.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "prune/evolution/cost_curve.h"
+#include "prune/evolution/budget/cost_curve.h"
 
 #include <doctest/doctest.h>
 

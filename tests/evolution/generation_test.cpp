@@ -1,4 +1,4 @@
-#include "prune/evolution/generation.h"
+#include "prune/evolution/ranks/generation.h"
 
 #include <doctest/doctest.h>
 

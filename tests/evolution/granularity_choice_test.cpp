@@ -1,5 +1,5 @@
 // The choice of each layer's granularity by a budget of time.
-#include "prune/evolution/granularity_choice.h"
+#include "prune/evolution/budget/granularity_choice.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <memory>
 
-#include "prune/evolution/time_allocation.h"
+#include "prune/evolution/budget/time_allocation.h"
 #include "tests/evolution/random_time.h"
 #include "tests/throws.h"
 

@@ -1,4 +1,4 @@
-#include "prune/evolution/importance.h"
+#include "prune/evolution/trainee/importance.h"
 
 #include <doctest/doctest.h>
 

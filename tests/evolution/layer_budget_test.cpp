@@ -1,4 +1,4 @@
-#include "prune/evolution/layer_budget.h"
+#include "prune/evolution/budget/layer_budget.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "prune/evolution/layer_scan.h"
+#include "prune/evolution/trainee/layer_scan.h"
 
 #include <doctest/doctest.h>
 

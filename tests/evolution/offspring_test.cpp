@@ -1,4 +1,4 @@
-#include "prune/evolution/offspring.h"
+#include "prune/evolution/population/offspring.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "prune/evolution/evolution.h"
-#include "prune/evolution/operators.h"
+#include "prune/evolution/population/operators.h"
 #include "tests/evolution/synthetic_trainee.h"
 
 namespace winnow {

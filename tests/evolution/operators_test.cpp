@@ -1,4 +1,4 @@
-#include "prune/evolution/operators.h"
+#include "prune/evolution/population/operators.h"
 
 #include <doctest/doctest.h>
 

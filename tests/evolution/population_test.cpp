@@ -1,4 +1,4 @@
-#include "prune/evolution/population.h"
+#include "prune/evolution/population/population.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "prune/evolution/evolution_config.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/trainee/trainee.h"
 #include "runtime/base/random.h"
 
 namespace winnow {

@@ -1,4 +1,4 @@
-#include "prune/evolution/ranking.h"
+#include "prune/evolution/population/ranking.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "prune/evolution/sensitivity.h"
+#include "prune/evolution/population/sensitivity.h"
 
 #include <doctest/doctest.h>
 

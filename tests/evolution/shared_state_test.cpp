@@ -1,4 +1,4 @@
-#include "prune/evolution/shared_state.h"
+#include "prune/evolution/ranks/shared_state.h"
 
 #include <doctest/doctest.h>
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "prune/evolution/importance.h"
-#include "prune/evolution/trainee.h"
+#include "prune/evolution/trainee/importance.h"
+#include "prune/evolution/trainee/trainee.h"
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "prune/evolution/peers.h"
+#include "prune/evolution/ranks/peers.h"
 
 namespace winnow {
 

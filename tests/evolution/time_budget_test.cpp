@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "prune/evolution/allocation.h"
+#include "prune/evolution/budget/allocation.h"
+#include "prune/evolution/budget/time_allocation.h"
 #include "prune/evolution/evolution.h"
-#include "prune/evolution/operators.h"
-#include "prune/evolution/time_allocation.h"
+#include "prune/evolution/population/operators.h"
 #include "tests/evolution/random_time.h"
 #include "tests/evolution/synthetic_trainee.h"
 #include "tests/throws.h"

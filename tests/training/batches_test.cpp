@@ -1,4 +1,4 @@
-#include "prune/training/batches.h"
+#include "prune/training/steps/batches.h"
 
 #include <doctest/doctest.h>
 #include <torch/torch.h>

@@ -1,13 +1,13 @@
-#include "prune/training/channel_masks.h"
+#include "prune/training/masks/channel_masks.h"
 
 #include <torch/torch.h>
 
 #include <map>
 
 #include "export/export_model.h"
-#include "prune/evolution/layer_budget.h"
-#include "prune/training/initialization.h"
-#include "prune/training/network.h"
+#include "prune/evolution/budget/layer_budget.h"
+#include "prune/training/network/initialization.h"
+#include "prune/training/network/network.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/torch_trainee.h"
 #include "prune/training/trainability.h"

@@ -1,4 +1,4 @@
-#include "prune/training/channel_units.h"
+#include "prune/training/masks/channel_units.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "prune/evolution/layer_budget.h"
+#include "prune/evolution/budget/layer_budget.h"
 #include "prune/training/trainability.h"
 #include "runtime/model/architectures.h"
 #include "runtime/model/weight_parts.h"

@@ -3,8 +3,8 @@
 #include <map>
 
 #include "prune/training/device.h"
-#include "prune/training/initialization.h"
-#include "prune/training/network.h"
+#include "prune/training/network/initialization.h"
+#include "prune/training/network/network.h"
 #include "runtime/base/random.h"
 #include "tests/training/graphs.h"
 #include "tests/training/torch_doctest.h"

@@ -1,11 +1,11 @@
-#include "prune/training/group_lasso.h"
+#include "prune/training/masks/group_lasso.h"
 
 #include <torch/torch.h>
 
 #include <cmath>
 
 #include "prune/methods/make_method.h"
-#include "prune/training/initialization.h"
+#include "prune/training/network/initialization.h"
 #include "prune/training/torch_trainee.h"
 #include "prune/training/trainability.h"
 #include "tests/training/graphs.h"

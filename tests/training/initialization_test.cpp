@@ -1,4 +1,4 @@
-#include "prune/training/initialization.h"
+#include "prune/training/network/initialization.h"
 
 #include <doctest/doctest.h>
 

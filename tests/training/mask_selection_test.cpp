@@ -1,7 +1,7 @@
-// Eqs 2 to 4 in LibTorch against the plain loops of prune/evolution/importance.h.
-#include "prune/training/mask_selection.h"
+// Eqs 2 to 4 in LibTorch against the plain loops of prune/evolution/trainee/importance.h.
+#include "prune/training/masks/mask_selection.h"
 
-#include "prune/evolution/importance.h"
+#include "prune/evolution/trainee/importance.h"
 #include "prune/training/tensor_bridge.h"
 #include "tests/training/torch_doctest.h"
 

@@ -1,7 +1,7 @@
 // The interpreter against LibTorch's own modules, in float64, values and gradients.
-#include "prune/training/network.h"
+#include "prune/training/network/network.h"
 
-#include "prune/training/initialization.h"
+#include "prune/training/network/initialization.h"
 #include "prune/training/tensor_bridge.h"
 #include "runtime/base/random.h"
 #include "runtime/reference/operations.h"

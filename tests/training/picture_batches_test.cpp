@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "prune/training/batches.h"
+#include "prune/training/steps/batches.h"
 #include "runtime/images/folder.h"
 #include "tests/images/encode.h"
 #include "tests/temporary_directory.h"

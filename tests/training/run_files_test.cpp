@@ -1,4 +1,4 @@
-#include "prune/run_files.h"
+#include "prune/run/run_files.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

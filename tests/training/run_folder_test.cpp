@@ -1,4 +1,4 @@
-#include "prune/run_folder.h"
+#include "prune/run/run_folder.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "prune/training/schedule.h"
+#include "prune/training/steps/schedule.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "prune/training/sgd.h"
+#include "prune/training/steps/sgd.h"
 
 #include "tests/throws.h"
 #include "tests/training/torch_doctest.h"

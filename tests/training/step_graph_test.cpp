@@ -1,12 +1,12 @@
 // In one program with few other tests: LibTorch finds a GPU only if nothing asked it before its
 // CUDA half was opened.
-#include "prune/training/step_graph.h"
+#include "prune/training/steps/step_graph.h"
 
 #include <string>
 #include <vector>
 
 #include "prune/training/device.h"
-#include "prune/training/initialization.h"
+#include "prune/training/network/initialization.h"
 #include "prune/training/torch_trainee.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"

@@ -1,4 +1,4 @@
-#include "prune/training/step_replay.h"
+#include "prune/training/steps/step_replay.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
-#include "prune/training/teacher.h"
+#include "prune/training/steps/teacher.h"
 
 #include <cmath>
 
-#include "prune/training/initialization.h"
+#include "prune/training/network/initialization.h"
 #include "prune/training/torch_trainee.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"

@@ -1,5 +1,5 @@
 // Ranks that divide batches, as threads of one process.
-#include "prune/training/team.h"
+#include "prune/training/ranks/team.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "prune/training/initialization.h"
-#include "prune/training/operations.h"
-#include "prune/training/rank_store.h"
+#include "prune/training/network/initialization.h"
+#include "prune/training/network/operations.h"
+#include "prune/training/ranks/rank_store.h"
 #include "prune/training/torch_trainee.h"
 #include "runtime/base/error.h"
 #include "tests/free_port.h"

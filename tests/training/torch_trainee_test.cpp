@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "prune/training/batches.h"
-#include "prune/training/initialization.h"
-#include "prune/training/network.h"
-#include "prune/training/statistics_estimate.h"
+#include "prune/training/network/initialization.h"
+#include "prune/training/network/network.h"
+#include "prune/training/network/statistics_estimate.h"
+#include "prune/training/steps/batches.h"
 #include "prune/training/tensor_bridge.h"
 #include "tests/throws.h"
 #include "tests/training/graphs.h"

@@ -1,6 +1,6 @@
 #include "prune/training/weight_average.h"
 
-#include "prune/training/initialization.h"
+#include "prune/training/network/initialization.h"
 #include "prune/training/torch_trainee.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"

@@ -7,7 +7,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <vector>
 
-#include "prune/training/rank_sum.h"
+#include "prune/training/ranks/rank_sum.h"
 
 namespace winnow {
 namespace {

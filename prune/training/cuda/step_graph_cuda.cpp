@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "prune/training/step_graph.h"
+#include "prune/training/steps/step_graph.h"
 
 namespace winnow {
 namespace {

@@ -1,0 +1,36 @@
+// Known ways to divide a budget among layers, without training.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "prune/evolution/budget/layer_budget.h"
+#include "prune/evolution/trainee/trainee.h"
+
+namespace winnow {
+
+enum class Allocation {
+  uniform,  // the same density everywhere
+  erk,      // density in proportion to (sum of the weight's sizes) / (product): Erdos-Renyi kernel,
+            // Evci et al., "Rigging the lottery", ICML 2020
+  global,   // the blocks of largest magnitude in the whole network
+  lamp,     // those of largest w^2 / sum of all w^2 of the layer that are no smaller: Lee et al.,
+            // "Layer-adaptive sparsity for the magnitude-based pruning", ICLR 2021
+  time,     // what loses least by magnitude in the time (time_allocation.h)
+};
+
+// Whether allocate() wants the layers' curves.
+bool reads_magnitudes(Allocation kind);
+
+// Sparsities [layers], within the layers' ranges, whose planned_density() is no more than `density`
+// and, as far as ranges, blocks and curves allow, as much. Excluded layers keep theirs.
+//
+// A budget of time has flat parts, so what one density asks for says little of what a lower one
+// does: above the goal each layer is on its way to the sparsity that the goal gives it, the same
+// share of its log density as all others.
+//
+//   curves  [layers]; only `global`, `lamp` and `time` read them
+std::vector<double> allocate(Allocation kind, double density, const LayerBudget& budget,
+                             std::span<const MagnitudeCurve> curves);
+
+}  // namespace winnow

@@ -1,0 +1,10 @@
+#include "prune/evolution/ranks/peers.h"
+
+namespace winnow {
+
+Peers& alone() {
+  static Alone one;
+  return one;
+}
+
+}  // namespace winnow

@@ -1,0 +1,444 @@
+#include "prune/run/prune_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "prune/evolution/ranks/shared_state.h"
+#include "prune/mixed_granularities.h"
+#include "prune/run/joined_run.h"
+#include "prune/run/record_json.h"
+#include "prune/run/run_checks.h"
+#include "prune/run/run_summary.h"
+#include "prune/run/run_training.h"
+#include "prune/start_model.h"
+#include "prune/timing/deployed_time.h"
+#include "prune/timing/time_table.h"
+#include "prune/training/trainability.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/suggest.h"
+#include "runtime/cli/progress.h"
+#include "runtime/model/safetensors.h"
+#include "runtime/report/report.h"
+
+namespace winnow {
+namespace {
+
+// Batches between looks at the clock.
+constexpr std::int64_t kChunk = 50;
+
+std::string percent(double fraction) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100.0 * fraction);
+  return text;
+}
+
+RunFolder& checked(const RunConfig& config, RunFolder& folder) {
+  require_weights_outside(config);
+  if (config.time_loop.rounds > 0) {
+    with_place(config, "prune", [&] { require_programs(config.time_loop.programs); });
+  }
+  if (folder.is_finished()) {
+    fail(ErrorCode::usage, folder.path(), ": the run is finished; see ", folder.summary());
+  }
+  return folder;
+}
+
+// The sum of losses of an epoch that is not over, or the loss of one that is.
+void require_finite_loss(double loss, std::int64_t epoch) {
+  if (std::isfinite(loss)) return;
+  fail(ErrorCode::usage, "train: the loss of epoch ", epoch, " is ",
+       std::isnan(loss) ? "nan" : "inf",
+       ": training diverged; lower train.learning_rate or set train.clip_norm");
+}
+
+}  // namespace
+
+PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFolder& folder,
+                   const std::string& image_cache)
+    : config_(with_times(config)),
+      options_(options),
+      folder_(checked(config_, folder)),
+      given_(read_given_model(config_)),
+      data_(load_run_data(config_, options.is_quiet, image_cache, given_)),
+      initial_(given_ ? *given_ : scratch_model(config_, make_graph(config_.model, data_), data_)),
+      trainee_(initial_, data_, counting_options()),
+      teams_(config_, peers(), options_.peers ? &options_.peers->store() : nullptr) {
+  state_.config = comparable_config(config_);
+  state_.weights_checksum = checksum_of_given(config_);
+  read_checkpoint_if_any();
+  folder_.require_metrics(state_.metrics_bytes);
+}
+
+void PruneRun::begin() {
+  folder_.open();
+  folder_.truncate_metrics(state_.metrics_bytes);
+  if (folder_.metrics_bytes() == 0) folder_.append_metrics(metrics_header());
+  write_file_atomically(folder_.config(), write_run_config(config_));
+}
+
+void PruneRun::require_finite_state(const std::string& when) const {
+  const std::string name = trainee_.first_not_finite();
+  if (name.empty()) return;
+  const bool is_dense = state_.phase == RunPhase::dense;
+  fail(ErrorCode::usage, is_dense ? "train" : "prune", ": after ", when, " ", in_quotes(name),
+       " has numbers that are not finite: training diverged; lower ", is_dense ? "train" : "prune",
+       ".learning_rate or set train.clip_norm");
+}
+
+TraineeOptions PruneRun::counting_options() {
+  TraineeOptions result = trainee_options(config_, options_);
+  result.on_batch = [this](std::int64_t batch) {
+    if (state_.phase == RunPhase::dense) state_.batch = batch + 1;
+  };
+  return result;
+}
+
+void PruneRun::read_checkpoint_if_any() {
+  if (!folder_.has_checkpoint()) return;
+  RunCheckpoint read = read_checkpoint(folder_.checkpoint(), trainee_);
+  if (read.config != state_.config) {
+    fail(ErrorCode::usage, folder_.checkpoint(),
+         ": was made with another configuration: ", first_difference(read.config, state_.config));
+  }
+  if (read.weights_checksum != state_.weights_checksum) {
+    fail(ErrorCode::usage, config_.place("model.weights"),
+         "model.weights: ", in_quotes(config_.model.weights), " has changed since ",
+         in_quotes(folder_.checkpoint()),
+         " was begun with it, expected the same file; begin anew with --overwrite");
+  }
+  state_ = std::move(read);
+  take_granularities(state_.granularities, config_, trainee_);
+  correct(config_, state_.rounds);
+  if (state_.current) trainee_.restore(*state_.current);
+}
+
+double PruneRun::lap_seconds() {
+  const Clock::time_point now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - lap_).count();
+  lap_ = now;
+  return seconds;
+}
+
+void PruneRun::save_checkpoint() {
+  if (state_.phase == RunPhase::dense) {
+    require_finite_loss(state_.epoch_loss, state_.epoch + 1);
+    state_.current = trainee_.snapshot();
+    state_.dense_seconds += lap_seconds();
+  }
+  if (method_) state_.evolution = method_->state();
+  state_.metrics_bytes = folder_.metrics_bytes();
+  write_checkpoint(folder_.checkpoint(), state_, trainee_);
+  saved_ = Clock::now();
+}
+
+void PruneRun::save_checkpoint_if_due() {
+  const double age = std::chrono::duration<double>(Clock::now() - saved_).count();
+  if (age >= config_.checkpoint_seconds) save_checkpoint();
+}
+
+PruneSummary PruneRun::run() {
+  require_same_run(config_, peers());
+  if (options_.on_begin) options_.on_begin();
+  begin();
+  try {
+    if (teams_.shares_dense()) join_dense();
+    if (state_.phase == RunPhase::dense) train_dense();
+    for (;;) {
+      rehearse();
+      prune();
+      measure_round(method_->result());
+      if (!is_again()) return finish(method_->result());
+      begin_again();
+    }
+  } catch (const Error& error) {
+    const bool is_left = options_.peers != nullptr && options_.peers->is_broken();
+    if (error.code() != ErrorCode::interrupted && !is_left) throw;
+    if (is_left) go_back();
+    save_checkpoint();
+    fail(error.code(), is_left ? error.what() : "interrupted",
+         "; checkpoint saved: ", folder_.checkpoint(), " (go on with --resume)");
+  }
+}
+
+EvaluationOptions PruneRun::evaluation() const {
+  return {.device = config_.device, .should_stop = options_.should_stop};
+}
+
+void PruneRun::join_dense() {
+  options_.peers->carry(trainee_);
+  const bool is_due = state_.phase == RunPhase::dense && config_.train.epochs > 0;
+  share_dense({.is_due = is_due,
+               .epoch = state_.epoch,
+               .batch = state_.batch,
+               .current = is_due ? state_.current : nullptr},
+              *options_.peers);
+  if (is_due) trainee_.join(teams_.dense());
+}
+
+void PruneRun::train_dense() {
+  if (config_.train.epochs > 0) {
+    trainee_.begin(dense_stage(config_, trainee_));
+    lap_seconds();
+    Progress progress("dense: epoch", config_.train.epochs, options_.is_quiet);
+    while (state_.epoch < config_.train.epochs) {
+      progress.update(state_.epoch, note_);
+      train_epoch();
+      finish_epoch();
+    }
+    progress.update(config_.train.epochs, note_);
+  }
+  finish_dense();
+}
+
+// Trains what is left of the epoch: nothing if the run was stopped behind its last batch.
+void PruneRun::train_epoch() {
+  const std::int64_t end = (state_.epoch + 1) * trainee_.batches_per_epoch();
+  while (state_.batch < end) {
+    const std::int64_t count = std::min(kChunk, end - state_.batch);
+    if (teams_.shares_dense()) {
+      chunk_ = {true, state_.epoch, state_.batch, trainee_.snapshot()};
+      chunk_loss_ = state_.epoch_loss;
+    }
+    trainee_.train_on(state_.batch, count, state_.epoch_loss);
+    chunk_ = {};
+    save_checkpoint_if_due();
+  }
+}
+
+void PruneRun::go_back() {
+  if (!chunk_.is_due) return;
+  trainee_.restore(*chunk_.current);
+  state_.batch = chunk_.batch;
+  state_.epoch_loss = chunk_loss_;
+}
+
+// No checkpoint may come between the line and the count of lines that follows it.
+void PruneRun::finish_epoch() {
+  const auto per_epoch = static_cast<double>(trainee_.batches_per_epoch());
+  const auto epochs = static_cast<double>(config_.train.epochs);
+  const std::int64_t epoch = state_.epoch + 1;
+  state_.dense_seconds += lap_seconds();
+  EpochRecord record = {
+      .epoch = epoch,
+      .batches = state_.batch,
+      .learning_rate = rate_at(config_.train.rate,
+                               (static_cast<double>(state_.batch) - 0.5) / per_epoch, epochs),
+      .loss = state_.epoch_loss / per_epoch,
+      .accuracy = {},
+      .seconds = state_.dense_seconds};
+  require_finite_loss(record.loss, epoch);
+  require_finite_state("epoch " + std::to_string(epoch));
+  teams_.require_equal(teams_.dense(), trainee_, "epoch " + std::to_string(epoch));
+  if (epoch % config_.train.validate_every == 0 || epoch == config_.train.epochs) {
+    record.accuracy = trainee_.measure_accuracy();
+    note_ = "validation accuracy " + percent(*record.accuracy);
+  }
+  folder_.append_metrics(to_json(record));
+  state_.epoch = epoch;
+  state_.epoch_loss = 0.0;
+}
+
+void PruneRun::finish_dense() {
+  if (config_.has_baseline()) {
+    Model model = current_model();
+    state_.dense_accuracy = measure_accuracy(model, data_.test, evaluation());
+    model.metadata["accuracy"] = std::to_string(state_.dense_accuracy);
+    save_model(folder_.dense(), model);
+  }
+  choose_granularity();
+  load_start();
+  state_.phase = RunPhase::evolution;
+  state_.current = trainee_.snapshot();
+  if (config_.has_baseline()) save_checkpoint();
+}
+
+void PruneRun::choose_granularity() {
+  if (config_.stage.vector != kMixed) return;
+  const GranularityChoice choice = choose_granularities(config_, initial_.graph, trainee_);
+  state_.granularities = choice.vectors;
+  folder_.append_metrics(to_json(choice, trainee_.layers()));
+  take_granularities(state_.granularities, config_, trainee_);
+}
+
+std::string PruneRun::granularities() const {
+  if (config_.stage.vector != kMixed || config_.train.epochs > 0) return "";
+  return describe(choose_granularities(config_, initial_.graph, trainee_), trainee_.layers());
+}
+
+void PruneRun::load_start() {
+  switch (config_.stage.start) {
+    case Start::scratch:
+      trainee_.load(given_ ? scratch_model(config_, initial_.graph, data_) : initial_);
+      break;
+    case Start::dense:
+      trainee_.load(load_model(folder_.dense()));
+      break;
+    case Start::weights:
+      trainee_.load(*given_);
+      break;
+  }
+}
+
+Peers& PruneRun::peers() {
+  if (options_.peers == nullptr) return alone();
+  return *options_.peers;
+}
+
+void PruneRun::rehearse() {
+  while (state_.evolution.pool.empty() && wants_rehearsal(config_, state_.rounds)) {
+    measure(mask_for_goal(config_, trainee_), false);
+    trainee_.restore(*state_.current);
+    correct(config_, state_.rounds);
+    save_checkpoint();
+  }
+}
+
+// Nothing without the loop, or if the round is measured already: a run that was stopped behind it.
+void PruneRun::measure_round(const EvolutionResult& result) {
+  if (config_.time_loop.rounds == 0 || state_.rounds.pruned() > state_.rounds.begun_again) return;
+  trainee_.restore(*result.best.snapshot);
+  measure(result.predicted_ms, true);
+}
+
+void PruneRun::measure(double predicted_ms, bool is_pruned) {
+  lap_seconds();
+  Progress progress(is_pruned ? "measure: network" : "rehearse: network", 1, options_.is_quiet);
+  progress.update(0);
+  const DeployedTime found = measure_deployed(current_model(), *config_.evolution.time,
+                                              {.programs = config_.time_loop.programs,
+                                               .scratch = folder_.measuring(),
+                                               .should_stop = options_.should_stop});
+  TimeMeasurement measured = judged(config_, trainee_.layers(), predicted_ms, found.ms);
+  measured.is_pruned = is_pruned;
+  progress.update(1, describe(measured));
+  state_.prune_seconds += lap_seconds();
+  state_.rounds.measured.push_back(measured);
+  folder_.append_metrics(last_json(state_.rounds, state_.prune_seconds));
+  if (is_pruned) write_file_atomically(folder_.bench(), found.bench);
+}
+
+bool PruneRun::is_again() {
+  if (config_.time_loop.rounds == 0) return false;
+  return share_decision(wants_another_round(config_, state_.rounds), peers());
+}
+
+void PruneRun::begin_again() {
+  ++state_.rounds.begun_again;
+  correct(config_, state_.rounds);
+  method_.reset();
+  state_.evolution = {};
+  load_start();
+  state_.current = trainee_.snapshot();
+  save_checkpoint();
+}
+
+void PruneRun::begin_pruning() {
+  if (options_.peers != nullptr) options_.peers->carry(trainee_);
+  share_granularities(state_.granularities, peers());
+  share_prediction(config_, peers());
+  share_start({.evolution = state_.evolution, .current = state_.current}, peers());
+  share_teacher(config_, folder_.dense(), trainee_, peers());
+  trainee_.join(teams_.member());
+  trainee_.begin(pruning_stage(config_));
+  method_ =
+      make_method(config_.method, config_.evolution, trainee_, state_.evolution, teams_.peers());
+}
+
+// The evolution rewinds what diverged and tries something else; the other methods have nothing else
+// to try, and the last checkpoint stays as it is.
+void PruneRun::require_converging(const IterationRecord& record) const {
+  if (config_.method.method == Method::evolutionary || std::isfinite(record.loss)) return;
+  const Stage stage = pruning_stage(config_);
+  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
+  const double rate =
+      rate_at(stage.rate, std::fmod(static_cast<double>(record.iteration) + 0.5, length), length);
+  fail(ErrorCode::usage, "prune: the loss of iteration ", record.iteration + 1, " is ",
+       std::isnan(record.loss) ? "nan" : "inf", " at learning rate ", rate,
+       ": training diverged; lower prune.learning_rate or set train.clip_norm");
+}
+
+void PruneRun::prune() {
+  begin_pruning();
+  lap_seconds();
+  std::vector<std::string> layers;
+  for (const PrunableLayer& layer : trainee_.layers()) layers.push_back(layer.name);
+  const std::int64_t begun_again = state_.rounds.begun_again;
+  const std::string round =
+      begun_again > 0 ? "round " + std::to_string(begun_again + 1) + ", " : std::string();
+  Progress progress("prune: " + round + "iteration", config_.evolution.iter_nr, options_.is_quiet);
+  while (!method_->finished()) {
+    const std::vector<IterationRecord> records = method_->step();
+    for (const IterationRecord& record : records) require_converging(record);
+    teams_.require_equal(teams_.member(), trainee_, iteration_name(records.back()));
+    state_.current = nullptr;  // only the first iteration starts from it
+    state_.prune_seconds += lap_seconds();
+    for (const IterationRecord& record : records) {
+      folder_.append_metrics(to_json(record, layers, state_.prune_seconds));
+    }
+    const IterationRecord& last = records.back();
+    progress.update(last.iteration + 1,
+                    "accuracy " + percent(last.accuracy) + ", sparsity " + percent(last.sparsity));
+    save_checkpoint_if_due();
+  }
+}
+
+Model PruneRun::current_model() const {
+  Model model = initial_;
+  trainee_.store(model);
+  model.preprocessing = data_.preprocessing;
+  model.classes = data_.train.classes;
+  model.metadata = {{"name", config_.name},
+                    {"seed", std::to_string(config_.seed)},
+                    {kDataFormatKey, config_.data.format},
+                    {kDataPathKey, data_.directory},
+                    {"device", trainee_.device()}};
+  if (data_.fold) model.metadata[kDataFoldKey] = to_string(*data_.fold);
+  add_versions(model.metadata);
+  return model;
+}
+
+PruneSummary PruneRun::measured(const Model& model, const EvolutionResult& result) const {
+  PruneSummary summary;
+  summary.dense_accuracy = state_.dense_accuracy;
+  summary.pruned_accuracy = measure_accuracy(model, data_.test, evaluation());
+  summary.sparsity = sparsity(model);
+  summary.target_met = result.target_met;
+  summary.shortfall = result.shortfall;
+  if (config_.time_loop.rounds > 0) note_time(config_, state_.rounds, summary);
+  return summary;
+}
+
+void PruneRun::save_pruned(Model& model, const PruneSummary& summary) const {
+  if (config_.has_baseline()) {
+    model.metadata["dense_accuracy"] = std::to_string(summary.dense_accuracy);
+  }
+  model.metadata["accuracy"] = std::to_string(summary.pruned_accuracy);
+  model.metadata["sparsity"] = std::to_string(summary.sparsity);
+  save_model(folder_.pruned(), model);
+}
+
+PruneSummary PruneRun::finish(const EvolutionResult& result) {
+  trainee_.restore(*result.best.snapshot);
+  require_finite_state("pruning");
+  Model model = current_model();
+  PruneSummary summary = measured(model, result);
+  save_pruned(model, summary);
+  summary.json = summary_json({.config = config_,
+                               .model = model,
+                               .result = result,
+                               .summary = summary,
+                               .rounds = state_.rounds,
+                               .granularities = state_.granularities,
+                               .pool = method_->state().pool,
+                               .layers = trainee_.layers(),
+                               .device = trainee_.device(),
+                               .dense_seconds = state_.dense_seconds,
+                               .prune_seconds = state_.prune_seconds});
+  write_summary(folder_, summary.json);
+  write_report(folder_.path());
+  return summary;
+}
+
+}  // namespace winnow

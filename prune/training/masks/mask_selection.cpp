@@ -1,0 +1,126 @@
+#include "prune/training/masks/mask_selection.h"
+
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "prune/evolution/trainee/importance.h"
+
+namespace winnow {
+namespace {
+
+namespace functional = torch::nn::functional;
+
+// |values| in double, row-major as [K, inputs].
+torch::Tensor magnitudes(const torch::Tensor& values) {
+  return values.detach().contiguous().flatten(1).to(torch::kDouble).abs();
+}
+
+// share / mean, or 0 where the mean is 0; on the device, without waiting for it.
+torch::Tensor share_over(double share, const torch::Tensor& mean) {
+  return torch::where(mean > 0, share / mean, torch::zeros_like(mean));
+}
+
+// Mean of the values that are not 0.
+torch::Tensor mean_of_kept(const torch::Tensor& values) {
+  return values.sum() / values.count_nonzero().clamp_min(1);
+}
+
+// Sums over groups of `vector` rows; the last group may have fewer. [K, n] -> [groups, n].
+torch::Tensor group_sums(const torch::Tensor& rows, std::int64_t vector) {
+  const std::int64_t groups = (rows.size(0) + vector - 1) / vector;
+  const std::int64_t missing = groups * vector - rows.size(0);
+  const torch::Tensor padded =
+      functional::pad(rows, functional::PadFuncOptions({0, 0, 0, missing}));
+  return padded.view({groups, vector, rows.size(1)}).sum(1);
+}
+
+torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
+  if (vector == 1) return rows;
+  const torch::Tensor sums = group_sums(rows, vector);
+  const std::int64_t groups = sums.size(0), missing = groups * vector - rows.size(0);
+  torch::Tensor counts = torch::full({groups, 1}, static_cast<double>(vector), rows.options());
+  counts[groups - 1].fill_(static_cast<double>(vector - missing));
+  return sums / counts;
+}
+
+// Of blocks from the largest on, both in double. One transfer brings both to the host.
+MagnitudeCurve curve_of(const torch::Tensor& magnitude, const torch::Tensor& square) {
+  MagnitudeCurve curve{.ranks = curve_ranks(magnitude.numel())};
+  const torch::Tensor ranks = torch::tensor(curve.ranks, torch::kLong).to(magnitude.device());
+  const torch::Tensor values = torch::stack({magnitude, square.cumsum(0)});
+  const torch::Tensor found = values.index_select(1, ranks).to(torch::kCPU).contiguous();
+  const auto* first = found.const_data_ptr<double>();
+  curve.magnitudes.assign(first, first + found.size(1));
+  curve.squares.assign(first + found.size(1), first + 2 * found.size(1));
+  return curve;
+}
+
+// The shape of a block mask of these weights.
+std::vector<std::int64_t> block_shape(const torch::Tensor& weight, std::int64_t vector) {
+  auto shape = weight.sizes().vec();
+  shape[0] = (shape[0] + vector - 1) / vector;
+  return shape;
+}
+
+}  // namespace
+
+torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
+                               std::int64_t vector, double alpha) {
+  const torch::Tensor size = magnitudes(weight);
+  torch::Tensor sum = share_over(1.0 - alpha, mean_of_kept(size)) * size;
+  if (gradient.defined()) {
+    const torch::Tensor slope = magnitudes(gradient);
+    sum = sum + share_over(alpha, slope.mean()) * slope;
+  }
+  return group_means(sum, vector).to(torch::kFloat).view(block_shape(weight, vector));
+}
+
+torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector) {
+  if (vector == 1) return weight.detach().contiguous().abs();
+  const torch::Tensor means = group_means(magnitudes(weight), vector);
+  return means.to(torch::kFloat).view(block_shape(weight, vector));
+}
+
+torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
+  const torch::Tensor values = importance.flatten().nan_to_num(-1.0);
+  const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/0, true));
+  const torch::Tensor kept = order.narrow(0, 0, kept_blocks(values.numel(), sparsity));
+  torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
+  mask.index_fill_(0, kept, 1);
+  return mask.view(importance.sizes());
+}
+
+torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {
+  const torch::Tensor values = importance.flatten(1).nan_to_num(-1.0);
+  const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/1, true));
+  const torch::Tensor kept = order.narrow(1, 0, kept_blocks(values.size(1), sparsity));
+  torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
+  mask.scatter_(1, kept, 1);
+  return mask.view(importance.sizes());
+}
+
+MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector) {
+  const torch::Tensor blocks = block_magnitudes(weight, vector).flatten();
+  const torch::Tensor sorted =
+      std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true)).to(torch::kDouble);
+  return curve_of(sorted, sorted.square());
+}
+
+MagnitudeCurve weight_curve(const torch::Tensor& weight, std::int64_t vector) {
+  const torch::Tensor size = magnitudes(weight);
+  const auto [sorted, order] =
+      group_means(size, vector).flatten().sort(/*dim=*/0, /*descending=*/true);
+  return curve_of(sorted, group_sums(size.square(), vector).flatten().index_select(0, order));
+}
+
+torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,
+                          std::int64_t vector) {
+  const torch::Tensor rows =
+      vector == 1 ? block_mask
+                  : block_mask.repeat_interleave(vector, 0).narrow(0, 0, weight.size(0));
+  torch::Tensor mask = torch::empty_like(weight).detach();  // keeps strides
+  return mask.copy_(rows);
+}
+
+}  // namespace winnow

@@ -1,0 +1,44 @@
+// Eqs 2 to 4 of paper 003 on whole tensors: importance.h as LibTorch runs it on a device.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "prune/evolution/trainee/magnitude_curve.h"
+
+namespace winnow {
+
+// Weights are [K, ...], block masks [ceil(K / vector), ...] as in Model. Masks are u8 and
+// row-major.
+
+// Eq 2: block_importance() of importance.h, row-major. `gradient` has the weight's shape or is
+// undefined: it then counts as 0.
+torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
+                               std::int64_t vector, double alpha);
+
+// Mean |w| of each block, row-major: what eq 2 ranks by where alpha is 0, up to a factor. Of single
+// weights it is their own float, which costs a device a pass over them and no more.
+torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector);
+
+// Eq 3: top_blocks() of importance.h, on the device of `importance` and without waiting for it.
+// Of equals the lower index stays.
+torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity);
+
+// The same row by row: top_blocks_of_rows() of importance.h, a row being an index of the first
+// dimension.
+torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity);
+
+// Of the weight's blocks, at curve_ranks(). Waits for the device.
+MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector);
+
+// The same blocks in the same order, but `squares` sums the squares of the weights themselves, so
+// that blocks of different sizes compare.
+MagnitudeCurve weight_curve(const torch::Tensor& weight, std::int64_t vector);
+
+// The mask of single weights, 0 or 1 in the weight's type and with its strides: what eq 4
+// multiplies by.
+torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,
+                          std::int64_t vector);
+
+}  // namespace winnow

@@ -1,0 +1,81 @@
+#include "prune/training/masks/pruning_masks.h"
+
+#include <torch/torch.h>
+
+#include "prune/training/masks/block_masks.h"
+#include "prune/training/masks/channel_masks.h"
+#include "prune/training/masks/mask_selection.h"
+#include "prune/training/trainability.h"
+
+namespace winnow {
+
+void PruningMasks::begin_update() const {
+  if (dense_.empty()) return;
+  const torch::NoGradGuard no_grad;
+  if (feedback_decay_ > 0) {
+    Tensors gradients;
+    for (const torch::Tensor& weight : masked_) gradients.push_back(weight.grad());
+    torch::_foreach_add_(gradients, torch::_foreach_sub(dense_, masked_), feedback_decay_);
+  }
+  torch::_foreach_copy_(masked_, dense_);
+}
+
+void PruningMasks::follow() const {
+  if (dense_.empty()) return;
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_copy_(dense_, masked_);
+}
+
+void PruningMasks::mask_weights() const {
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_mul_(masked_, masks_);
+}
+
+void PruningMasks::apply() const {
+  const torch::NoGradGuard no_grad;
+  follow();
+  mask_weights();
+  if (dense_.empty()) torch::_foreach_mul_(momenta_, momentum_masks_);
+}
+
+void PruningMasks::clear_gradients() const {
+  const torch::NoGradGuard no_grad;
+  torch::_foreach_zero_(gradient_sums_);
+}
+
+void PruningMasks::add_gradients() const {
+  const torch::NoGradGuard no_grad;
+  Tensors gradients;
+  for (const torch::Tensor& weight : weights_) gradients.push_back(weight.grad());
+  torch::_foreach_add_(gradient_sums_, gradients);
+}
+
+std::vector<MagnitudeCurve> PruningMasks::weight_curves(std::int64_t vector) const {
+  const torch::NoGradGuard no_grad;
+  std::vector<MagnitudeCurve> curves;
+  for (const torch::Tensor& weight : weights_) curves.push_back(weight_curve(weight, vector));
+  return curves;
+}
+
+std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts) {
+  const torch::Tensor all = torch::stack(counts).to(torch::kCPU);
+  const auto count = all.accessor<std::int64_t, 2>();
+  std::vector<Migration> migrations;
+  for (std::int64_t i = 0; i < all.size(0); ++i) {
+    migrations.push_back({.entered = count[i][0],
+                          .left = count[i][1],
+                          .kept = count[i][2],
+                          .kept_weights = count[i][3]});
+  }
+  return migrations;
+}
+
+std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner,
+                                         const MaskOptions& options) {
+  if (options.vectors.size() == 1 && options.vectors[0] == kWholeChannels) {
+    return std::make_unique<ChannelMasks>(model, learner);
+  }
+  return std::make_unique<BlockMasks>(model, learner, options);
+}
+
+}  // namespace winnow

@@ -1,0 +1,71 @@
+#include "prune/training/ranks/team.h"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include "prune/training/ranks/rank_store.h"
+#include "prune/training/ranks/store_connection.h"
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+
+namespace winnow {
+namespace {
+
+// A GPU's queue is some batches long; the CPU's answer is there at once.
+constexpr std::int64_t kGpuInterval = 8;
+
+// The store of the run keeps its connection for itself: c10d waits in it.
+SumPlace sum_place(const TeamPlace& place) {
+  const RankPlace& run = place.store->place();
+  return {.store = c10::make_intrusive<c10d::PrefixStore>(place.name, connect_store(run, false)),
+          .is_one_machine = run.host == "127.0.0.1",
+          .rank = static_cast<int>(place.rank),
+          .size = static_cast<int>(place.size)};
+}
+
+}  // namespace
+
+Team::Team(const TeamPlace& place, const torch::Device& device)
+    : place_(place), interval_(device.is_cuda() ? kGpuInterval : 1) {
+  const SumPlace at = sum_place(place);
+  place_.store->count(place_.name + "/here");
+  place_.store->wait_for_count(place_.name + "/here", place_.size);
+  sum_ = device.is_cuda() ? make_nccl_sum(at, device) : make_gloo_sum(at);
+  place_.store->when_lost([this] { sum_->abort(); });
+}
+
+Team::~Team() {
+  place_.store->when_lost({});
+}
+
+void Team::require_all() {
+  place_.store->require_all();
+}
+
+void Team::add_up(torch::Tensor& values) {
+  try {
+    sum_->add_up(values);
+  } catch (const std::exception& error) {
+    place_.store->await_loss();
+    fail(ErrorCode::device, "sum over ", place_.size, " ranks: ", one_line(error.what()));
+  }
+}
+
+// Who is there has said what he wants before.
+bool Team::any(bool mine) {
+  const auto key = [this](const char* what, std::int64_t number) {
+    return place_.name + what + std::to_string(number);
+  };
+  const std::int64_t number = asked_++;
+  if (mine) place_.store->count(key("/yes", number));
+  place_.store->count(key("/asked", number));
+  place_.store->wait_for_count(key("/asked", number), place_.size);
+  const bool is_yes = place_.store->counted(key("/yes", number)) > 0;
+  // Whoever takes part in a question has read the answer to the one before it.
+  if (place_.rank == 0 && number >= 2) {
+    place_.store->drop(key("/yes", number - 2));
+    place_.store->drop(key("/asked", number - 2));
+  }
+  return is_yes;
+}
+
+}  // namespace winnow
