@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Makes the runs of a page about accuracy, each for several seeds.
+
+  accuracy_runs.py LIST [--only PATTERN] [--seeds 1,2,3] [--output runs] [--data FOLDER] [--prune build/bin/prune]
+                   [--jobs N] [--gpus N] [--seconds S] [--keep] [settings of all runs]
+
+LIST is runs.txt of a folder here. Lines of it:
+  config FILE              the configuration of the lines below
+  NAME = settings          a name for settings; $NAME stands for them later
+  RUN: settings            a run: `prune --config FILE seed=N settings --output OUTPUT/RUN-seedN`
+  RUN < START: settings    begins with the dense network of START of the same seed and trains no other
+
+A run that is done is not made again, one that was begun is resumed. After --seconds the runs in progress are
+interrupted, as Ctrl-C does: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
+--keep copies config.yaml, prune.json, metrics.jsonl and, where there is one, bench.json of all runs that are done
+beside LIST, with folders of the machine made relative.
+"""
+import argparse
+import fnmatch
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from condense import condense
+
+KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json")
+INTERRUPTED = 130
+
+
+class Run:
+    def __init__(self, name, start, config, settings):
+        self.name, self.start, self.config, self.settings = name, start, config, settings
+
+
+def read_list(path):
+    """{name: Run}, in the order of the file."""
+    runs, names, config = {}, {}, None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        words = []
+        for word in line.split("#")[0].split():
+            if word.startswith("$") and word[1:] not in names:
+                sys.exit(f"{path}:{number}: found '{word}', expected a name set above")
+            words += names[word[1:]] if word.startswith("$") else [word]
+        if not words:
+            continue
+        if words[0] == "config":
+            config = words[1]
+        elif words[1:2] == ["="]:
+            names[words[0]] = words[2:]
+        elif words[0].endswith(":"):
+            runs[words[0][:-1]] = Run(words[0][:-1], None, config, words[1:])
+        elif len(words) > 2 and words[1] == "<" and words[2][-1] == ":" and words[2][:-1] in runs:
+            runs[words[0]] = Run(words[0], words[2][:-1], config, words[3:])
+        else:
+            sys.exit(f"{path}:{number}: found '{line}', expected config, NAME =, RUN: or RUN < a run above:")
+    return runs
+
+
+class Maker:
+    def __init__(self, options, runs):
+        self.options, self.runs = options, runs
+        self.lock, self.processes, self.stopped = threading.Lock(), set(), False
+        self.load = {device: 0 for device in range(options.gpus)}  # runs on each GPU
+        self.made = {}  # one lock for each run, so that a start that two runs want is trained once
+        self.failed = set()
+
+    def folder(self, name, seed):
+        return self.options.output / f"{name}-seed{seed}"
+
+    def done(self, name, seed):
+        return (self.folder(name, seed) / "prune.json").exists()
+
+    def make(self, name, seed):
+        """The run and the one that it starts from. True if both are done."""
+        run = self.runs[name]
+        if run.start and not self.make(run.start, seed):
+            return False
+        with self.lock:
+            mine = self.made.setdefault((name, seed), threading.Lock())
+        with mine:
+            if (name, seed) in self.failed:
+                return False
+            return self.done(name, seed) or self.execute(run, seed)
+
+    def command(self, run, seed):
+        folder = self.folder(run.name, seed)
+        started = (folder / "checkpoint.safetensors").exists()
+        if started:
+            return [self.options.prune, "--output", folder, "--resume", "--quiet"]
+        start = [f"model.weights={self.folder(run.start, seed)}/dense.safetensors", "prune.start=weights", "train.epochs=0"] if run.start else []
+        data = [f"data.path={self.options.data}"] if self.options.data else []
+        return [self.options.prune, "--config", run.config, f"seed={seed}", *data, *start, *run.settings, *self.options.settings,
+                "--output", folder, "--overwrite", "--quiet"]
+
+    def execute(self, run, seed):
+        with self.lock:
+            if self.stopped:
+                return False
+            device = min(self.load, key=self.load.get, default=None)
+            environment = dict(os.environ)
+            if device is not None:
+                self.load[device] += 1
+                environment["CUDA_VISIBLE_DEVICES"] = str(device)
+            process = subprocess.Popen(self.command(run, seed), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            self.processes.add(process)
+        _, errors = process.communicate()
+        with self.lock:
+            self.processes.discard(process)
+            if device is not None:
+                self.load[device] -= 1
+        if process.returncode == 0:
+            print(line_of(self.folder(run.name, seed)), flush=True)
+        elif process.returncode != INTERRUPTED:
+            self.failed.add((run.name, seed))
+            print(f"{run.name}-seed{seed}: exit {process.returncode}: {errors.strip()[-300:]}", file=sys.stderr, flush=True)
+        return process.returncode == 0
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for process in self.processes:
+                process.send_signal(signal.SIGINT)
+
+
+def line_of(folder):
+    found = json.loads((folder / "prune.json").read_text(encoding="utf-8"))
+    return (f"{folder.name}: sparsity {100 * found['sparsity']:.2f} %, accuracy {100 * found['accuracy']:.2f} %, dense "
+            f"{100 * found['dense_accuracy']:.2f} %, {sum(found['seconds'].values()):.0f} s")
+
+
+def keep(maker, folder, names, seeds):
+    for name in names:
+        for seed in seeds:
+            if not maker.done(name, seed):
+                continue
+            source, target = maker.folder(name, seed), folder / f"{name}-seed{seed}"
+            target.mkdir(exist_ok=True)
+            for file in [file for file in KEPT if (source / file).exists()]:
+                text = (source / file).read_text(encoding="utf-8")
+                text = text.replace(str(maker.options.output), "runs")
+                if maker.options.data:
+                    text = text.replace(str(maker.options.data), "data")
+                (target / file).write_text(text, encoding="utf-8")
+                if not file.endswith(".yaml"):
+                    (target / file).write_text(condense(target / file), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("list", type=pathlib.Path)
+    parser.add_argument("settings", nargs="*")
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("runs"))
+    parser.add_argument("--data", type=pathlib.Path)
+    parser.add_argument("--prune", default="build/bin/prune")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--gpus", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=0)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_intermixed_args()
+
+    runs = read_list(options.list)
+    patterns = options.only.split(",")
+    names = [name for name in runs if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+    if not names:
+        sys.exit(f"{options.list}: found no run like '{options.only}', expected one of {', '.join(runs)}")
+    seeds = options.seeds.split(",")
+    maker = Maker(options, runs)
+    timer = threading.Timer(options.seconds, maker.stop)
+    if options.seconds:
+        timer.daemon = True
+        timer.start()
+    began = time.monotonic()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        done = list(pool.map(lambda pair: maker.make(*pair), [(name, seed) for seed in seeds for name in names]))
+    print(f"{sum(done)} of {len(done)} runs are done, {time.monotonic() - began:.0f} s", flush=True)
+    if options.keep:
+        keep(maker, options.list.parent, names, seeds)
+    sys.exit(0 if all(done) else INTERRUPTED if maker.stopped else 1)
+
+
+if __name__ == "__main__":
+    main()

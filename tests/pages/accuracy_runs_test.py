@@ -1,0 +1,96 @@
+"""Tests of docs/benchmarks/accuracy_runs.py with a program in the place of prune; the folder is the argument."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve() / "accuracy_runs.py"
+
+# Notes how it was called, fails where it is told to, waits for Ctrl-C where it is told to.
+PRUNE = '''#!/usr/bin/env python3
+import json, pathlib, signal, sys, time
+arguments = sys.argv[1:]
+folder = pathlib.Path(arguments[arguments.index("--output") + 1])
+with open("calls.txt", "a") as calls:
+    calls.write(" ".join(arguments) + "\\n")
+if "fail=1" in arguments:
+    sys.exit("prune: error: told to fail")
+folder.mkdir(parents=True, exist_ok=True)
+if "wait=1" in arguments:
+    signal.signal(signal.SIGINT, lambda *_: ((folder / "checkpoint.safetensors").touch(), sys.exit(130)))
+    time.sleep(60)
+(folder / "config.yaml").write_text(f"output: {folder}\\n")
+(folder / "metrics.jsonl").write_text('{"loss":0.123456789012}\\n')
+(folder / "prune.json").write_text(json.dumps({"sparsity": 0.5, "accuracy": 0.9, "dense_accuracy": 0.8, "seconds": {"prune": 3}}))
+'''
+
+
+class AccuracyRuns(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        prune = self.root / "prune"
+        prune.write_text(PRUNE, encoding="utf-8")
+        prune.chmod(0o755)
+
+    def make(self, lines, *arguments):
+        (self.root / "runs.txt").write_text("config a.yaml\n" + lines, encoding="utf-8")
+        return subprocess.run([sys.executable, "-B", SCRIPT, "runs.txt", "--prune", "./prune", *arguments],
+                              cwd=self.root, capture_output=True, text=True)
+
+    def calls(self):
+        return (self.root / "calls.txt").read_text(encoding="utf-8").splitlines()
+
+    def test_a_start_is_trained_once_for_all_that_want_it(self):
+        lines = "COMMON = x=1 # of all\ndense: $COMMON\na < dense: $COMMON y=2\nb < dense: $COMMON y=3\n"
+        result = self.make(lines, "--seeds", "7", "--only", "a,b", "--jobs", "2")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("a-seed7: sparsity 50.00 %, accuracy 90.00 %, dense 80.00 %, 3 s", result.stdout)
+        calls = self.calls()
+        self.assertEqual(calls[0], "--config a.yaml seed=7 x=1 --output runs/dense-seed7 --overwrite --quiet")
+        start = "model.weights=runs/dense-seed7/dense.safetensors prune.start=weights train.epochs=0"
+        self.assertEqual(sorted(calls[1:]), [f"--config a.yaml seed=7 {start} x=1 y={y} --output runs/{name}-seed7 --overwrite --quiet"
+                                             for name, y in (("a", 2), ("b", 3))])
+        self.assertEqual(self.make(lines, "--seeds", "7", "--only", "a,b").returncode, 0)
+        self.assertEqual(len(self.calls()), 3)  # what is done is not made again
+
+    def test_what_was_interrupted_is_resumed(self):
+        began = time.monotonic()
+        result = self.make("long:\n", "--seeds", "1", "--seconds", "1", "wait=1")
+        self.assertEqual(result.returncode, 130)
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertEqual(self.make("long:\n", "--seeds", "1", "wait=1").returncode, 0)
+        self.assertEqual(self.calls()[1], "--output runs/long-seed1 --resume --quiet")
+
+    def test_what_fails_is_named_and_the_others_are_made(self):
+        result = self.make("bad: fail=1\nnext < bad:\ngood:\n", "--seeds", "1")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("bad-seed1: exit 1: prune: error: told to fail", result.stderr)
+        self.assertIn("good-seed1", result.stdout)
+        self.assertIn("1 of 3 runs are done", result.stdout)
+        self.assertEqual(len(self.calls()), 2)
+
+    def test_files_are_kept_small_and_without_folders_of_the_machine(self):
+        output = self.root / "deep" / "place"
+        self.assertEqual(self.make("a:\n", "--seeds", "1", "--output", output, "--keep").returncode, 0)
+        kept = self.root / "a-seed1"
+        self.assertEqual((kept / "config.yaml").read_text(encoding="utf-8"), "output: runs/a-seed1\n")
+        self.assertEqual((kept / "metrics.jsonl").read_text(encoding="utf-8"), '{"loss":0.123456789}\n')
+        self.assertEqual(json.loads((kept / "prune.json").read_text(encoding="utf-8"))["accuracy"], 0.9)
+
+    def test_refusals_name_the_line(self):
+        result = self.make("a < nothing: x=1\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("runs.txt:2: found 'a < nothing: x=1', expected", result.stderr)
+        result = self.make("a: $NOTHING\n")
+        self.assertIn("runs.txt:2: found '$NOTHING', expected a name set above", result.stderr)
+        result = self.make("a:\n", "--only", "b")
+        self.assertIn("runs.txt: found no run like 'b', expected one of a", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
