@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Makes the runs of a page about accuracy, each for several seeds.
+"""Makes the runs of a page about accuracy, each for several seeds or folds.
 
-  accuracy_runs.py LIST [--only PATTERN] [--seeds 1,2,3] [--output runs] [--data FOLDER] [--prune build/bin/prune]
+  accuracy_runs.py LIST [--only PATTERN] [--numbers 1,2,3] [--output runs] [--data FOLDER] [--prune build/bin/prune]
                    [--jobs N] [--gpus N] [--seconds S] [--keep] [settings of all runs]
 
 LIST is runs.txt of a folder here. Lines of it:
   config FILE              the configuration of the lines below
+  number KEY               what --numbers are: number, where no line says otherwise, or data.fold
   NAME = settings          a name for settings; $NAME stands for them later
   RUN: settings            a run: `prune --config FILE seed=N settings --output OUTPUT/RUN-seedN`
-  RUN < START: settings    begins with the dense network of START of the same seed and trains no other
+  RUN < START: settings    begins with the dense network of START of the same number and trains no other
 
 A run that is done is not made again, one that was begun is resumed. After --seconds the runs in progress are
 interrupted, as Ctrl-C does: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
@@ -39,8 +40,8 @@ class Run:
 
 
 def read_list(path):
-    """{name: Run}, in the order of the file."""
-    runs, names, config = {}, {}, None
+    """{name: Run} in the order of the file, and the key of the numbers."""
+    runs, names, config, key = {}, {}, None, "seed"
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         words = []
         for word in line.split("#")[0].split():
@@ -51,6 +52,8 @@ def read_list(path):
             continue
         if words[0] == "config":
             config = words[1]
+        elif words[0] == "number":
+            key = words[1]
         elif words[1:2] == ["="]:
             names[words[0]] = words[2:]
         elif words[0].endswith(":"):
@@ -58,47 +61,47 @@ def read_list(path):
         elif len(words) > 2 and words[1] == "<" and words[2][-1] == ":" and words[2][:-1] in runs:
             runs[words[0]] = Run(words[0], words[2][:-1], config, words[3:])
         else:
-            sys.exit(f"{path}:{number}: found '{line}', expected config, NAME =, RUN: or RUN < a run above:")
-    return runs
+            sys.exit(f"{path}:{number}: found '{line}', expected config, number, NAME =, RUN: or RUN < a run above:")
+    return runs, key
 
 
 class Maker:
-    def __init__(self, options, runs):
-        self.options, self.runs = options, runs
+    def __init__(self, options, runs, key):
+        self.options, self.runs, self.key = options, runs, key
         self.lock, self.processes, self.stopped = threading.Lock(), set(), False
         self.load = {device: 0 for device in range(options.gpus)}  # runs on each GPU
         self.made = {}  # one lock for each run, so that a start that two runs want is trained once
         self.failed = set()
 
-    def folder(self, name, seed):
-        return self.options.output / f"{name}-seed{seed}"
+    def folder(self, name, number):
+        return self.options.output / f"{name}-{self.key.split('.')[-1]}{number}"
 
-    def done(self, name, seed):
-        return (self.folder(name, seed) / "prune.json").exists()
+    def done(self, name, number):
+        return (self.folder(name, number) / "prune.json").exists()
 
-    def make(self, name, seed):
+    def make(self, name, number):
         """The run and the one that it starts from. True if both are done."""
         run = self.runs[name]
-        if run.start and not self.make(run.start, seed):
+        if run.start and not self.make(run.start, number):
             return False
         with self.lock:
-            mine = self.made.setdefault((name, seed), threading.Lock())
+            mine = self.made.setdefault((name, number), threading.Lock())
         with mine:
-            if (name, seed) in self.failed:
+            if (name, number) in self.failed:
                 return False
-            return self.done(name, seed) or self.execute(run, seed)
+            return self.done(name, number) or self.execute(run, number)
 
-    def command(self, run, seed):
-        folder = self.folder(run.name, seed)
+    def command(self, run, number):
+        folder = self.folder(run.name, number)
         started = (folder / "checkpoint.safetensors").exists()
         if started:
             return [self.options.prune, "--output", folder, "--resume", "--quiet"]
-        start = [f"model.weights={self.folder(run.start, seed)}/dense.safetensors", "prune.start=weights", "train.epochs=0"] if run.start else []
+        start = [f"model.weights={self.folder(run.start, number)}/dense.safetensors", "prune.start=weights", "train.epochs=0"] if run.start else []
         data = [f"data.path={self.options.data}"] if self.options.data else []
-        return [self.options.prune, "--config", run.config, f"seed={seed}", *data, *start, *run.settings, *self.options.settings,
+        return [self.options.prune, "--config", run.config, f"{self.key}={number}", *data, *start, *run.settings, *self.options.settings,
                 "--output", folder, "--overwrite", "--quiet"]
 
-    def execute(self, run, seed):
+    def execute(self, run, number):
         with self.lock:
             if self.stopped:
                 return False
@@ -107,7 +110,7 @@ class Maker:
             if device is not None:
                 self.load[device] += 1
                 environment["CUDA_VISIBLE_DEVICES"] = str(device)
-            process = subprocess.Popen(self.command(run, seed), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(self.command(run, number), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             self.processes.add(process)
         _, errors = process.communicate()
         with self.lock:
@@ -115,10 +118,10 @@ class Maker:
             if device is not None:
                 self.load[device] -= 1
         if process.returncode == 0:
-            print(line_of(self.folder(run.name, seed)), flush=True)
+            print(line_of(self.folder(run.name, number)), flush=True)
         elif process.returncode != INTERRUPTED:
-            self.failed.add((run.name, seed))
-            print(f"{run.name}-seed{seed}: exit {process.returncode}: {errors.strip()[-300:]}", file=sys.stderr, flush=True)
+            self.failed.add((run.name, number))
+            print(f"{self.folder(run.name, number).name}: exit {process.returncode}: {errors.strip()[-300:]}", file=sys.stderr, flush=True)
         return process.returncode == 0
 
     def stop(self):
@@ -134,12 +137,13 @@ def line_of(folder):
             f"{100 * found['dense_accuracy']:.2f} %, {sum(found['seconds'].values()):.0f} s")
 
 
-def keep(maker, folder, names, seeds):
+def keep(maker, folder, names, numbers):
     for name in names:
-        for seed in seeds:
-            if not maker.done(name, seed):
+        for number in numbers:
+            if not maker.done(name, number):
                 continue
-            source, target = maker.folder(name, seed), folder / f"{name}-seed{seed}"
+            source = maker.folder(name, number)
+            target = folder / source.name
             target.mkdir(exist_ok=True)
             for file in [file for file in KEPT if (source / file).exists()]:
                 text = (source / file).read_text(encoding="utf-8")
@@ -156,7 +160,7 @@ def main():
     parser.add_argument("list", type=pathlib.Path)
     parser.add_argument("settings", nargs="*")
     parser.add_argument("--only", default="*")
-    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--numbers", default="1,2,3")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("runs"))
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--prune", default="build/bin/prune")
@@ -166,23 +170,23 @@ def main():
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_intermixed_args()
 
-    runs = read_list(options.list)
+    runs, key = read_list(options.list)
     patterns = options.only.split(",")
     names = [name for name in runs if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
     if not names:
         sys.exit(f"{options.list}: found no run like '{options.only}', expected one of {', '.join(runs)}")
-    seeds = options.seeds.split(",")
-    maker = Maker(options, runs)
+    numbers = options.numbers.split(",")
+    maker = Maker(options, runs, key)
     timer = threading.Timer(options.seconds, maker.stop)
     if options.seconds:
         timer.daemon = True
         timer.start()
     began = time.monotonic()
     with ThreadPoolExecutor(options.jobs) as pool:
-        done = list(pool.map(lambda pair: maker.make(*pair), [(name, seed) for seed in seeds for name in names]))
+        done = list(pool.map(lambda pair: maker.make(*pair), [(name, number) for number in numbers for name in names]))
     print(f"{sum(done)} of {len(done)} runs are done, {time.monotonic() - began:.0f} s", flush=True)
     if options.keep:
-        keep(maker, options.list.parent, names, seeds)
+        keep(maker, options.list.parent, names, numbers)
     sys.exit(0 if all(done) else INTERRUPTED if maker.stopped else 1)
 
 

@@ -47,7 +47,7 @@ class AccuracyRuns(unittest.TestCase):
 
     def test_a_start_is_trained_once_for_all_that_want_it(self):
         lines = "COMMON = x=1 # of all\ndense: $COMMON\na < dense: $COMMON y=2\nb < dense: $COMMON y=3\n"
-        result = self.make(lines, "--seeds", "7", "--only", "a,b", "--jobs", "2")
+        result = self.make(lines, "--numbers", "7", "--only", "a,b", "--jobs", "2")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("a-seed7: sparsity 50.00 %, accuracy 90.00 %, dense 80.00 %, 3 s", result.stdout)
         calls = self.calls()
@@ -55,19 +55,19 @@ class AccuracyRuns(unittest.TestCase):
         start = "model.weights=runs/dense-seed7/dense.safetensors prune.start=weights train.epochs=0"
         self.assertEqual(sorted(calls[1:]), [f"--config a.yaml seed=7 {start} x=1 y={y} --output runs/{name}-seed7 --overwrite --quiet"
                                              for name, y in (("a", 2), ("b", 3))])
-        self.assertEqual(self.make(lines, "--seeds", "7", "--only", "a,b").returncode, 0)
+        self.assertEqual(self.make(lines, "--numbers", "7", "--only", "a,b").returncode, 0)
         self.assertEqual(len(self.calls()), 3)  # what is done is not made again
 
     def test_what_was_interrupted_is_resumed(self):
         began = time.monotonic()
-        result = self.make("long:\n", "--seeds", "1", "--seconds", "1", "wait=1")
+        result = self.make("long:\n", "--numbers", "1", "--seconds", "1", "wait=1")
         self.assertEqual(result.returncode, 130)
         self.assertLess(time.monotonic() - began, 30)
-        self.assertEqual(self.make("long:\n", "--seeds", "1", "wait=1").returncode, 0)
+        self.assertEqual(self.make("long:\n", "--numbers", "1", "wait=1").returncode, 0)
         self.assertEqual(self.calls()[1], "--output runs/long-seed1 --resume --quiet")
 
     def test_what_fails_is_named_and_the_others_are_made(self):
-        result = self.make("bad: fail=1\nnext < bad:\ngood:\n", "--seeds", "1")
+        result = self.make("bad: fail=1\nnext < bad:\ngood:\n", "--numbers", "1")
         self.assertEqual(result.returncode, 1)
         self.assertIn("bad-seed1: exit 1: prune: error: told to fail", result.stderr)
         self.assertIn("good-seed1", result.stdout)
@@ -76,11 +76,17 @@ class AccuracyRuns(unittest.TestCase):
 
     def test_files_are_kept_small_and_without_folders_of_the_machine(self):
         output = self.root / "deep" / "place"
-        self.assertEqual(self.make("a:\n", "--seeds", "1", "--output", output, "--keep").returncode, 0)
+        self.assertEqual(self.make("a:\n", "--numbers", "1", "--output", output, "--keep").returncode, 0)
         kept = self.root / "a-seed1"
         self.assertEqual((kept / "config.yaml").read_text(encoding="utf-8"), "output: runs/a-seed1\n")
         self.assertEqual((kept / "metrics.jsonl").read_text(encoding="utf-8"), '{"loss":0.123456789}\n')
         self.assertEqual(json.loads((kept / "prune.json").read_text(encoding="utf-8"))["accuracy"], 0.9)
+
+    def test_numbers_can_be_folds(self):
+        result = self.make("number data.fold\nd:\na < d:\n", "--numbers", "0")
+        self.assertIn("a-fold0: sparsity", result.stdout)
+        self.assertEqual(self.calls()[1], "--config a.yaml data.fold=0 model.weights=runs/d-fold0/dense.safetensors "
+                         "prune.start=weights train.epochs=0 --output runs/a-fold0 --overwrite --quiet")
 
     def test_refusals_name_the_line(self):
         result = self.make("a < nothing: x=1\n")
