@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "prune/training/masks/channel_units.h"
+#include "runtime/base/divided_up.h"
 #include "runtime/base/error.h"
 #include "runtime/model/weight_parts.h"
 
@@ -59,7 +60,7 @@ std::vector<PrunableLayer> prunable_layers(const Graph& graph,
     const std::int64_t weights = element_count(shape);
     const double macs = static_cast<double>(dense_macs(graph, shapes, i));
     layers.push_back({.name = node.name,
-                      .blocks = (shape[0] + vector - 1) / vector * (weights / shape[0]),
+                      .blocks = divided_up(shape[0], vector) * (weights / shape[0]),
                       .weights_per_block = std::min(vector, shape[0]),
                       .weights = weights,
                       .macs_per_weight = macs / static_cast<double>(weights),

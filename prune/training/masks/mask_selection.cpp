@@ -2,9 +2,8 @@
 
 #include <torch/torch.h>
 
-#include <vector>
-
 #include "prune/evolution/trainee/importance.h"
+#include "runtime/base/divided_up.h"
 
 namespace winnow {
 namespace {
@@ -28,7 +27,7 @@ torch::Tensor mean_of_kept(const torch::Tensor& values) {
 
 // Sums over groups of `vector` rows; the last group may have fewer. [K, n] -> [groups, n].
 torch::Tensor group_sums(const torch::Tensor& rows, std::int64_t vector) {
-  const std::int64_t groups = (rows.size(0) + vector - 1) / vector;
+  const std::int64_t groups = divided_up(rows.size(0), vector);
   const std::int64_t missing = groups * vector - rows.size(0);
   const torch::Tensor padded =
       functional::pad(rows, functional::PadFuncOptions({0, 0, 0, missing}));
@@ -56,14 +55,13 @@ MagnitudeCurve curve_of(const torch::Tensor& magnitude, const torch::Tensor& squ
   return curve;
 }
 
-// The shape of a block mask of these weights.
-std::vector<std::int64_t> block_shape(const torch::Tensor& weight, std::int64_t vector) {
+}  // namespace
+
+std::vector<std::int64_t> block_mask_shape(const torch::Tensor& weight, std::int64_t vector) {
   auto shape = weight.sizes().vec();
-  shape[0] = (shape[0] + vector - 1) / vector;
+  shape[0] = divided_up(shape[0], vector);
   return shape;
 }
-
-}  // namespace
 
 torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
                                std::int64_t vector, double alpha) {
@@ -73,13 +71,13 @@ torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor&
     const torch::Tensor slope = magnitudes(gradient);
     sum = sum + share_over(alpha, slope.mean()) * slope;
   }
-  return group_means(sum, vector).to(torch::kFloat).view(block_shape(weight, vector));
+  return group_means(sum, vector).to(torch::kFloat).view(block_mask_shape(weight, vector));
 }
 
 torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector) {
   if (vector == 1) return weight.detach().contiguous().abs();
   const torch::Tensor means = group_means(magnitudes(weight), vector);
-  return means.to(torch::kFloat).view(block_shape(weight, vector));
+  return means.to(torch::kFloat).view(block_mask_shape(weight, vector));
 }
 
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {

@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "prune/evolution/trainee/magnitude_curve.h"
 
@@ -12,13 +13,16 @@ namespace winnow {
 // Weights are [K, ...], block masks [ceil(K / vector), ...] as in Model. Masks are u8 and
 // row-major.
 
+// [ceil(K / vector), ...] of weights [K, ...].
+std::vector<std::int64_t> block_mask_shape(const torch::Tensor& weight, std::int64_t vector);
+
 // Eq 2: block_importance() of importance.h, row-major. `gradient` has the weight's shape or is
 // undefined: it then counts as 0.
 torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
                                std::int64_t vector, double alpha);
 
-// Mean |w| of each block, row-major: what eq 2 ranks by where alpha is 0, up to a factor. Of single
-// weights it is their own float, which costs a device a pass over them and no more.
+// Mean |w| of each block, row-major: eq 2 with alpha 0, up to a factor that is one for all blocks.
+// Of single weights it is |w|, and no doubles are made of them.
 torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector);
 
 // Eq 3: top_blocks() of importance.h, on the device of `importance` and without waiting for it.

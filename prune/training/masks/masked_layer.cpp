@@ -8,8 +8,7 @@ namespace winnow {
 
 MaskedLayer MaskedLayer::whole(std::string node, std::int64_t vector, const torch::Tensor& weight,
                                const torch::Tensor& momentum) {
-  auto shape = weight.sizes().vec();
-  shape[0] = (shape[0] + vector - 1) / vector;
+  const auto shape = block_mask_shape(weight, vector);
   return {
       .node = std::move(node),
       .vector = vector,
