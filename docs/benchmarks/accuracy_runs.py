@@ -6,13 +6,14 @@
 
 LIST is runs.txt of a folder here. Lines of it:
   config FILE              the configuration of the lines below
-  number KEY               what --numbers are: number, where no line says otherwise, or data.fold
+  number KEY               what --numbers are: seed, which is the default, or data.fold
   NAME = settings          a name for settings; $NAME stands for them later
   RUN: settings            a run: `prune --config FILE seed=N settings --output OUTPUT/RUN-seedN`
   RUN < START: settings    begins with the dense network of START of the same number and trains no other
 
 A run that is done is not made again, one that was begun is resumed. After --seconds the runs in progress are
 interrupted, as Ctrl-C does: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
+Dense networks that runs begin with come first.
 --keep copies config.yaml, prune.json, metrics.jsonl and, where there is one, bench.json of all runs that are done
 beside LIST, with folders of the machine made relative.
 """
@@ -21,6 +22,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -32,6 +34,7 @@ from condense import condense
 
 KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json")
 INTERRUPTED = 130
+FROM_WEIGHTS = ("prune.start=weights", "train.epochs=0")  # of runs that begin with another one's network
 
 
 class Run:
@@ -93,13 +96,15 @@ class Maker:
 
     def command(self, run, number):
         folder = self.folder(run.name, number)
-        started = (folder / "checkpoint.safetensors").exists()
-        if started:
+        if (folder / "checkpoint.safetensors").exists():
             return [self.options.prune, "--output", folder, "--resume", "--quiet"]
-        start = [f"model.weights={self.folder(run.start, number)}/dense.safetensors", "prune.start=weights", "train.epochs=0"] if run.start else []
-        data = [f"data.path={self.options.data}"] if self.options.data else []
-        return [self.options.prune, "--config", run.config, f"{self.key}={number}", *data, *start, *run.settings, *self.options.settings,
-                "--output", folder, "--overwrite", "--quiet"]
+        settings = [f"{self.key}={number}"]
+        if self.options.data:
+            settings.append(f"data.path={self.options.data}")
+        if run.start:
+            settings += [f"model.weights={self.folder(run.start, number)}/dense.safetensors", *FROM_WEIGHTS]
+        settings += [*run.settings, *self.options.settings]
+        return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
 
     def execute(self, run, number):
         with self.lock:
@@ -137,22 +142,22 @@ def line_of(folder):
             f"{100 * found['dense_accuracy']:.2f} %, {sum(found['seconds'].values()):.0f} s")
 
 
-def keep(maker, folder, names, numbers):
-    for name in names:
-        for number in numbers:
-            if not maker.done(name, number):
-                continue
-            source = maker.folder(name, number)
-            target = folder / source.name
-            target.mkdir(exist_ok=True)
-            for file in [file for file in KEPT if (source / file).exists()]:
-                text = (source / file).read_text(encoding="utf-8")
-                text = text.replace(str(maker.options.output), "runs")
-                if maker.options.data:
-                    text = text.replace(str(maker.options.data), "data")
-                (target / file).write_text(text, encoding="utf-8")
-                if not file.endswith(".yaml"):
-                    (target / file).write_text(condense(target / file), encoding="utf-8")
+def replace_folder(text, folder, name):
+    """Of whole paths and of those that begin with the folder, not of letters within a word."""
+    return re.sub(rf"(?<![\w./-]){re.escape(str(folder))}(?![\w.-])", name, text) if folder else text
+
+
+def keep(maker, folder, pairs):
+    for name, number in pairs:
+        source = maker.folder(name, number)
+        target = folder / source.name
+        target.mkdir(exist_ok=True)
+        for file in [file for file in KEPT if (source / file).exists()]:
+            text = (source / file).read_text(encoding="utf-8")
+            text = replace_folder(replace_folder(text, maker.options.output, "runs"), maker.options.data, "data")
+            (target / file).write_text(text, encoding="utf-8")
+            if not file.endswith(".yaml"):
+                (target / file).write_text(condense(target / file), encoding="utf-8")
 
 
 def main():
@@ -175,18 +180,20 @@ def main():
     names = [name for name in runs if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
     if not names:
         sys.exit(f"{options.list}: found no run like '{options.only}', expected one of {', '.join(runs)}")
-    numbers = options.numbers.split(",")
+    pairs = [(name, number) for number in options.numbers.split(",") for name in names]
     maker = Maker(options, runs, key)
-    timer = threading.Timer(options.seconds, maker.stop)
     if options.seconds:
+        timer = threading.Timer(options.seconds, maker.stop)
         timer.daemon = True
         timer.start()
     began = time.monotonic()
     with ThreadPoolExecutor(options.jobs) as pool:
-        done = list(pool.map(lambda pair: maker.make(*pair), [(name, number) for number in numbers for name in names]))
+        for start in dict.fromkeys((runs[name].start, number) for name, number in pairs if runs[name].start):
+            pool.submit(maker.make, *start)
+        done = list(pool.map(lambda pair: maker.make(*pair), pairs))
     print(f"{sum(done)} of {len(done)} runs are done, {time.monotonic() - began:.0f} s", flush=True)
     if options.keep:
-        keep(maker, options.list.parent, names, numbers)
+        keep(maker, options.list.parent, [pair for pair, is_done in zip(pairs, done) if is_done])
     sys.exit(0 if all(done) else INTERRUPTED if maker.stopped else 1)
 
 

@@ -7,7 +7,12 @@ import tempfile
 import time
 import unittest
 
-SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve() / "accuracy_runs.py"
+BENCHMARKS = pathlib.Path(sys.argv.pop(1)).resolve()
+SCRIPT = BENCHMARKS / "accuracy_runs.py"
+sys.path.insert(0, str(BENCHMARKS))
+
+from accuracy_runs import FROM_WEIGHTS, read_list  # noqa: E402
+from printers.common import read_config  # noqa: E402
 
 # Notes how it was called, fails where it is told to, waits for Ctrl-C where it is told to.
 PRUNE = '''#!/usr/bin/env python3
@@ -26,6 +31,14 @@ if "wait=1" in arguments:
 (folder / "metrics.jsonl").write_text('{"loss":0.123456789012}\\n')
 (folder / "prune.json").write_text(json.dumps({"sparsity": 0.5, "accuracy": 0.9, "dense_accuracy": 0.8, "seconds": {"prune": 3}}))
 '''
+
+
+def number_of(text):
+    """1e-04 and 0.0001 are one value."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 class AccuracyRuns(unittest.TestCase):
@@ -82,6 +95,15 @@ class AccuracyRuns(unittest.TestCase):
         self.assertEqual((kept / "metrics.jsonl").read_text(encoding="utf-8"), '{"loss":0.123456789}\n')
         self.assertEqual(json.loads((kept / "prune.json").read_text(encoding="utf-8"))["accuracy"], 0.9)
 
+    def test_letters_of_a_folder_within_words_stay(self):
+        self.assertEqual(self.make("a:\n", "--numbers", "1", "--output", "o", "--data", "l", "--keep").returncode, 0)
+        self.assertEqual((self.root / "a-seed1/config.yaml").read_text(encoding="utf-8"), "output: runs/a-seed1\n")
+
+    def test_dense_networks_that_runs_begin_with_come_first(self):
+        self.assertEqual(self.make("d:\na:\nb < d:\n", "--numbers", "1,2", "--only", "a,b").returncode, 0)
+        self.assertEqual([call.split("runs/")[-1].split()[0] for call in self.calls()],
+                         ["d-seed1", "d-seed2", "a-seed1", "b-seed1", "a-seed2", "b-seed2"])
+
     def test_numbers_can_be_folds(self):
         result = self.make("number data.fold\nd:\na < d:\n", "--numbers", "0")
         self.assertIn("a-fold0: sparsity", result.stdout)
@@ -96,6 +118,22 @@ class AccuracyRuns(unittest.TestCase):
         self.assertIn("runs.txt:2: found '$NOTHING', expected a name set above", result.stderr)
         result = self.make("a:\n", "--only", "b")
         self.assertIn("runs.txt: found no run like 'b', expected one of a", result.stderr)
+
+    def test_runs_that_are_kept_have_the_settings_of_their_list(self):
+        checked = 0
+        for path in BENCHMARKS.glob("*/runs.txt"):
+            runs, key = read_list(path)
+            for folder in path.parent.iterdir():
+                name = folder.name.rsplit("-", 1)[0]
+                if not folder.is_dir() or name not in runs:
+                    continue
+                config = read_config(folder / "config.yaml")
+                settings = [*(FROM_WEIGHTS if runs[name].start else ()), *runs[name].settings]
+                for setting, value in dict(word.split("=", 1) for word in settings).items():
+                    self.assertEqual(number_of(config[setting]), number_of(value), (folder.name, setting))
+                self.assertTrue(folder.name.endswith(config[key]))
+                checked += 1
+        self.assertGreater(checked, 0)
 
 
 if __name__ == "__main__":
