@@ -138,8 +138,9 @@ class Maker:
 
 def line_of(folder):
     found = json.loads((folder / "prune.json").read_text(encoding="utf-8"))
-    return (f"{folder.name}: sparsity {100 * found['sparsity']:.2f} %, accuracy {100 * found['accuracy']:.2f} %, dense "
-            f"{100 * found['dense_accuracy']:.2f} %, {sum(found['seconds'].values()):.0f} s")
+    dense = f", dense {100 * found['dense_accuracy']:.2f} %" if "dense_accuracy" in found else ""
+    return (f"{folder.name}: sparsity {100 * found['sparsity']:.2f} %, accuracy {100 * found['accuracy']:.2f} %{dense}, "
+            f"{sum(found['seconds'].values()):.0f} s")
 
 
 def replace_folder(text, folder, name):

@@ -1,27 +1,32 @@
-"""VGG16 on CIFAR-10 at several sparsities, three seeds: sparse-accuracy.md. Each run has a folder
+"""VGG16 on CIFAR-10 under several budgets, three seeds: sparse-accuracy.md. Each run has a folder
 sparse-accuracy/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
-from printers.common import ROOT, percent, read, read_config, table
+from printers.common import ROOT, percent, read, read_config, table, three_digits
 
 FOLDER = "sparse-accuracy"
 DENSE = "dense-80"
-SPARSITIES = ("95", "96.2", "98")
-METHODS = {"magnitude": "magnitude", "feedback": "magnitude, feedback", "decay": "magnitude, feedback, decay 0.01"}
-TRIED = {
-    "decay0.001-98": "feedback, decay 0.001",
-    "rate0.1-98": "feedback, pruning begins at a learning rate of 0.1",
-    "interval4-98": "feedback, masks made anew every 4 batches",
+METHODS = {
+    "magnitude": "magnitude, masks once an epoch",
+    "steps": "magnitude, masks every 16 batches",
+    "feedback": "magnitude, every 16 batches, feedback",
+    "plain": "evolutionary, every 16 batches",
+    "lottery2": "lottery, 2 rounds of 40 epochs",
+    "distilled": "magnitude, every 16 batches, distilled",
 }
-PAPER = {"96.2": 0.925}  # paper 003, VGG16 on CIFAR-10
+ALLOCATIONS = ("uniform", "erk", "global", "lamp", "time")
 
 
 def seeds(kind):
     return sorted(path.name.rsplit("-seed", 1)[1] for path in (ROOT / FOLDER).glob(f"{kind}-seed*"))
 
 
+def summaries(kind):
+    return {seed: read(f"{FOLDER}/{kind}-seed{seed}/prune.json") for seed in seeds(kind)}
+
+
 def accuracies(kind):
     """{seed: accuracy on the test images}; of dense runs before the one batch that ends them."""
     key = "dense_accuracy" if kind.startswith("dense") else "accuracy"
-    return {seed: read(f"{FOLDER}/{kind}-seed{seed}/prune.json")[key] for seed in seeds(kind)}
+    return {seed: summary[key] for seed, summary in summaries(kind).items()}
 
 
 def mean(values):
@@ -36,32 +41,37 @@ def beside(kind, other):
     return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
 
 
-def pruning_seconds(kind):
-    return f"{mean(read(f'{FOLDER}/{kind}-seed{seed}/prune.json')['seconds']['prune'] for seed in seeds(kind)):.1f}"
-
-
-def row(name, sparsity, kind):
+def columns(kind):
     found = accuracies(kind)
-    return [name, sparsity, *(percent(found[seed]) if seed in found else "" for seed in "123"), percent(mean(found.values())),
-            "" if kind == DENSE else beside(kind, DENSE), "" if kind.startswith("dense") else pruning_seconds(kind)]
+    return [*(percent(found[seed]) if seed in found else "" for seed in "123"), percent(mean(found.values())),
+            "" if kind == DENSE else beside(kind, DENSE)]
 
 
-HEADER = ["run", "sparsity %", "seed 1 %", "seed 2 %", "seed 3 %", "mean %", "points beside dense, 80 epochs", "seconds of pruning"]
+SEEDS = ["seed 1 %", "seed 2 %", "seed 3 %", "mean %", "points beside dense, 80 epochs"]
 
 
 def results():
-    rows = [row("dense, 40 epochs, where pruning starts", "", "dense-40"), row("dense, 80 epochs", "", DENSE)]
-    for sparsity in SPARSITIES:
-        rows += [row(name, sparsity, f"{kind}-{sparsity}") for kind, name in METHODS.items() if seeds(f"{kind}-{sparsity}")]
-    return table(HEADER, rows)
+    rows = [["dense, 40 epochs, where pruning starts", "", *columns("dense-40")], ["dense, 80 epochs", "", *columns(DENSE)]]
+    for sparsity in ("95", "98"):
+        rows += [[name, sparsity, *columns(f"{kind}-{sparsity}")] for kind, name in METHODS.items() if seeds(f"{kind}-{sparsity}")]
+    return table(["run", "sparsity %", *SEEDS], rows)
 
 
-def tried():
-    return table(HEADER, [row(name, "98", kind) for kind, name in TRIED.items()])
+def budget_rows(budget):
+    return [(allocation, f"{budget}-{allocation}") for allocation in ALLOCATIONS if seeds(f"{budget}-{allocation}")]
 
 
-def gain(kind, sparsity):
-    return lambda: beside(f"{kind}-{sparsity}", f"magnitude-{sparsity}")
+def macs():
+    rows = [[allocation, percent(mean(s["sparsity"] for s in summaries(kind).values())), *columns(kind)]
+            for allocation, kind in budget_rows("macs")]
+    return table(["allocation", "sparsity of weights %", *SEEDS], rows)
+
+
+def time():
+    rows = [[allocation, percent(mean(s["sparsity"] for s in summaries(kind).values())),
+             three_digits(mean(s["time"]["predicted_ms"] for s in summaries(kind).values())), *columns(kind)]
+            for allocation, kind in budget_rows("time")]
+    return table(["allocation", "sparsity of weights %", "predicted ms", *SEEDS], rows)
 
 
 def spread(kind):
@@ -71,24 +81,39 @@ def spread(kind):
 
 def config(key):
     """Of all runs that prune: one value."""
-    values = {read_config(f"{FOLDER}/{kind}-{sparsity}-seed{seed}/config.yaml")[key]
-              for kind in METHODS for sparsity in SPARSITIES for seed in seeds(f"{kind}-{sparsity}")}
+    values = {read_config(path / "config.yaml")[key] for path in (ROOT / FOLDER).iterdir() if path.is_dir() and
+              not path.name.startswith(("dense", "lottery"))}
     assert len(values) == 1, (key, values)
     return values.pop()
 
 
+def where():
+    devices = {summary["device"].split(",")[0] for path in (ROOT / FOLDER).iterdir() if path.is_dir()
+               for summary in [read(f"{FOLDER}/{path.name}/prune.json")]}
+    return ", ".join(sorted(devices))
+
+
 BLOCKS = {
     "sparse.results": results,
-    "sparse.tried": tried,
-    "sparse.feedback98": gain("feedback", "98"),
-    "sparse.decay98": gain("decay", "98"),
-    "sparse.decay96": gain("decay", "96.2"),
-    "sparse.spread_feedback98": lambda: spread("feedback-98"),
-    "sparse.spread_magnitude98": lambda: spread("magnitude-98"),
-    "sparse.mean96": lambda: percent(mean(accuracies("decay-96.2").values())),
-    "sparse.dense96": lambda: beside("decay-96.2", DENSE),
-    "sparse.dense98": lambda: beside("feedback-98", DENSE),
-    "sparse.paper96": lambda: f"{100 * PAPER['96.2']:.1f}",
+    "sparse.macs": macs,
+    "sparse.time": time,
+    "sparse.steps95": lambda: beside("steps-95", DENSE),
+    "sparse.steps98": lambda: beside("steps-98", DENSE),
+    "sparse.often95": lambda: beside("steps-95", "magnitude-95"),
+    "sparse.often98": lambda: beside("steps-98", "magnitude-98"),
+    "sparse.feedback95": lambda: beside("feedback-95", "steps-95"),
+    "sparse.feedback98": lambda: beside("feedback-98", "steps-98"),
+    "sparse.plain95": lambda: beside("plain-95", "steps-95"),
+    "sparse.plain98": lambda: beside("plain-98", "steps-98"),
+    "sparse.spread_plain98": lambda: spread("plain-98"),
+    "sparse.spread_steps98": lambda: spread("steps-98"),
+    "sparse.lottery98": lambda: beside("lottery2-98", "steps-98"),
+    "sparse.distilled98": lambda: beside("distilled-98", "steps-98"),
+    "sparse.erk_uniform": lambda: beside("macs-erk", "macs-uniform"),
+    "sparse.time_uniform": lambda: beside("time-time", "time-uniform"),
+    "sparse.time_global": lambda: beside("time-time", "time-global"),
     "sparse.rate": lambda: config("prune.learning_rate"),
     "sparse.decay": lambda: config("train.weight_decay"),
+    "sparse.cutout": lambda: config("augment.cutout"),
+    "sparse.device": where,
 }
