@@ -52,17 +52,20 @@ TEST_CASE("training that diverges is refused by its epoch") {
         }).find("training diverged") != std::string::npos);
 }
 
-TEST_CASE("magnitude pruning that diverges names the iteration and its learning rate") {
-  const Bench bench([](RunConfig& config) {
-    config.method.method = Method::magnitude;
-    config.stage.rate.rate = 1e30;
-    config.stage.rate.decay = Decay::constant;
-  });
-  const std::string message =
-      message_of([&] { run_prune(bench.config("run"), {.is_quiet = true}); });
-  CAPTURE(message);
-  CHECK(message.find("prune: the loss of iteration ") == 0);
-  CHECK(message.find(" at learning rate 1e+30: training diverged") != std::string::npos);
+TEST_CASE("pruning that diverges names the iteration and its learning rate") {
+  for (const Method method : {Method::magnitude, Method::lottery, Method::fssl}) {
+    const Bench bench([&](RunConfig& config) {
+      config.method.method = method;
+      config.method.rounds = 2;
+      config.stage.rate.rate = 1e30;
+      config.stage.rate.decay = Decay::constant;
+    });
+    const std::string message =
+        message_of([&] { run_prune(bench.config("run"), {.is_quiet = true}); });
+    CAPTURE(message);
+    CHECK(message.find("prune: the loss of iteration ") == 0);
+    CHECK(message.find(" at learning rate 1e+30: training diverged") != std::string::npos);
+  }
 }
 
 TEST_CASE("training that leaves numbers that are not finite writes no model") {
