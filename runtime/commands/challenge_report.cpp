@@ -42,6 +42,10 @@ std::string rate_text(const ChallengeReport& report) {
          (report.includes_transfer ? ", transfer included" : "");
 }
 
+std::string memory_text(const ChallengeReport& report) {
+  return "at most " + fixed(static_cast<double>(report.peak_gpu_bytes) / (1 << 30), 3) + " GB";
+}
+
 std::string truth_text(const ChallengeReport& report) {
   if (!report.comparison) return "none to compare with";
   return describe(*report.comparison) + " (" + report.truth + ")";
@@ -84,6 +88,7 @@ Json options_json(const challenge::EngineOptions& options) {
           {"blocks", options.blocks},
           {"gpus", options.gpus.empty() ? std::vector<int>{options.gpu} : options.gpus},
           {"images_at_once", options.images_at_once},
+          {"streams", options.streams},
           {"weight_bytes", options.weight_bytes},
           {"half", options.use_half},
           {"full_precision_layers", options.full_precision_layers}};
@@ -116,6 +121,7 @@ Json baseline_json(const ChallengeReport& report, const ChallengeReport* baselin
           {"runs", runs_json(*baseline)},
           {"inference_ms", statistics_json(inference_of(*baseline))},
           {"tera_edges_per_second", baseline->tera_edges_per_second()},
+          {"peak_gpu_bytes", baseline->peak_gpu_bytes},
           {"survivors", baseline->survivors},
           {"equal_categories", baseline->comparison->is_equal()},
           {"speed_up", speed_up(report, *baseline)}};
@@ -156,6 +162,7 @@ std::string report_table(const ChallengeReport& report, const ChallengeReport* b
       {"inference", time_text(inference_of(report), report.runs.size())},
       {"transfer", transfer.maximum > 0 ? time_text(transfer, report.runs.size()) : "none"},
       {"rate", rate_text(report)}};
+  if (report.peak_gpu_bytes > 0) rows.push_back({"GPU memory", memory_text(report)});
   if (baseline != nullptr) {
     rows.insert(rows.end(),
                 {{"baseline", baseline->engine + ": " + describe(*baseline->comparison)},
@@ -163,6 +170,7 @@ std::string report_table(const ChallengeReport& report, const ChallengeReport* b
                  {"its inference", time_text(inference_of(*baseline), baseline->runs.size())},
                  {"its rate", rate_text(*baseline)},
                  {"speed-up over it", general(speed_up(report, *baseline), 3)}});
+    if (baseline->peak_gpu_bytes > 0) rows.push_back({"its GPU memory", memory_text(*baseline)});
   }
   Table table({{""}, {""}});
   for (auto& row : rows) table.add(std::move(row));
@@ -196,6 +204,7 @@ std::string report_json(const ChallengeReport& report, const ChallengeReport* ba
                      {"transfer_ms", statistics_json(transfer_of(report))},
                      {"includes_transfer", report.includes_transfer},
                      {"tera_edges_per_second", report.tera_edges_per_second()},
+                     {"peak_gpu_bytes", report.peak_gpu_bytes},
                      {"survivors", report.survivors},
                      {"live", report.live},
                      {"truth", truth_json(report)},

@@ -30,6 +30,7 @@ struct ChallengeReport {
   std::string discovery;
   double prepare_ms = 0;
   double load_ms = 0;  // to read layers and make them ready: preparation, and all else before it
+  std::size_t peak_gpu_bytes = 0;  // the most that buffers took, on all GPUs together
 
   // What came out.
   std::vector<challenge::RunTimes> runs;

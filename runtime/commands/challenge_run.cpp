@@ -20,6 +20,7 @@
 #include "runtime/commands/challenge.h"
 #include "runtime/commands/challenge_report.h"
 #include "runtime/commands/challenge_run_options.h"
+#include "runtime/device/memory_use.h"
 
 namespace winnow {
 namespace {
@@ -112,6 +113,7 @@ class Measurement {
       if (round_ >= report_.warm_up) report_.runs.push_back(times);
     }
     progress_.finish();
+    report_.peak_gpu_bytes = device_memory_use.peak();
     report_.live = engine->live();
     report_.survivors = static_cast<std::uint32_t>(categories.size());
     for (std::uint32_t& image : categories) image += report_.first_image;
@@ -128,6 +130,7 @@ class Measurement {
     engine_options.progress = [this](std::uint32_t done, std::uint32_t all) {
       progress_.update(done, all, round_, rounds());
     };
+    device_memory_use.restart_peak();
     const auto start = std::chrono::steady_clock::now();
     auto engine = challenge::make_engine(report_.engine, network, engine_options);
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
@@ -269,8 +272,8 @@ int run(const ChallengeRunOptions& options) {
 void refuse_idle_options(const CLI::App& app, const ChallengeRunOptions& options) {
   if (challenge::runs_on_gpu(options.engine)) return;
   if (!options.baseline.empty() && challenge::runs_on_gpu(options.baseline)) return;
-  for (const char* name :
-       {"--gpu", "--images-at-once", "--weight-memory", "--no-half", "--full-precision-layers"}) {
+  for (const char* name : {"--gpu", "--images-at-once", "--streams", "--weight-memory", "--no-half",
+                           "--full-precision-layers"}) {
     if (app.count(name) == 0) continue;
     fail(ErrorCode::usage, name, " has no effect: engine ", options.engine, " runs on no GPU");
   }

@@ -2,6 +2,7 @@
 
 #include "runtime/base/thread_pool.h"
 #include "runtime/challenge/engines/engines.h"
+#include "runtime/challenge/engines/gpu/gpu_engines.h"
 #include "runtime/cli/number_checks.h"
 
 namespace winnow {
@@ -55,6 +56,12 @@ void add_engine_options(CLI::App& app, ChallengeRunOptions& options) {
   app.add_option("--images-at-once", engine.images_at_once,
                  "GPU engines: images at a time (default: as many as memory holds)")
       ->check(count_of_32_bits(1));
+  app.add_option(
+         "--streams", engine.streams,
+         "tiled, cusparse-spmm, fused: divide the images into so many equal blocks, each on "
+         "a CUDA stream of its own")
+      ->check(whole_number(1, challenge::kMostStreams))
+      ->capture_default_str();
   app.add_option(
          "--weight-memory", engine.weight_bytes,
          "fused: GPU memory for weights, for example 20GB; beyond it they are streamed from "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/device/cuda_check.h"
+#include "runtime/device/memory_use.h"
 #include "runtime/device/shared_uploads.h"
 
 namespace winnow {
@@ -24,6 +25,7 @@ class DeviceBuffer {
       fail(ErrorCode::usage, "device buffer: ", count, " elements overflow");
     }
     if (count > 0) CUDA_CHECK(cudaMalloc(&data_, count * sizeof(T)));
+    device_memory_use.add(bytes());
   }
   // `count` elements in memory that others may have too.
   DeviceBuffer(std::shared_ptr<void> shared, std::size_t count)
@@ -41,10 +43,13 @@ class DeviceBuffer {
       CUDA_CHECK(status);
     }
     buffer.count_ = count;
+    device_memory_use.add(buffer.bytes());
     return buffer;
   }
   ~DeviceBuffer() {
-    if (data_ != nullptr && shared_ == nullptr) cudaFree(data_);
+    if (data_ == nullptr || shared_ != nullptr) return;
+    cudaFree(data_);
+    device_memory_use.remove(bytes());
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),

@@ -74,9 +74,11 @@ TEST_CASE("the CPU engines run a folder and confirm its categories") {
     const nlohmann::json json = folder.json();
     CHECK(json["survivors"] == expected.categories.size());
     CHECK(json["live"] == expected.live);
+    CHECK(json["peak_gpu_bytes"] == 0);
     CHECK(json["connections"] == folder.network().connections());
     CHECK(json["runs"].size() == 3);
     CHECK(json["truth"]["equal"] == true);
+    CHECK(json["options"]["streams"] == 1);
     const double seconds = json["inference_ms"]["median"].get<double>() / 1e3;
     CHECK(json["tera_edges_per_second"].get<double>() ==
           doctest::Approx(static_cast<double>(kImages * folder.network().connections()) / seconds /
@@ -156,6 +158,17 @@ TEST_CASE("mistakes are named in one line with their exit status") {
   check_output(folder.run("--images 71"), 2, {"there are only 70"});
   check_output(folder.run("--neurons 51"), 3, {"neuron51.wsn"});
   check_output(folder.run("--truth " + folder.file("no.tsv")), 3, {"no.tsv"});
+  check_output(folder.run("--engine fused --streams 0"), 2, {"--streams", "from 1 to 256"});
+  check_output(folder.run("--engine fused --streams 257"), 2, {"--streams", "from 1 to 256"});
+  check_output(folder.run("--engine fused --streams many"), 2, {"--streams"});
+  check_output(folder.run("--engine cpu --streams 2"), 2,
+               {"--streams has no effect: engine cpu runs on no GPU"});
+  check_output(folder.run("--engine grouped --streams 2"), 2,
+               {"engine grouped: does not divide images over streams"});
+  check_output(folder.run("--engine fused --streams 2 --baseline cpu"), 2,
+               {"engine cpu: does not divide images over streams"});
+  check_output(folder.run("--engine fused --streams 2 --weight-memory 1MB"), 2,
+               {"engine fused: weights of limited memory", "one stream only"});
   check_output(folder.run("--enginge cpu"), 2, {"did you mean '--engine'?"});
   check_output(shell(program("runtime") + " challenge run " + folder.file("nowhere")), 3,
                {"nowhere"});

@@ -80,6 +80,49 @@ class Tables(unittest.TestCase):
                 self.assertIn(message, check.stderr)
 
 
+class Challenge(unittest.TestCase):
+    """The tables of the challenge beside papers, from results that are made up."""
+
+    PAGE = "docs/benchmarks/graph-challenge.md"
+
+    def result(self, engine, neurons, layers, ms, survivors, **more):
+        return {"network": f"{neurons} neurons in data", "neurons": neurons, "last_layer": layers, "engine": engine,
+                "device": "cuda:0 (made up)", "kernel": "k", "warm_up": 1, "truth": None, "survivors": survivors,
+                "options": {"gpus": [0], "streams": 1}, "inference_ms": {"median": ms},
+                "tera_edges_per_second": 60000 * 32 * neurons * layers / ms / 1e9, **more}
+
+    def printed(self, copy, name, runs):
+        path = copy.root / "docs/benchmarks/graph-challenge" / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(run) + "\n" for run in runs), encoding="utf-8")
+        run = copy.tables()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return (copy.root / self.PAGE).read_text(encoding="utf-8")
+
+    def test_sizes_have_times_memory_and_what_memory_does_not_hold(self):
+        with Copy() as copy:
+            page = self.printed(copy, "sizes", [
+                self.result("cusparse", 1024, 120, 250.0, 1812, peak_gpu_bytes=2**29),
+                self.result("cusparse", 4096, 480, 5000.0, 1801, peak_gpu_bytes=3 * 2**30, warm_up=0),
+                self.result("cusparse", 16384, 120, 9000.0, 1918, peak_gpu_bytes=2**30, kernel="k, 7 images at a time"),
+                self.result("cusparse", 4096, 120, 1000.0, 7, peak_gpu_bytes=2**30),
+                {"network": "data", "neurons": 16384, "last_layer": 1920, "engine": "cusparse", "error": "out of memory"}])
+            missing = " | ".join(["not measured"] * 2)
+            self.assertIn(f"| `cusparse` | 0.25 | {missing} | 1 (!) | 5 | not measured | 9 | not measured | / |", page)
+            self.assertIn(f"| `cusparse` | 0.5 | {missing} | 1 (!) | 3 | not measured | 1 | not measured | / |", page)
+            self.assertIn("`sizes.jsonl` is of <!-- value: challenge.nine.device -->cuda:0 (made up)<!--", page)
+            self.assertIn("challenge.nine.in-parts -->`cusparse` at 16384x120<!--", page)
+            self.assertIn("challenge.nine.without-warm-up -->`cusparse` at 4096x480<!--", page)
+
+    def test_the_fastest_number_of_streams_is_bold(self):
+        with Copy() as copy:
+            page = self.printed(copy, "streams", [
+                self.result(engine, 1024, 120, ms, 1812, options={"gpus": [0], "streams": n}, max_connections=32)
+                for engine, n, ms in [("tiled", 1, 900.0), ("tiled", 64, 700.0), ("fused", 1, 2.5)]])
+            self.assertIn("| streams | `tiled` 1024x120, 32 queues | `fused` 1024x120, 32 queues |", page)
+            self.assertIn("| 1 | 900 | **2.5** |", page)
+            self.assertIn("| 64 | **700** | not measured |", page)
+
+
 class Convolution(unittest.TestCase):
     """The page of convolutions, printed from results that are made up."""
 

@@ -19,6 +19,21 @@ struct CpuEntry {
 
 constexpr CpuEntry kCpuEngines[] = {{"reference", make_reference_engine}, {"cpu", make_cpu_engine}};
 
+void check_streams(const std::string& name, const EngineOptions& options) {
+  if (options.streams < 1 || options.streams > kMostStreams) {
+    fail(ErrorCode::usage, "streams is ", options.streams, ", expected 1 to ", kMostStreams);
+  }
+  if (options.streams == 1) return;
+  if (std::ranges::find(kStreamEngines, name) == kStreamEngines.end()) {
+    fail(ErrorCode::usage, "engine ", name, ": does not divide images over streams; ",
+         kStreamEngines[0], ", ", kStreamEngines[1], " and ", kStreamEngines[2], " do");
+  }
+  if (options.weight_bytes > 0) {
+    fail(ErrorCode::usage, "engine ", name,
+         ": weights of limited memory come from host memory, for one stream only");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> engine_names() {
@@ -48,6 +63,7 @@ void check_engine(const std::string& name, const EngineOptions& options) {
   if (name == "grouped" && !options.use_half) {
     fail(ErrorCode::usage, "engine grouped: needs fp16 activations, which --no-half forbids");
   }
+  check_streams(name, options);
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const Network& network,

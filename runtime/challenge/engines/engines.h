@@ -19,7 +19,9 @@ std::string current_engine_name(const std::string& name);
 bool runs_on_gpu(const std::string& name);
 
 // Throws Error{usage} for a name that is not known, with a did-you-mean, for options.gpus with an
-// engine that runs on none, and for `grouped` without options.use_half.
+// engine that runs on none, for `grouped` without options.use_half, and for options.streams that
+// are out of range, not 1 with an engine that is not one of kStreamEngines (gpu_engines.h), or not
+// 1 together with options.weight_bytes.
 void check_engine(const std::string& name, const EngineOptions& options);
 
 // Makes `network` ready; it may go afterwards. With options.gpus its images are split over them

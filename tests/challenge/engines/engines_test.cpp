@@ -8,6 +8,7 @@
 #include "runtime/base/processor.h"
 #include "runtime/base/random.h"
 #include "runtime/challenge/engines/cpu/cpu_engine.h"
+#include "runtime/challenge/engines/gpu/gpu_engines.h"
 #include "tests/challenge/random_network.h"
 #include "tests/throws.h"
 
@@ -234,6 +235,34 @@ TEST_CASE("a misspelt engine is named with the nearest known one") {
   for (const std::string name : {"reference", "cpu", "fused"}) {
     CHECK(std::ranges::count(names, name) == 1);
   }
+}
+
+TEST_CASE("streams are for engines that divide images over them") {
+  const auto refusal = [](const std::string& engine, const EngineOptions& options) {
+    return message_of([&] { check_engine(engine, options); });
+  };
+  for (const std::string& engine : engine_names()) {
+    CAPTURE(engine);
+    EngineOptions options;
+    CHECK(refusal(engine, options).empty());
+    for (const int streams : {-1, 0, 257}) {
+      options.streams = streams;
+      CHECK(refusal(engine, options) ==
+            "streams is " + std::to_string(streams) + ", expected 1 to 256");
+    }
+    options.streams = 256;
+    const bool divides = std::ranges::find(kStreamEngines, engine) != kStreamEngines.end();
+    CHECK(refusal(engine, options) == (divides
+                                           ? ""
+                                           : "engine " + engine +
+                                                 ": does not divide images over streams; tiled, "
+                                                 "cusparse-spmm and fused do"));
+  }
+  EngineOptions streamed;
+  streamed.streams = 2;
+  streamed.weight_bytes = 1;
+  CHECK(refusal("fused", streamed) ==
+        "engine fused: weights of limited memory come from host memory, for one stream only");
 }
 
 }  // namespace winnow::challenge

@@ -7,7 +7,6 @@
 #include "runtime/challenge/engines/fused/fused_engines.h"
 #include "runtime/challenge/engines/fused/resident_kernel.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
-#include "runtime/challenge/engines/gpu/graph_engine.h"
 #include "runtime/challenge/engines/gpu/layer_plan.h"
 #include "runtime/device/attribute.h"
 
@@ -29,10 +28,10 @@ std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   return forms;
 }
 
-class ResidentEngine : public GraphEngine {
+class ResidentEngine : public FusedEngine {
  public:
   ResidentEngine(const Network& network, const EngineOptions& options, const ResidentForms& forms)
-      : GraphEngine(network, options),
+      : FusedEngine(network, options),
         sms_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         full_(forms.full),
         half_(forms.half) {
@@ -44,14 +43,13 @@ class ResidentEngine : public GraphEngine {
                          form_of(launch).bank_groups());
     }
     weights_.emplace(network, bank_groups, ResidentSchedule{}, options.threads);
-    counts_ = DeviceBuffer<std::uint32_t>(launches_.size() + 1);
   }
 
   std::string kernel() const override {
     std::string text = "resident fp32 x" + std::to_string(full_.images);
     if (launches_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
     text += ", " + std::to_string(launches_.size()) + " launches in one graph";
-    return text + in_batches(per_batch_);
+    return text + in_batches(images_at_a_time());
   }
   std::string discovery() const override {
     char text[96];
@@ -63,14 +61,7 @@ class ResidentEngine : public GraphEngine {
 
  protected:
   void upload(const SparseImages& images) override {
-    drop_batches();
-    for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>();  // frees first
-    per_batch_ = fused_batch_size(images.images(), weights_->rows(),
-                                  bytes_for_activations(images.images()), options().images_at_once);
-    const std::size_t words = std::size_t{weights_->rows()} * ((per_batch_ + 31) / 32 * 32);
-    for (DeviceBuffer<float>& buffer : activations_) buffer = DeviceBuffer<float>(words);
-    for (auto& ids : ids_) ids = DeviceBuffer<std::uint32_t>(per_batch_);
-    record_batches(images, per_batch_, (per_batch_ + 31) / 32, nullptr);
+    take(images, weights_->rows(), launches_.size() + 1);
   }
 
  private:
@@ -79,7 +70,9 @@ class ResidentEngine : public GraphEngine {
   }
 
   void enqueue(const Batch& batch) override {
-    CUDA_CHECK(cudaMemsetAsync(counts_.get(), 0, counts_.bytes(), stream()));
+    const FusedBlock& block = block_of(batch);
+    std::uint32_t* const counts = block.counts.get();  // [launch]: images that enter it
+    CUDA_CHECK(cudaMemsetAsync(counts, 0, block.counts.bytes(), stream(batch.block)));
     for (std::size_t p = 0; p < launches_.size(); ++p) {
       const bool is_first = p == 0, is_last = p + 1 == launches_.size();
       ResidentLaunch launch;
@@ -90,15 +83,15 @@ class ResidentEngine : public GraphEngine {
       launch.form = form_of(launches_[p]);
       launch.in.bits = is_first ? batch.bits.get() : nullptr;
       launch.in.inputs = neurons();
-      launch.in.data = activations_[p % 2].get();
-      launch.in.count = is_first ? batch.size.get() : counts_.get() + p;
-      launch.in.id = is_first ? nullptr : ids_[p % 2].get();
+      launch.in.data = block.activations[p % 2].get();
+      launch.in.count = is_first ? batch.size.get() : counts + p;
+      launch.in.id = is_first ? nullptr : block.ids[p % 2].get();
       launch.out.form = is_last ? launch.form : form_of(launches_[p + 1]);
-      launch.out.data = is_last ? nullptr : activations_[(p + 1) % 2].get();
-      launch.out.count = counts_.get() + p + 1;
-      launch.out.id = is_last ? nullptr : ids_[(p + 1) % 2].get();
-      launch.out.live_bits = is_last ? live_bits() : nullptr;
-      launch_resident(launch, sms_, stream());
+      launch.out.data = is_last ? nullptr : block.activations[(p + 1) % 2].get();
+      launch.out.count = counts + p + 1;
+      launch.out.id = is_last ? nullptr : block.ids[(p + 1) % 2].get();
+      launch.out.live_bits = is_last ? live_bits(batch.block) : nullptr;
+      launch_resident(launch, sms_, stream(batch.block));
     }
   }
 
@@ -106,10 +99,6 @@ class ResidentEngine : public GraphEngine {
   ResidentForm full_, half_;
   std::vector<FusedLaunch> launches_;
   std::optional<ResidentWeights> weights_;
-  std::uint32_t per_batch_ = 0;
-  DeviceBuffer<float> activations_[2];  // wide enough for fp32
-  DeviceBuffer<std::uint32_t> ids_[2];
-  DeviceBuffer<std::uint32_t> counts_;  // [launch]: images that enter it
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ GpuEngine::GpuEngine(const Network& network, const EngineOptions& options)
     : options_(options),
       network_name_(network.name()),
       layers_(network.layers()),
-      neurons_(network.neurons()) {}
+      neurons_(network.neurons()),
+      streams_(static_cast<std::size_t>(options.streams)) {}
 
 std::string GpuEngine::device() const {
   return gpu_name(options_.gpu);
@@ -73,8 +74,15 @@ void GpuEngine::report_layers(std::uint32_t done, std::uint32_t first, std::uint
 }
 
 std::string GpuEngine::in_batches(std::uint32_t images_at_once) const {
-  if (images_at_once >= images_) return "";
-  return ", " + std::to_string(images_at_once) + " images at a time";
+  std::string text;
+  if (images_at_once < images_) text = ", " + std::to_string(images_at_once) + " images at a time";
+  if (streams_.size() == 1) return text;
+  const std::string count = std::to_string(streams_.size());
+  return text + ", in " + count + " blocks on " + count + " streams";
+}
+
+void GpuEngine::wait() const {
+  for (const Stream& stream : streams_) stream.synchronize();
 }
 
 }  // namespace winnow::challenge

@@ -1,9 +1,11 @@
-// What the engines on a GPU share: choosing it, the clock, progress.
+// What the engines on a GPU share: choosing it, its streams, the clock, progress.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "runtime/challenge/engine.h"
+#include "runtime/challenge/engines/gpu/image_blocks.h"
 #include "runtime/device/stream.h"
 
 namespace winnow::challenge {
@@ -34,10 +36,20 @@ class GpuEngine : public Engine {
   // them through all.
   void report_layers(std::uint32_t done, std::uint32_t first, std::uint32_t last) const;
 
-  // For kernel(): ", 1000 images at a time"; empty if that is all of them.
+  // For kernel(): ", 1000 images at a time" unless that is all of them, ", in 4 blocks on 4
+  // streams" unless there is one stream.
   std::string in_batches(std::uint32_t images_at_once) const;
 
-  cudaStream_t stream() const { return stream_.get(); }
+  // The images [first, last) as a block for each stream.
+  std::vector<ImageBlock> blocks(std::uint32_t first, std::uint32_t last) const {
+    return divide_images(first, last, static_cast<std::uint32_t>(streams_.size()));
+  }
+  const std::vector<Stream>& streams() const { return streams_; }
+  cudaStream_t stream(std::size_t block = 0) const { return streams_[block].get(); }
+
+  // Until the work on all streams is done.
+  void wait() const;
+
   const EngineOptions& options() const { return options_; }
   std::uint32_t layers() const { return layers_; }
   std::uint32_t neurons() const { return neurons_; }  // inputs of the first layer
@@ -51,7 +63,7 @@ class GpuEngine : public Engine {
   std::uint32_t images_ = 0;
   bool has_images_ = false;
   double upload_ms_ = 0;
-  Stream stream_;
+  std::vector<Stream> streams_;
 };
 
 }  // namespace winnow::challenge

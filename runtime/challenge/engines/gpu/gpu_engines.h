@@ -24,9 +24,15 @@ namespace winnow::challenge {
 inline constexpr std::array<std::string_view, 7> kGpuEngines = {
     "tiled", "cusparse", "cusparse-buffer", "cusparse-filter", "cusparse-spmm", "fused", "grouped"};
 
-// `name` is one of kGpuEngines. Reads all layers of `network` and moves them to the GPU (`tiled`
-// keeps them in host memory); the network may go afterwards. Throws Error{device} if there is no
-// GPU `options.gpu`, if memory runs out or if a library is missing.
+// Those that divide the images into a block for each of EngineOptions::streams.
+inline constexpr std::array<std::string_view, 3> kStreamEngines = {"tiled", "cusparse-spmm",
+                                                                   "fused"};
+inline constexpr int kMostStreams = 256;  // a GPU runs up to 128 kernels at the same time
+
+// `name` is one of kGpuEngines, options.streams is 1 or it is one of kStreamEngines. Reads all
+// layers of `network` and moves them to the GPU (`tiled` keeps them in host memory); the network
+// may go afterwards. Throws Error{device} if there is no GPU `options.gpu`, if memory runs out or
+// if a library is missing.
 std::unique_ptr<Engine> make_gpu_engine(const std::string& name, const Network& network,
                                         const EngineOptions& options);
 

@@ -63,9 +63,12 @@ LayerView LayerStream::current(cudaStream_t stream) const {
   return view_of_packed(layer(position_), slot(position_).words.get());
 }
 
-void LayerStream::advance(cudaStream_t stream) {
-  slot(position_).used.record(stream);
-  CUDA_CHECK(cudaStreamWaitEvent(stream_.get(), slot(position_).used.get()));
+void LayerStream::advance(std::span<const Stream> streams) {
+  // A wait is for what was recorded before it, so that one event serves all streams.
+  for (const Stream& stream : streams) {
+    slot(position_).used.record(stream.get());
+    slot(position_).used.hold(stream_.get());
+  }
   start_copy(position_ + 2);
   ++position_;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/challenge/engines/tiled/tiled_layer.h"
@@ -29,9 +30,9 @@ class LayerStream {
   // The current layer; work that is put on `stream` from now on finds it there.
   LayerView current(cudaStream_t stream) const;
 
-  // Goes on: the current layer's memory gets the next but one, once what is on `stream` is done.
+  // Goes on: the current layer's memory gets the next but one, once what is on `streams` is done.
   // Blocks while the host copies it to page-locked memory.
-  void advance(cudaStream_t stream);
+  void advance(std::span<const Stream> streams);
 
  private:
   struct Slot {

@@ -23,12 +23,15 @@ class TiledEngine : public GpuEngine {
   void upload(const SparseImages& images) override;
   Categories infer() override;
   void infer_batch(std::uint32_t first, std::uint32_t last);
+  void load(const ImageBlock& block, std::size_t place, cudaStream_t stream);
+  void run_layer(std::uint32_t l, std::uint32_t images, std::size_t place, cudaStream_t stream);
   void append_categories(std::uint32_t first, std::uint32_t last, Categories& categories) const;
 
   LayerStream weights_;
   std::uint32_t width_;
   DeviceImages images_on_device_;
-  std::uint32_t batch_ = 1;   // images that run at a time
+  std::uint32_t batch_ = 1;  // images that run at a time
+  // Of a batch; a block's images lie together, from the place of its first image in the batch on.
   DeviceBuffer<float> y_[2];  // [batch][width], the input of a layer and its output
   DeviceBuffer<std::uint32_t> nonzero_count_;  // [batch]
   DeviceBuffer<std::uint8_t> empty_rows_;      // [batch]
@@ -59,6 +62,7 @@ void TiledEngine::upload(const SparseImages& images) {
 
 Categories TiledEngine::infer() {
   CUDA_CHECK(cudaMemsetAsync(live_counts_.get(), 0, live_counts_.bytes(), stream()));
+  wait();  // all blocks count there
   weights_.restart();
   Categories categories;
   for (std::uint32_t first = 0; first < images(); first += batch_) {
@@ -73,26 +77,40 @@ Categories TiledEngine::infer() {
   return categories;
 }
 
+// Blocks go through a layer together, since they share its weights.
 void TiledEngine::infer_batch(std::uint32_t first, std::uint32_t last) {
-  const std::uint32_t count = last - first;
-  expand_images(images_on_device_, first, last, {.per_image = neurons(), .per_neuron = 1},
-                y_[0].get(), stream());
-  count_ones(images_on_device_, first, last, nonzero_count_.get(), stream());
-  find_empty_rows(nonzero_count_.get(), count, empty_rows_.get(), live_counts_.get(), stream());
+  const std::vector<ImageBlock> all = blocks(first, last);
+  for (std::size_t b = 0; b < all.size(); ++b) load(all[b], all[b].first - first, stream(b));
   for (std::uint32_t l = 0; l < layers(); ++l) {
-    tiled_layer({.layer = weights_.current(stream()),
-                 .in = y_[0].get(),
-                 .out = y_[1].get(),
-                 .empty_rows = empty_rows_.get(),
-                 .nonzero_count = nonzero_count_.get(),
-                 .images = count},
-                stream());
-    weights_.advance(stream());
-    find_empty_rows(nonzero_count_.get(), count, empty_rows_.get(), live_counts_.get() + l + 1,
-                    stream());
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      run_layer(l, all[b].images(), all[b].first - first, stream(b));
+    }
+    weights_.advance(streams());
     std::swap(y_[0], y_[1]);
     report_layers(l + 1, first, last);
   }
+  wait();
+}
+
+void TiledEngine::load(const ImageBlock& block, std::size_t place, cudaStream_t stream) {
+  expand_images(images_on_device_, block.first, block.last,
+                {.per_image = neurons(), .per_neuron = 1}, y_[0].get() + place * width_, stream);
+  count_ones(images_on_device_, block.first, block.last, nonzero_count_.get() + place, stream);
+  find_empty_rows(nonzero_count_.get() + place, block.images(), empty_rows_.get() + place,
+                  live_counts_.get(), stream);
+}
+
+void TiledEngine::run_layer(std::uint32_t l, std::uint32_t images, std::size_t place,
+                            cudaStream_t stream) {
+  tiled_layer({.layer = weights_.current(stream),
+               .in = y_[0].get() + place * width_,
+               .out = y_[1].get() + place * width_,
+               .empty_rows = empty_rows_.get() + place,
+               .nonzero_count = nonzero_count_.get() + place,
+               .images = images},
+              stream);
+  find_empty_rows(nonzero_count_.get() + place, images, empty_rows_.get() + place,
+                  live_counts_.get() + l + 1, stream);
 }
 
 void TiledEngine::append_categories(std::uint32_t first, std::uint32_t last,

@@ -49,6 +49,28 @@ TEST_CASE("fused gives the reference's categories wherever fp16 begins") {
   }
 }
 
+TEST_CASE("fused gives the same on any number of streams, in both forms") {
+  if (lacks_gpu()) return;
+  for (const Case& sample : kCases) {
+    const MemoryNetwork network = random_network({.widths = sample.widths, .seed = 3});
+    const SparseImages images = random_images(network.neurons(), sample.images, 4);
+    const Categories expected = expected_result(network, images).categories;
+    for (const Maker make : kMakers) {
+      for (const int streams : {2, 5, 64}) {
+        EngineOptions options;
+        options.streams = streams;
+        options.full_precision_layers = 1;
+        const auto engine = make(network, options);
+        engine->set_images(images);
+        RunTimes times;
+        CAPTURE(engine->kernel());
+        CHECK(engine->run(times) == expected);
+        CHECK(engine->run(times) == expected);
+      }
+    }
+  }
+}
+
 TEST_CASE("fused streams weights that are to take less memory") {
   if (lacks_gpu()) return;
   for (const Case& sample : kCases) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "runtime/device/memory_use.h"
 #include "tests/challenge/random_network.h"
 #include "tests/gpu/gpu_case.h"
 #include "tests/throws.h"
@@ -115,6 +116,54 @@ TEST_CASE("every GPU engine gives the same in parts of images and with half floa
   });
 }
 
+TEST_CASE("engines that divide images over streams give the same categories on any number") {
+  if (lacks_gpu()) return;
+  const MemoryNetwork network = random_network({.widths = {70, 45, 101, 64}, .seed = 5});
+  for (const std::uint32_t count : {0u, 5u, 300u}) {
+    const SparseImages images = random_images(70, count, 6);
+    const ExpectedResult expected = expected_result(network, images);
+    for (const std::string_view name : kStreamEngines) {
+      for (const int streams : {2, 3, 64, kMostStreams}) {
+        for (const std::uint32_t at_once : {0u, 3u, 100u}) {
+          CAPTURE(std::string(name));
+          CAPTURE(count);
+          CAPTURE(streams);
+          CAPTURE(at_once);
+          EngineOptions options = exact_options();
+          options.streams = streams;
+          options.images_at_once = at_once;
+          const auto engine = make_gpu_engine(std::string(name), network, options);
+          engine->set_images(images);
+          check_run(*engine, expected);
+          check_run(*engine, expected);
+          CHECK(engine->kernel().find("blocks on " + std::to_string(streams) + " streams") !=
+                std::string::npos);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("engines on several streams survive the death of all images, and then run others") {
+  if (lacks_gpu()) return;
+  const MemoryNetwork network =
+      random_network({.widths = {40, 40, 40}, .seed = 7, .highest_bias = -1});
+  const SparseImages dark{.neurons = 40, .row_begin = std::vector<std::uint64_t>(70), .neuron = {}};
+  for (const std::string_view name : kStreamEngines) {
+    CAPTURE(std::string(name));
+    EngineOptions options = exact_options();
+    options.streams = 4;
+    const auto engine = make_gpu_engine(std::string(name), network, options);
+    for (const std::uint32_t count : {90u, 0u, 2u, 300u}) {
+      const SparseImages images = random_images(40, count, 9);
+      for (const SparseImages* these : {&images, &dark}) {
+        engine->set_images(*these);
+        check_run(*engine, expected_result(network, *these));
+      }
+    }
+  }
+}
+
 TEST_CASE("cusparse-spmm names the algorithms that it found fastest, a layer each") {
   if (lacks_gpu()) return;
   const MemoryNetwork network = random_network({.widths = {64, 50, 40}});
@@ -180,6 +229,24 @@ TEST_CASE("GPU engines report progress, stop when it throws, and refuse images t
     last = 0;
     stop_at = 4;
     check_run(*engine, expected);
+  });
+}
+
+TEST_CASE("the memory that a GPU engine takes is counted, and given back") {
+  if (lacks_gpu()) return;
+  const MemoryNetwork network = random_network({.widths = {70, 45, 64}});
+  for_each_engine([&](const std::string& name) {
+    const std::size_t before = device_memory_use.now();
+    device_memory_use.restart_peak();
+    {
+      const auto engine = make_gpu_engine(name, network, exact_options());
+      engine->set_images(random_images(70, 40, 2));
+      RunTimes times;
+      engine->run(times);
+      CHECK(device_memory_use.now() > before);
+    }
+    CHECK(device_memory_use.now() == before);
+    CHECK(device_memory_use.peak() > before);
   });
 }
 

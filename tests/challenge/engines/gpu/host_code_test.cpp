@@ -1,8 +1,11 @@
 // Parts of the GPU engines that need no GPU.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "runtime/challenge/engines/cusparse/products/csr_matrix.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
+#include "runtime/challenge/engines/gpu/image_blocks.h"
 #include "tests/challenge/random_network.h"
 #include "tests/throws.h"
 
@@ -52,6 +55,29 @@ TEST_CASE("batches of images fit memory and are nearly equal") {
   CHECK(images_per_batch(10, 0, 0, 4) == 4);
   CHECK(message_of([] { images_per_batch(1, 100, 99, 0); }) ==
         "an image needs 100 bytes of GPU memory, 99 are free");
+}
+
+TEST_CASE("blocks hold every image once, in order, and are equal but for one image") {
+  for (const std::uint32_t images : {0u, 1u, 2u, 63u, 64u, 65u, 60000u}) {
+    for (const std::uint32_t count : {1u, 2u, 3u, 64u, 256u}) {
+      CAPTURE(images);
+      CAPTURE(count);
+      const std::vector<ImageBlock> blocks = divide_images(7, 7 + images, count);
+      REQUIRE(blocks.size() == count);
+      std::uint32_t next = 7, largest = 0;
+      for (const ImageBlock& block : blocks) {
+        CHECK(block.first == next);
+        CHECK(block.images() >= images / count);
+        largest = std::max(largest, block.images());
+        next = block.last;
+      }
+      CHECK(next == 7 + images);
+      CHECK(largest == largest_block(images, count));
+    }
+  }
+  CHECK(divide_images(0, 10, 4) == std::vector<ImageBlock>{{0, 2}, {2, 5}, {5, 7}, {7, 10}});
+  constexpr std::uint32_t kMost = 0xffffffffu;
+  CHECK(divide_images(0, kMost, 256).back() == ImageBlock{kMost - kMost / 256 - 1, kMost});
 }
 
 TEST_CASE("the bits of all images are taken off the memory for activations") {

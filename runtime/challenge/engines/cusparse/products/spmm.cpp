@@ -25,15 +25,15 @@ cudaStream_t stream_of(cusparseHandle_t handle) {
 
 }  // namespace
 
-void Spmm::choose(cusparseHandle_t handle, const DenseView& y, const DenseView& z) {
-  if (weights_.view().nonzeros == 0) return multiply(handle, y, z);
+void Spmm::choose(cusparseHandle_t handle, const DenseView& y, const DenseView& z, SpmmPlan& plan) {
+  if (weights_.view().nonzeros == 0) return multiply(handle, y, z, plan);
   double best_ms = std::numeric_limits<double>::infinity();
   cusparseSpMMAlg_t best = kAlgorithms[0];
   std::exception_ptr refusal;
   for (const cusparseSpMMAlg_t algorithm : kAlgorithms) {
-    use(algorithm);
+    algorithm_ = algorithm;
     try {
-      const double ms = time(handle, y, z);
+      const double ms = time(handle, y, z, plan);
       if (ms < best_ms) best = algorithm;
       best_ms = std::min(best_ms, ms);
     } catch (const Error&) {
@@ -41,23 +41,24 @@ void Spmm::choose(cusparseHandle_t handle, const DenseView& y, const DenseView& 
     }
   }
   if (best_ms == std::numeric_limits<double>::infinity()) std::rethrow_exception(refusal);
-  use(best);
-  multiply(handle, y, z);
+  algorithm_ = best;
+  multiply(handle, y, z, plan);
 }
 
-void Spmm::multiply(cusparseHandle_t handle, const DenseView& y, const DenseView& z) {
+void Spmm::multiply(cusparseHandle_t handle, const DenseView& y, const DenseView& z,
+                    SpmmPlan& plan) const {
   if (weights_.view().nonzeros == 0) {
     CUDA_CHECK(cudaMemset2DAsync(z.values, static_cast<std::size_t>(z.stride) * sizeof(float), 0,
                                  static_cast<std::size_t>(z.columns) * sizeof(float),
                                  static_cast<std::size_t>(z.rows), stream_of(handle)));
     return;
   }
-  if (prepared_columns_ != y.columns) prepare(handle, y, z);
+  if (plan.columns != y.columns || plan.algorithm != algorithm_) prepare(handle, y, z, plan);
   const ConstDenseMatrix input = describe_input(y);
   const DenseMatrix output = describe_output(z);
   CUSPARSE_CHECK(Cusparse::get().cusparseSpMM(handle, kNotTransposed, kNotTransposed, &kOne,
-                                              descriptor_.get(), input.get(), &kZero, output.get(),
-                                              CUDA_R_32F, algorithm_, workspace_.get()));
+                                              plan.weights.get(), input.get(), &kZero, output.get(),
+                                              CUDA_R_32F, algorithm_, plan.workspace.get()));
 }
 
 std::string Spmm::algorithm() const {
@@ -74,38 +75,36 @@ std::string Spmm::algorithm() const {
   }
 }
 
-void Spmm::use(cusparseSpMMAlg_t algorithm) {
-  algorithm_ = algorithm;
-  descriptor_ = ConstSparseMatrix();
-  workspace_ = DeviceBuffer<std::byte>();
-  prepared_columns_ = -1;
-}
-
 // What the preprocessing stores holds for products of this shape only.
-void Spmm::prepare(cusparseHandle_t handle, const DenseView& y, const DenseView& z) {
+void Spmm::prepare(cusparseHandle_t handle, const DenseView& y, const DenseView& z,
+                   SpmmPlan& plan) const {
   const Cusparse& cusparse = Cusparse::get();
   const ConstDenseMatrix input = describe_input(y);
   const DenseMatrix output = describe_output(z);
-  descriptor_ = describe(weights_.view());
+  if (plan.algorithm != algorithm_) plan = SpmmPlan();  // the workspace is of another size
+  plan.algorithm = algorithm_;
+  plan.columns = -1;  // until all of it is done
+  plan.weights = describe(weights_.view());
   std::size_t bytes = 0;
   CUSPARSE_CHECK(cusparse.cusparseSpMM_bufferSize(handle, kNotTransposed, kNotTransposed, &kOne,
-                                                  descriptor_.get(), input.get(), &kZero,
+                                                  plan.weights.get(), input.get(), &kZero,
                                                   output.get(), CUDA_R_32F, algorithm_, &bytes));
   bytes = std::max<std::size_t>(bytes, 1);
-  if (workspace_.bytes() < bytes) workspace_ = DeviceBuffer<std::byte>(bytes);
+  if (plan.workspace.bytes() < bytes) plan.workspace = DeviceBuffer<std::byte>(bytes);
   CUSPARSE_CHECK(cusparse.cusparseSpMM_preprocess(
-      handle, kNotTransposed, kNotTransposed, &kOne, descriptor_.get(), input.get(), &kZero,
-      output.get(), CUDA_R_32F, algorithm_, workspace_.get()));
-  prepared_columns_ = y.columns;
+      handle, kNotTransposed, kNotTransposed, &kOne, plan.weights.get(), input.get(), &kZero,
+      output.get(), CUDA_R_32F, algorithm_, plan.workspace.get()));
+  plan.columns = y.columns;
 }
 
 // Milliseconds of one product; the first, which loads code, is not counted.
-double Spmm::time(cusparseHandle_t handle, const DenseView& y, const DenseView& z) {
-  multiply(handle, y, z);
+double Spmm::time(cusparseHandle_t handle, const DenseView& y, const DenseView& z,
+                  SpmmPlan& plan) const {
+  multiply(handle, y, z, plan);
   const cudaStream_t stream = stream_of(handle);
   const Event begin, end;
   begin.record(stream);
-  for (int i = 0; i < kTimedProducts; ++i) multiply(handle, y, z);
+  for (int i = 0; i < kTimedProducts; ++i) multiply(handle, y, z, plan);
   end.record(stream);
   return milliseconds_between(begin, end) / kTimedProducts;
 }
