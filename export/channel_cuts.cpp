@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "export/tensor_slices.h"
+#include "runtime/model/tensor_slices.h"
 #include "runtime/model/weight_parts.h"
 
 namespace winnow {

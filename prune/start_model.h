@@ -12,7 +12,8 @@
 namespace winnow {
 
 // The checkpoint that `model.weights` names; nothing if none is named. Weights that are quantized
-// count as their values. Masks are as `prune.masks` says: none, the zeros of the weights, or those
+// count as their values; channels of zeros are removed where `model.remove_zero_channels` says so.
+// Masks are as `prune.masks` says: none, the zeros of the weights, or those
 // of the file. Throws Error{bad_file} if the file cannot be read, and Error{usage} with the place
 // of the key if `prune.masks: file` finds no masks or masks of another granularity.
 std::optional<Model> read_given_model(const RunConfig& config);

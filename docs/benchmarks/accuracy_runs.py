@@ -10,6 +10,7 @@ LIST is runs.txt of a folder here. Lines of it:
   NAME = settings          a name for settings; $NAME stands for them later
   RUN: settings            a run: `prune --config FILE seed=N settings --output OUTPUT/RUN-seedN`
   RUN < START: settings    begins with the dense network of START of the same number and trains no other
+  RUN << START: settings   begins with the pruned network of START
 
 A run that is done is not made again, one that was begun is resumed. After --seconds the runs in progress are
 interrupted, as Ctrl-C does: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
@@ -34,12 +35,13 @@ from condense import condense
 
 KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json")
 INTERRUPTED = 130
+STARTS = {"<": "dense", "<<": "pruned"}
 FROM_WEIGHTS = ("prune.start=weights", "train.epochs=0")  # of runs that begin with another one's network
 
 
 class Run:
-    def __init__(self, name, start, config, settings):
-        self.name, self.start, self.config, self.settings = name, start, config, settings
+    def __init__(self, name, start, config, settings, weights="dense"):
+        self.name, self.start, self.config, self.settings, self.weights = name, start, config, settings, weights
 
 
 def read_list(path):
@@ -61,10 +63,10 @@ def read_list(path):
             names[words[0]] = words[2:]
         elif words[0].endswith(":"):
             runs[words[0][:-1]] = Run(words[0][:-1], None, config, words[1:])
-        elif len(words) > 2 and words[1] == "<" and words[2][-1] == ":" and words[2][:-1] in runs:
-            runs[words[0]] = Run(words[0], words[2][:-1], config, words[3:])
+        elif len(words) > 2 and words[1] in STARTS and words[2][-1] == ":" and words[2][:-1] in runs:
+            runs[words[0]] = Run(words[0], words[2][:-1], config, words[3:], STARTS[words[1]])
         else:
-            sys.exit(f"{path}:{number}: found '{line}', expected config, number, NAME =, RUN: or RUN < a run above:")
+            sys.exit(f"{path}:{number}: found '{line}', expected config, number, NAME =, RUN:, RUN < or << a run above:")
     return runs, key
 
 
@@ -102,7 +104,7 @@ class Maker:
         if self.options.data:
             settings.append(f"data.path={self.options.data}")
         if run.start:
-            settings += [f"model.weights={self.folder(run.start, number)}/dense.safetensors", *FROM_WEIGHTS]
+            settings += [f"model.weights={self.folder(run.start, number)}/{run.weights}.safetensors", *FROM_WEIGHTS]
         settings += [*run.settings, *self.options.settings]
         return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
 

@@ -51,6 +51,10 @@ void check_network(const RunConfig& config) {
   if (!model.graph && !has_architecture && model.weights.empty()) {
     refuse_key(config, "", "'model' needs 'weights', 'architecture' or 'graph', found none");
   }
+  if (model.removes_zero_channels && model.weights.empty()) {
+    refuse_key(config, "model.remove_zero_channels",
+               "'model.remove_zero_channels' is for 'model.weights', which names no file");
+  }
   if (!has_architecture && model.dropout > 0) {
     refuse_key(config, "model.dropout",
                "'model.dropout' is for built-in architectures; a graph says where its dropout is");
@@ -133,6 +137,28 @@ void check_start(const RunConfig& config) {
   }
 }
 
+// Masks of vectors alone ask which channels are neighbours, and only trained weights answer.
+void check_permutation(const RunConfig& config) {
+  const PruneStage& stage = config.stage;
+  if (!stage.permutes_channels) return;
+  const std::string granularity = granularity_name(stage.vector);
+  if (granularity == "element" || granularity == "channel") {
+    refuse_key(config, "prune.permute_channels",
+               "'prune.permute_channels' is for masks of vectors: 'prune.granularity' is ",
+               granularity, ", expected vector8, vector16, vector32 or mixed");
+  }
+  if (stage.start == Start::scratch) {
+    refuse_key(config, "prune.permute_channels",
+               "'prune.permute_channels' goes by trained weights: 'prune.start' is scratch, "
+               "expected dense or weights");
+  }
+  if (stage.masks != Masks::none) {
+    refuse_key(config, "prune.permute_channels",
+               "'prune.permute_channels' moves what 'prune.masks' has in vectors; expected "
+               "'prune.masks: none'");
+  }
+}
+
 // Each layer's granularity is chosen by times and by weights that nothing masks yet.
 void check_mixed(const RunConfig& config) {
   if (granularity_name(config.stage.vector) != "mixed") return;
@@ -207,6 +233,7 @@ void check(const RunConfig& config) {
   check_groups(config);
   check_time(config);
   check_mixed(config);
+  check_permutation(config);
   if (config.train.is_nesterov && config.train.momentum == 0) {
     refuse_at("train.nesterov", "'train.nesterov' needs 'train.momentum' above 0");
   }

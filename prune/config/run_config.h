@@ -23,6 +23,7 @@ namespace winnow {
 // the others must name the same network.
 struct ModelConfig {
   std::string weights;  // a safetensors file of import, prune or quantize; absolute
+  bool removes_zero_channels = false;  // of `weights`: its network gets smaller layers
   std::string architecture;
   double dropout = 0.0;
   Stem stem = Stem::automatic;  // of ResNets and DenseNets
@@ -45,6 +46,7 @@ struct PruneStage {
   // each layer's own of the first four.
   std::int64_t vector = 1;
   bool row_balance = false;            // all output channels of a layer keep equally many
+  bool permutes_channels = false;      // into an order that suits masks of vectors
   bool feedback = false;               // pruned weights are trained on (TraineeOptions)
   double feedback_decay = 0;           // and drawn to 0 (TraineeOptions)
   RateSchedule rate = {.rate = 0.05};  // times in iterations

@@ -63,6 +63,7 @@ void visit_data(DataConfig& data, Fields& fields) {
 
 void visit_model(ModelConfig& model, Fields& fields) {
   fields.text("weights", model.weights);
+  fields.boolean("remove_zero_channels", model.removes_zero_channels);
   fields.choice("architecture", model.architecture, architecture_names());
   fields.real("dropout", model.dropout, kBelowOne);
   enumerator(fields, "stem", model.stem, kStems);
@@ -182,6 +183,7 @@ void visit_prune(RunConfig& config, Fields& fields) {
   visit_goal(config, fields);
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);
+  fields.boolean("permute_channels", config.stage.permutes_channels);
   fields.boolean("feedback", config.stage.feedback);
   fields.real("feedback_decay", config.stage.feedback_decay, kNotNegative);
   fields.real("distillation", config.stage.distillation.weight, kFraction);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "prune/channel_order.h"
 #include "prune/evolution/ranks/shared_state.h"
 #include "prune/mixed_granularities.h"
 #include "prune/run/joined_run.h"
@@ -279,6 +280,13 @@ void PruneRun::load_start() {
       trainee_.load(*given_);
       break;
   }
+  if (config_.stage.permutes_channels) permute_channels();
+}
+
+void PruneRun::permute_channels() {
+  std::vector<std::int64_t> vectors = state_.granularities;
+  if (vectors.empty()) vectors.assign(trainee_.layers().size(), config_.stage.vector);
+  folder_.append_metrics(to_json(permute_for_goal(config_, vectors, current_model(), trainee_)));
 }
 
 Peers& PruneRun::peers() {

@@ -54,6 +54,7 @@ class PruneRun {
   void finish_dense();
   void choose_granularity();  // of each layer, where it is mixed
   void load_start();          // what pruning begins with
+  void permute_channels();    // where masks of vectors want them so
   void rehearse();  // measures networks that are only masked, to correct what is predicted
   void prune();     // one round
   void measure_round(const EvolutionResult& result);

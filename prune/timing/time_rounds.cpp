@@ -5,9 +5,9 @@
 #include <memory>
 #include <optional>
 
-#include "prune/evolution/budget/allocation.h"
 #include "prune/evolution/budget/layer_budget.h"
 #include "prune/evolution/ranks/message.h"
+#include "prune/methods/goal_plan.h"
 #include "runtime/base/error.h"
 #include "runtime/base/number_text.h"
 
@@ -79,11 +79,8 @@ bool wants_another_round(const RunConfig& config, const TimeRounds& rounds) {
 
 double mask_for_goal(const RunConfig& config, Trainee& trainee) {
   const LayerBudget budget(config.evolution, trainee.layers());
-  const bool is_allocated =
-      config.method.method == Method::magnitude || config.method.method == Method::lottery;
-  const Allocation kind = is_allocated ? config.method.allocation : Allocation::time;
   const std::vector<double> sparsities =
-      allocate(kind, budget.goal_density(), budget, trainee.magnitude_curves());
+      goal_sparsities(config.method, config.evolution, budget, trainee.magnitude_curves());
   std::vector<std::int64_t> kept;
   for (const Migration& moved : trainee.recompute_masks(sparsities, 0.0)) {
     kept.push_back(moved.kept_weights);

@@ -230,6 +230,32 @@ TEST_CASE("feedback is for blocks that keep their values, distillation for runs 
   CHECK(refusal(kMinimal, {"train.ema_decay=1"}).find("train.ema_decay") != std::string::npos);
 }
 
+TEST_CASE("channels are permuted for masks of vectors, by trained weights") {
+  const std::string dense = std::string(kMinimal) + "prune: {start: dense, permute_channels: true";
+  const RunConfig config = parse_config(dense + ", granularity: vector16}\n");
+  CHECK(config.stage.permutes_channels);
+  CHECK(parse_config(write_run_config(config)).stage.permutes_channels);
+  CHECK(refusal(dense + "}\n").find("'prune.granularity' is element, expected vector8") !=
+        std::string::npos);
+  CHECK(refusal(dense + ", granularity: channel}\n").find("is channel, expected vector8") !=
+        std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.granularity=vector8", "prune.permute_channels=true"})
+            .find("argument 'prune.permute_channels=true': 'prune.permute_channels' goes by "
+                  "trained weights") == 0);
+  CHECK(refusal(kMinimal,
+                {"prune.granularity=vector8", "prune.permute_channels=true", "prune.start=weights",
+                 "model.weights=x", "train.epochs=0", "prune.masks=file"})
+            .find("expected 'prune.masks: none'") != std::string::npos);
+}
+
+TEST_CASE("channels of zeros are removed from weights that are given") {
+  CHECK(parse_config(kMinimal, {"model.weights=x", "model.remove_zero_channels=true"})
+            .model.removes_zero_channels);
+  CHECK(refusal(kMinimal, {"model.remove_zero_channels=true"})
+            .find("argument 'model.remove_zero_channels=true': 'model.remove_zero_channels' is for "
+                  "'model.weights'") == 0);
+}
+
 TEST_CASE("fssl's groups are of single weights or whole channels, which have one stage") {
   const std::string fssl = std::string(kMinimal) + "prune: {method: fssl";
   CHECK(parse_config(fssl + ", group_strength: 0.001}\n").method.group_strength == 0.001);

@@ -104,6 +104,11 @@ class AccuracyRuns(unittest.TestCase):
         self.assertEqual([call.split("runs/")[-1].split()[0] for call in self.calls()],
                          ["d-seed1", "d-seed2", "a-seed1", "b-seed1", "a-seed2", "b-seed2"])
 
+    def test_a_run_may_begin_with_a_pruned_network(self):
+        self.assertEqual(self.make("d:\na < d:\nb << a: y=2\n", "--numbers", "1", "--only", "b").returncode, 0)
+        self.assertEqual(self.calls()[2], "--config a.yaml seed=1 model.weights=runs/a-seed1/pruned.safetensors "
+                         "prune.start=weights train.epochs=0 y=2 --output runs/b-seed1 --overwrite --quiet")
+
     def test_numbers_can_be_folds(self):
         result = self.make("number data.fold\nd:\na < d:\n", "--numbers", "0")
         self.assertIn("a-fold0: sparsity", result.stdout)

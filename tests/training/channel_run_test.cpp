@@ -59,5 +59,32 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a run goes on with the smaller network that pruned channels leave") {
+  const Bench bench;
+  RunConfig first = bench.config("channels");
+  first.stage.vector = kWholeChannels;
+  const PruneSummary channels = run_prune(first, {.is_quiet = true});
+
+  RunConfig second = bench.config("elements");
+  second.model.weights = bench.folder("channels") + "/pruned.safetensors";
+  second.model.removes_zero_channels = true;
+  second.train.epochs = 0;
+  second.stage.start = Start::weights;
+  const PruneSummary elements = run_prune(second, {.is_quiet = true});
+  CHECK(elements.dense_accuracy == doctest::Approx(channels.pruned_accuracy));
+  CHECK(elements.target_met);
+  const Model pruned = bench.pruned("elements");
+  CHECK(std::get<Conv>(pruned.graph.nodes[1].op).out_channels == 3);
+  CHECK(pruned.tensors.at("linear.weight").shape() == Shape{4, 48});
+  CHECK(sparsity(pruned) == doctest::Approx(0.6).epsilon(0.05));
+
+  second.output = bench.folder("other");
+  second.model.graph->nodes[1].name = "first";
+  second.model.graph->nodes[2].inputs = {"first"};
+  CHECK(message_of([&] {
+          run_prune(second, {.is_quiet = true});
+        }).find("node 2 is conv2d 'conv' in the file, conv2d 'first' here") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace winnow

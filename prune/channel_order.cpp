@@ -1,0 +1,68 @@
+#include "prune/channel_order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "prune/evolution/budget/layer_budget.h"
+#include "prune/methods/goal_plan.h"
+#include "prune/training/masks/channel_permutation.h"
+
+namespace winnow {
+namespace {
+
+std::vector<LayerMasks> masks_of_goal(const RunConfig& config,
+                                      const std::vector<std::int64_t>& vectors,
+                                      TorchTrainee& trainee) {
+  const LayerBudget budget(config.evolution, trainee.layers());
+  const std::vector<double> sparsities =
+      goal_sparsities(config.method, config.evolution, budget, trainee.magnitude_curves());
+  std::vector<LayerMasks> masks;
+  for (std::size_t i = 0; i < sparsities.size(); ++i) {
+    masks.push_back({trainee.layers()[i].name, vectors[i], 1.0 - sparsities[i]});
+  }
+  return masks;
+}
+
+// [layers]; of what is not masked in vectors nothing.
+std::vector<double> kept_of_goal(const std::vector<LayerMasks>& masks, TorchTrainee& trainee) {
+  const std::vector<MagnitudeCurve> curves = trainee.magnitude_curves();
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    const auto blocks = static_cast<double>(curves[i].ranks.back() + 1);
+    const auto count = std::max<std::int64_t>(1, std::llround(masks[i].density * blocks));
+    kept.push_back(std::exp(-loss_of(curves[i], count)));
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<KeptOfLayer> permute_for_goal(const RunConfig& config,
+                                          const std::vector<std::int64_t>& vectors, Model model,
+                                          TorchTrainee& trainee) {
+  const std::vector<LayerMasks> masks = masks_of_goal(config, vectors, trainee);
+  const std::vector<double> before = kept_of_goal(masks, trainee);
+  const ChannelUnits units = channel_units(model.graph);
+  permute_channels(units, permutation_for(units, model, masks), model);
+  trainee.load(model);
+  const std::vector<double> after = kept_of_goal(masks, trainee);
+  std::vector<KeptOfLayer> layers;
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    if (masks[i].vector > 1 && masks[i].density < 1.0)
+      layers.push_back({masks[i].name, before[i], after[i]});
+  }
+  return layers;
+}
+
+std::string to_json(const std::vector<KeptOfLayer>& layers) {
+  using Json = nlohmann::ordered_json;
+  Json before = Json::object(), after = Json::object();
+  for (const KeptOfLayer& layer : layers) {
+    before[layer.name] = layer.before;
+    after[layer.name] = layer.after;
+  }
+  return Json{{"stage", "permutation"}, {"kept_before", before}, {"kept_after", after}}.dump();
+}
+
+}  // namespace winnow
