@@ -137,6 +137,19 @@ void check_start(const RunConfig& config) {
   }
 }
 
+// What a channel costs depends on those of other layers; of weights and multiply-accumulates that
+// is not solved.
+void check_least_loss(const RunConfig& config) {
+  if (granularity_name(config.stage.vector) != "channel") return;
+  if (config.evolution.budget == Budget::time) return;
+  const char* key = config.method.allocation == Allocation::least_loss ? "prune.allocation"
+                    : config.evolution.base_allocation == Allocation::least_loss
+                        ? "prune.base_allocation"
+                        : nullptr;
+  if (key == nullptr) return;
+  refuse_key(config, key, "'", key, ": least_loss' of whole channels needs 'prune.budget: time'");
+}
+
 // Masks of vectors alone ask which channels are neighbours, and only trained weights answer.
 void check_permutation(const RunConfig& config) {
   const PruneStage& stage = config.stage;
@@ -234,6 +247,7 @@ void check(const RunConfig& config) {
   check_time(config);
   check_mixed(config);
   check_permutation(config);
+  check_least_loss(config);
   if (config.train.is_nesterov && config.train.momentum == 0) {
     refuse_at("train.nesterov", "'train.nesterov' needs 'train.momentum' above 0");
   }

@@ -32,11 +32,12 @@ constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"uniform", Allocation::uniform},
                                               {"erk", Allocation::erk},
                                               {"lamp", Allocation::lamp},
-                                              {"time", Allocation::time}};
+                                              {"least_loss", Allocation::least_loss}};
 constexpr Named<Pace> kPaces[] = {{"exponential", Pace::exponential}, {"cubic", Pace::cubic}};
 constexpr Named<std::optional<Allocation>> kBases[] = {
-    {"none", std::nullopt},   {"global", Allocation::global}, {"uniform", Allocation::uniform},
-    {"erk", Allocation::erk}, {"lamp", Allocation::lamp},     {"time", Allocation::time}};
+    {"none", std::nullopt},           {"global", Allocation::global},
+    {"uniform", Allocation::uniform}, {"erk", Allocation::erk},
+    {"lamp", Allocation::lamp},       {"least_loss", Allocation::least_loss}};
 constexpr Named<std::int64_t> kGranularities[] = {{"element", 1},   {"vector8", 8},
                                                   {"vector16", 16}, {"vector32", 32},
                                                   {"channel", 0},   {"mixed", -1}};

@@ -45,9 +45,6 @@ void check_time(const EvolutionConfig& c) {
   if (!is_time && (c.target_speedup != 0.0 || c.target_ms != 0.0)) {
     fail(ErrorCode::usage, key, ": belongs to budget time, found another budget");
   }
-  if (!is_time && c.base_allocation == Allocation::time) {
-    fail(ErrorCode::usage, "base_allocation: time belongs to budget time, found another budget");
-  }
   if (!is_time) return;
   if ((c.target_speedup != 0.0) == (c.target_ms != 0.0)) {
     fail(ErrorCode::usage, key, ": budget time needs either target_speedup or target_ms, found ",

@@ -8,7 +8,7 @@ Allocation allocation_of(const MethodConfig& method, const EvolutionConfig& evol
     return method.allocation;
   }
   if (evolution.base_allocation) return *evolution.base_allocation;
-  return evolution.budget == Budget::time ? Allocation::time : Allocation::global;
+  return evolution.budget == Budget::time ? Allocation::least_loss : Allocation::global;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace winnow {
 
 // [layers], at the budget's goal: by the method's allocation, Algorithm 1's by `base_allocation`
-// or, where there is none, by `time` in a budget of time and else by `global`.
+// or, where there is none, by `least_loss` in a budget of time and else by `global`.
 //
 //   curves  [layers]
 std::vector<double> goal_sparsities(const MethodConfig& method, const EvolutionConfig& evolution,

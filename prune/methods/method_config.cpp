@@ -23,9 +23,6 @@ std::int64_t schedules(const MethodConfig& config) {
 }
 
 void check_config(const MethodConfig& config, const EvolutionConfig& evolution) {
-  if (config.allocation == Allocation::time && evolution.budget != Budget::time) {
-    fail(ErrorCode::usage, "allocation: time belongs to budget time, found another budget");
-  }
   if (config.time_strength > 0 && evolution.budget == Budget::parameters) {
     fail(ErrorCode::usage, "time_strength: found ", config.time_strength,
          ", expected 0 with budget parameters, which predicts no time");

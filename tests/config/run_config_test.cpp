@@ -178,8 +178,10 @@ TEST_CASE("a budget of time names its table, beside the configuration, and one t
             .find("'prune.time_table' belongs to 'prune.budget: time'") != std::string::npos);
   CHECK(refusal(kMinimal, {"prune.target_ms=1"}).find("belongs to budget time") !=
         std::string::npos);
-  CHECK(refusal(kMinimal, {"prune.method=magnitude", "prune.allocation=time"})
-            .find("prune.allocation: time belongs to budget time") != std::string::npos);
+  CHECK(refusal(kMinimal, {"prune.method=magnitude", "prune.allocation=least_loss",
+                           "prune.granularity=channel", "prune.budget=macs"})
+            .find("argument 'prune.allocation=least_loss': 'prune.allocation: least_loss' of whole "
+                  "channels needs 'prune.budget: time'") == 0);
   CHECK(refusal(kMinimal, {"prune.budget=times"}).find("did you mean 'time'") != std::string::npos);
 }
 

@@ -11,7 +11,7 @@ namespace winnow {
 namespace {
 
 constexpr Allocation kAll[] = {Allocation::uniform, Allocation::erk, Allocation::global,
-                               Allocation::lamp};
+                               Allocation::lamp, Allocation::least_loss};
 
 PrunableLayer layer_of(const std::string& name, std::vector<std::int64_t> shape) {
   std::int64_t weights = 1;

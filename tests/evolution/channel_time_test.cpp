@@ -182,7 +182,7 @@ TEST_CASE("random times of channels: more channels never take less, and costs me
       for (std::size_t i = 0; i < densest.size(); ++i) CHECK(densest[i] <= sparsities[i]);
     }
     for (const Allocation kind : {Allocation::uniform, Allocation::erk, Allocation::global,
-                                  Allocation::lamp, Allocation::time}) {
+                                  Allocation::lamp, Allocation::least_loss}) {
       CAPTURE(static_cast<int>(kind));
       for (const double share : {0.0, random.uniform()}) {
         const double wanted = budget.goal_density() + share * (1.0 - budget.goal_density());

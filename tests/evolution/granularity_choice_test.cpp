@@ -7,7 +7,7 @@
 #include <cmath>
 #include <memory>
 
-#include "prune/evolution/budget/time_allocation.h"
+#include "prune/evolution/budget/least_loss_allocation.h"
 #include "tests/evolution/random_time.h"
 #include "tests/throws.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "prune/evolution/budget/allocation.h"
-#include "prune/evolution/budget/time_allocation.h"
+#include "prune/evolution/budget/least_loss_allocation.h"
 #include "prune/evolution/evolution.h"
 #include "prune/evolution/population/operators.h"
 #include "tests/evolution/random_time.h"
@@ -16,7 +16,7 @@ namespace winnow {
 namespace {
 
 constexpr Allocation kAll[] = {Allocation::uniform, Allocation::erk, Allocation::global,
-                               Allocation::lamp, Allocation::time};
+                               Allocation::lamp, Allocation::least_loss};
 
 // Two layers whose masks gain from 40 % on, and one whose dense kernel always wins.
 TimeModel three_times() {
@@ -144,7 +144,7 @@ TEST_CASE("the allocation by time lets layers stay dense or jump") {
   const std::vector<MagnitudeCurve> curves = {curve_of(100, 0.5, 8.0), curve_of(100, 1.0, 0.01),
                                               curve_of(50, 0.01, 1.0)};
   const LayerBudget budget(time_config(three_times(), 11.0 / 8.01), kThree);
-  const auto sparsities = allocate(Allocation::time, budget.goal_density(), budget, curves);
+  const auto sparsities = allocate(Allocation::least_loss, budget.goal_density(), budget, curves);
   CHECK(sparsities[0] ==
         doctest::Approx(0.9));  // a keeps a larger share than b would, whatever their scales
   CHECK(sparsities[1] == doctest::Approx(0.0));
@@ -338,9 +338,6 @@ TEST_CASE("a budget of time has exactly one target") {
   config.target_speedup = 2.0;
   config.budget = Budget::macs;
   CHECK(message() == "target_speedup: belongs to budget time, found another budget");
-  config.target_speedup = 0.0;
-  config.base_allocation = Allocation::time;
-  CHECK(message() == "base_allocation: time belongs to budget time, found another budget");
 }
 
 }  // namespace winnow

@@ -68,7 +68,7 @@ TEST_CASE("every allocation meets the target by gradual magnitude pruning") {
 
 TEST_CASE("gradual magnitude pruning meets a time, by steps, with layers that jump or stay dense") {
   for (const Allocation allocation : {Allocation::uniform, Allocation::erk, Allocation::global,
-                                      Allocation::lamp, Allocation::time}) {
+                                      Allocation::lamp, Allocation::least_loss}) {
     SyntheticTrainee trainee = method_trainee();
     const TimeModel time = {
         .device = "cpu",

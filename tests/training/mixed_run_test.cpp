@@ -26,7 +26,7 @@ RunConfig mixed_run(const Bench& bench, const std::string& run, Method method) {
   RunConfig config = time_run(bench, run, mixed_table());
   config.stage.vector = kMixed;
   config.evolution.target_speedup = 3.0;
-  config.method = {.method = method, .allocation = Allocation::time, .rounds = 4};
+  config.method = {.method = method, .allocation = Allocation::least_loss, .rounds = 4};
   return config;
 }
 

@@ -49,7 +49,7 @@ Json even_table() {
 
 RunConfig loop_run(const Bench& bench, const std::string& run, std::int64_t rounds) {
   RunConfig config = time_run(bench, run, even_table());
-  config.method = {.method = Method::magnitude, .allocation = Allocation::time};
+  config.method = {.method = Method::magnitude, .allocation = Allocation::least_loss};
   config.time_loop = {.rounds = rounds, .tolerance = 0.1, .programs = bench.folder("programs")};
   return config;
 }

@@ -35,7 +35,7 @@ TEST_CASE("runs meet a time, and say what the table predicts") {
     const std::string run(to_string(method));
     CAPTURE(run);
     RunConfig config = time_run(bench, run, table_of_times());
-    config.method = {.method = method, .allocation = Allocation::time, .rounds = 2};
+    config.method = {.method = method, .allocation = Allocation::least_loss, .rounds = 2};
     CHECK(run_prune(config, {.is_quiet = true}).target_met);
     const Json json = Json::parse(read_text_file(bench.folder(run) + "/prune.json"));
     CHECK(!json.contains("target_sparsity"));
@@ -190,7 +190,7 @@ TEST_CASE("runs of whole channels meet a time with every method") {
     RunConfig config = time_run(bench, run, table_of_times());
     config.stage.vector = kWholeChannels;
     config.method = {.method = method,
-                     .allocation = Allocation::time,
+                     .allocation = Allocation::least_loss,
                      .rounds = 2,
                      .time_strength = method == Method::fssl ? 1e-4 : 0.0,
                      .between_channels = 1.0};

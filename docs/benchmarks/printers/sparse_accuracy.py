@@ -12,7 +12,7 @@ METHODS = {
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "distilled": "magnitude, every 16 batches, distilled",
 }
-ALLOCATIONS = ("uniform", "erk", "global", "lamp", "time")
+ALLOCATIONS = ("uniform", "erk", "global", "lamp", "least_loss")
 
 
 def seeds(kind):
@@ -110,8 +110,8 @@ BLOCKS = {
     "sparse.lottery98": lambda: beside("lottery2-98", "steps-98"),
     "sparse.distilled98": lambda: beside("distilled-98", "steps-98"),
     "sparse.erk_uniform": lambda: beside("macs-erk", "macs-uniform"),
-    "sparse.time_uniform": lambda: beside("time-time", "time-uniform"),
-    "sparse.time_global": lambda: beside("time-time", "time-global"),
+    "sparse.time_uniform": lambda: beside("time-least_loss", "time-uniform"),
+    "sparse.time_global": lambda: beside("time-least_loss", "time-global"),
     "sparse.rate": lambda: config("prune.learning_rate"),
     "sparse.decay": lambda: config("train.weight_decay"),
     "sparse.cutout": lambda: config("augment.cutout"),

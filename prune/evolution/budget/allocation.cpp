@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "prune/evolution/budget/channel_allocation.h"
-#include "prune/evolution/budget/time_allocation.h"
+#include "prune/evolution/budget/least_loss_allocation.h"
 
 namespace winnow {
 namespace {
@@ -60,7 +60,7 @@ double density_at(Allocation kind, double scale, const PrunableLayer& layer,
       return std::exp(scale) * erdos_renyi(layer);
     case Allocation::global:
     case Allocation::lamp:
-    case Allocation::time:
+    case Allocation::least_loss:
       return share_above(kind, curves[i], std::exp(-scale));
   }
   return 1.0;
@@ -81,7 +81,7 @@ std::vector<double> largest(double range, double density, const LayerBudget& bud
 
 std::vector<double> allocate_at(Allocation kind, double density, const LayerBudget& budget,
                                 std::span<const MagnitudeCurve> curves) {
-  if (kind == Allocation::time) {
+  if (kind == Allocation::least_loss) {
     return budget.is_time_of_channels() ? least_loss_of_channels(density, budget, curves)
                                         : least_loss_within(density, budget, curves);
   }

@@ -16,7 +16,7 @@ enum class Allocation {
   global,   // the blocks of largest magnitude in the whole network
   lamp,     // those of largest w^2 / sum of all w^2 of the layer that are no smaller: Lee et al.,
             // "Layer-adaptive sparsity for the magnitude-based pruning", ICLR 2021
-  time,     // what loses least by magnitude in the time (time_allocation.h)
+  least_loss,  // what loses least by magnitude within the budget (least_loss_allocation.h)
 };
 
 // Whether allocate() wants the layers' curves.
@@ -29,7 +29,7 @@ bool reads_magnitudes(Allocation kind);
 // does: above the goal each layer is on its way to the sparsity that the goal gives it, the same
 // share of its log density as all others.
 //
-//   curves  [layers]; only `global`, `lamp` and `time` read them
+//   curves  [layers]; only `global`, `lamp` and `least_loss` read them
 std::vector<double> allocate(Allocation kind, double density, const LayerBudget& budget,
                              std::span<const MagnitudeCurve> curves);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "prune/evolution/budget/time_allocation.h"
+#include "prune/evolution/budget/least_loss_allocation.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 

@@ -12,7 +12,7 @@ constexpr std::pair<Origin, Allocation> kKnown[] = {{Origin::uniform, Allocation
                                                     {Origin::erk, Allocation::erk},
                                                     {Origin::global, Allocation::global},
                                                     {Origin::lamp, Allocation::lamp},
-                                                    {Origin::time, Allocation::time}};
+                                                    {Origin::least_loss, Allocation::least_loss}};
 
 }  // namespace
 
@@ -28,8 +28,8 @@ std::string_view to_string(Origin origin) {
       return "global";
     case Origin::lamp:
       return "lamp";
-    case Origin::time:
-      return "time";
+    case Origin::least_loss:
+      return "least_loss";
     case Origin::mutation:
       return "mutation";
   }
@@ -46,7 +46,7 @@ std::vector<Offspring> make_offspring(std::span<const double> plan,
   if (config.known_allocations) {
     for (const auto& [origin, allocation] : kKnown) {
       if (offspring.size() == count) break;
-      if (allocation == Allocation::time && budget.is_proportional()) continue;
+      if (allocation == Allocation::least_loss && budget.is_proportional()) continue;
       offspring.push_back({origin, allocate(allocation, density, budget, curves)});
     }
   }

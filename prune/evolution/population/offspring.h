@@ -12,7 +12,7 @@
 
 namespace winnow {
 
-enum class Origin { plan, uniform, erk, global, lamp, time, mutation };
+enum class Origin { plan, uniform, erk, global, lamp, least_loss, mutation };
 
 std::string_view to_string(Origin origin);
 

@@ -34,7 +34,7 @@ std::vector<std::int64_t> kept_weights(std::span<const Migration> migrations) {
 std::vector<double> first_sparsities(std::vector<double> drawn, std::int64_t id,
                                      const LayerBudget& budget, Trainee& trainee) {
   if (budget.is_proportional() || id != 0) return drawn;
-  return allocate(Allocation::time, budget.planned_density(drawn), budget,
+  return allocate(Allocation::least_loss, budget.planned_density(drawn), budget,
                   trainee.magnitude_curves());
 }
 

@@ -1,4 +1,4 @@
-#include "prune/evolution/budget/time_allocation.h"
+#include "prune/evolution/budget/least_loss_allocation.h"
 
 #include <algorithm>
 
