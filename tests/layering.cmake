@@ -59,7 +59,8 @@ allow(prune/evolution/budget ${trainee} prune/evolution/evolution_config.h)
 allow(prune/evolution/population ${trainee} prune/evolution/budget prune/evolution/evolution_config.h)
 allow(prune/evolution/ranks ${trainee} prune/evolution/evolution_state.h prune/evolution/trial.h)
 allow(prune/methods runtime/base prune/evolution)
-allow(prune/timing ${model} prune/evolution prune/config prune/training/trainability.h runtime/bench/network_fit.h)
+allow(prune/timing ${model} prune/evolution prune/config prune/methods/goal_plan.h
+  prune/training/trainability.h runtime/bench/network_fit.h)
 allow(prune/data ${model} runtime/images runtime/text)
 allow(prune/config ${model} prune/evolution prune/data prune/methods/method_config.h
   prune/training/train_config.h prune/training/steps/schedule.h)  # plain structs, without LibTorch

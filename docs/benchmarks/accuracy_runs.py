@@ -12,8 +12,8 @@ LIST is runs.txt of a folder here. Lines of it:
   RUN < START: settings    begins with the dense network of START of the same number and trains no other
   RUN << START: settings   begins with the pruned network of START
 
-A run that is done is not made again, one that was begun is resumed. After --seconds the runs in progress are
-interrupted, as Ctrl-C does: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
+A run that is done is not made again, one that was begun is resumed. Ctrl-C, or --seconds, interrupts the runs in
+progress: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
 Dense networks that runs begin with come first.
 --keep copies config.yaml, prune.json, metrics.jsonl and, where there is one, bench.json of all runs that are done
 beside LIST, with folders of the machine made relative.
@@ -185,6 +185,7 @@ def main():
         sys.exit(f"{options.list}: found no run like '{options.only}', expected one of {', '.join(runs)}")
     pairs = [(name, number) for number in options.numbers.split(",") for name in names]
     maker = Maker(options, runs, key)
+    signal.signal(signal.SIGINT, lambda *_: maker.stop())
     if options.seconds:
         timer = threading.Timer(options.seconds, maker.stop)
         timer.daemon = True

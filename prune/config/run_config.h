@@ -22,7 +22,7 @@ namespace winnow {
 // A built-in architecture or a graph, or a checkpoint with the network and its weights; beside that
 // the others must name the same network.
 struct ModelConfig {
-  std::string weights;  // a safetensors file of import, prune or quantize; absolute
+  std::string weights;                 // a safetensors file of import, prune or quantize; absolute
   bool removes_zero_channels = false;  // of `weights`: its network gets smaller layers
   std::string architecture;
   double dropout = 0.0;

@@ -119,6 +119,7 @@ void visit_goal(RunConfig& config, Fields& fields) {
   fields.real("initial_sparsity_min", evolution.initial_sparsity_min, kBelowOne);
   fields.real("initial_sparsity_max", evolution.initial_sparsity_max, kBelowOne);
   fields.real("max_layer_sparsity", evolution.max_layer_sparsity, kBelowOne);
+  fields.real("loss_power", evolution.loss_power, {.lowest = 1, .highest = 100});
 }
 
 void visit_limits(EvolutionConfig& evolution, Fields& fields) {

@@ -64,6 +64,7 @@ void check_goal(const EvolutionConfig& c) {
   in_order("initial_sparsity_min", c.initial_sparsity_min, "initial_sparsity_max",
            c.initial_sparsity_max);
   below_one("max_layer_sparsity", c.max_layer_sparsity);
+  within("loss_power", c.loss_power, 1.0, 100.0);
   for (const std::string& text : c.exclude) check_layer_pattern("exclude", text);
   for (const LayerLimits& limits : c.layer_limits) {
     check_layer_pattern("layer_limits", limits.layer);

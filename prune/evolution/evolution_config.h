@@ -45,6 +45,7 @@ struct EvolutionConfig {
   double initial_sparsity_min = 0.0;  // every layer of every first solution draws from this range
   double initial_sparsity_max = 0.3;
   double max_layer_sparsity = 0.99;
+  double loss_power = 1.0;  // `least_loss`: of the layers' losses that are summed, at least 1
   std::vector<LayerLimits> layer_limits;
   std::vector<std::string> exclude;  // layers or patterns: not pruned, not counted in the budget
   double sparsity_step = 0.25;  // largest share of a layer's kept blocks pruned in one iteration

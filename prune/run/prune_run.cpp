@@ -442,6 +442,7 @@ PruneSummary PruneRun::finish(const EvolutionResult& result) {
                                .pool = method_->state().pool,
                                .layers = trainee_.layers(),
                                .device = trainee_.device(),
+                               .peak_gpu_bytes = trainee_.peak_gpu_bytes(),
                                .dense_seconds = state_.dense_seconds,
                                .prune_seconds = state_.prune_seconds});
   write_summary(folder_, summary.json);

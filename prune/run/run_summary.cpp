@@ -139,6 +139,7 @@ std::string summary_json(const SummaryParts& parts) {
   json["granularity"] = granularity_name(config.stage.vector);
   json["layers"] = layers_json(parts.model, parts.granularities);
   json["population"] = population_json(parts);
+  if (parts.peak_gpu_bytes > 0) json["peak_gpu_bytes"] = parts.peak_gpu_bytes;
   json["seconds"] = {{"dense", parts.dense_seconds}, {"prune", parts.prune_seconds}};
   return json.dump(2);
 }

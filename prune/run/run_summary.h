@@ -22,6 +22,7 @@ struct SummaryParts {
   const std::vector<Solution>& pool;               // at the end
   const std::vector<PrunableLayer>& layers;
   std::string device;
+  std::int64_t peak_gpu_bytes = 0;  // 0: no GPU
   double dense_seconds = 0.0;
   double prune_seconds = 0.0;
 };

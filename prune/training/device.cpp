@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "prune/training/cuda_module.h"
 #include "runtime/base/device_name.h"
 #include "runtime/base/error.h"
 
@@ -74,6 +75,14 @@ torch::Device resolve_device(const std::string& name, std::int64_t local_rank) {
   const torch::Device first = gpu_device(device.index);
   if (!is_open || local_rank == 0) return first;
   return gpu_device(static_cast<int>(local_rank) % static_cast<int>(torch::cuda::device_count()));
+}
+
+std::int64_t peak_gpu_bytes(const torch::Device& device) {
+  if (!device.is_cuda()) return 0;
+  using Ask = std::int64_t (*)(int device);
+  const auto ask =
+      reinterpret_cast<Ask>(module_function(WINNOW_CUDA_STEPS, "winnow_peak_gpu_bytes"));
+  return ask ? ask(device.index()) : 0;
 }
 
 std::string describe_device(const torch::Device& device) {

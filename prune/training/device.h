@@ -18,6 +18,11 @@ namespace winnow {
 // missing.
 torch::Device resolve_device(const std::string& name, std::int64_t local_rank = 0);
 
+// The most memory of the device that LibTorch has held in this process, what it keeps for later
+// included; 0 of the CPU, or where this build
+// has no module that asks for it.
+std::int64_t peak_gpu_bytes(const torch::Device& device);
+
 // "cpu (2 threads)" or "cuda:0 (NVIDIA H200)".
 std::string describe_device(const torch::Device& device);
 

@@ -402,6 +402,11 @@ std::string TorchTrainee::device() const {
   if (!team) return device;
   return device + ", batches divided among " + std::to_string(team->size()) + " processes";
 }
+
+std::int64_t TorchTrainee::peak_gpu_bytes() const {
+  return winnow::peak_gpu_bytes(impl_->device());
+}
+
 const std::vector<PrunableLayer>& TorchTrainee::layers() const {
   return impl_->layers();
 }

@@ -105,6 +105,8 @@ class TorchTrainee : public Trainee {
   // CRC-32C of all that a snapshot of now would have.
   std::uint32_t checksum() const;
   std::string device() const;  // for people: "cuda:0 (NVIDIA H200), steps as CUDA graphs, ..."
+  // The most device memory that LibTorch has held in this process (device.h).
+  std::int64_t peak_gpu_bytes() const;
 
   const std::vector<PrunableLayer>& layers() const override;
   double train_batches(std::int64_t first, std::int64_t count) override;

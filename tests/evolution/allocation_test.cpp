@@ -90,6 +90,31 @@ TEST_CASE("global and lamp keep the blocks of the largest scores") {
   CHECK(lamp[1] == doctest::Approx(0.4));
 }
 
+TEST_CASE("least_loss counts what a weight costs, and layers lose more alike with a power") {
+  std::vector<PrunableLayer> layers = {layer_of("a", {400}), layer_of("b", {400})};
+  layers[0].macs_per_weight = 16.0;
+  std::vector<double> magnitudes;
+  for (int i = 0; i < 400; ++i) magnitudes.push_back(std::exp(-i / 100.0));
+  const std::vector<MagnitudeCurve> curves = {curve_of(magnitudes), curve_of(magnitudes)};
+  EvolutionConfig config = config_of(0.8);
+  config.budget = Budget::macs;
+  const auto losses = [&](double power) {
+    config.loss_power = power;
+    const LayerBudget budget(config, layers);
+    const auto sparsities = allocate(Allocation::least_loss, budget.goal_density(), budget, curves);
+    std::vector<double> found;
+    for (std::size_t i = 0; i < 2; ++i) {
+      found.push_back(loss_of(curves[i], budget.most_kept(i, sparsities[i])));
+    }
+    return found;
+  };
+  const std::vector<double> plain = losses(1.0), even = losses(8.0);
+  CHECK(plain[0] > plain[1]);  // a's weights cost more
+  CHECK(even[0] + even[1] > plain[0] + plain[1]);
+  CHECK(even[0] - even[1] < 0.5 * (plain[0] - plain[1]));
+  CHECK(even[0] < plain[0]);
+}
+
 TEST_CASE("every allocation meets the density, whatever the layers") {
   Random random(3);
   for (int round = 0; round < 60; ++round) {

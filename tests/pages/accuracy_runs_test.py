@@ -1,6 +1,7 @@
 """Tests of docs/benchmarks/accuracy_runs.py with a program in the place of prune; the folder is the argument."""
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -78,6 +79,19 @@ class AccuracyRuns(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 30)
         self.assertEqual(self.make("long:\n", "--numbers", "1", "wait=1").returncode, 0)
         self.assertEqual(self.calls()[1], "--output runs/long-seed1 --resume --quiet")
+
+    def test_an_interrupt_stops_the_runs_without_a_word_of_python(self):
+        (self.root / "runs.txt").write_text("config a.yaml\nlong:\nnext:\n", encoding="utf-8")
+        with subprocess.Popen([sys.executable, "-B", SCRIPT, "runs.txt", "--prune", "./prune", "--numbers", "1", "wait=1"],
+                              cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as script:
+            while not (self.root / "calls.txt").exists():
+                time.sleep(0.01)
+            time.sleep(0.3)
+            script.send_signal(signal.SIGINT)
+            output, errors = script.communicate(timeout=30)
+        self.assertEqual(script.returncode, 130, errors)
+        self.assertNotIn("Traceback", errors)
+        self.assertIn("0 of 2 runs are done", output)
 
     def test_what_fails_is_named_and_the_others_are_made(self):
         result = self.make("bad: fail=1\nnext < bad:\ngood:\n", "--numbers", "1")

@@ -65,5 +65,22 @@ TEST_CASE("steps launched as CUDA graphs have the bits of steps that run as they
   }
 }
 
+TEST_CASE("the memory that LibTorch held at most has its largest tensor in it") {
+  const torch::Device device = resolve_device("auto");
+  if (device.is_cpu()) {
+    CHECK(peak_gpu_bytes(device) == 0);
+    return;
+  }
+  if (!make_step_graph(device)) {
+    MESSAGE("skipped: no module for CUDA graphs");
+    return;
+  }
+  constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+  { const auto large = torch::empty({kBytes}, torch::device(device).dtype(torch::kUInt8)); }
+  const std::int64_t peak = peak_gpu_bytes(device);
+  CHECK(peak >= kBytes);
+  CHECK(peak < std::int64_t{1} << 40);
+}
+
 }  // namespace
 }  // namespace winnow

@@ -71,14 +71,14 @@ class Descent {
   std::optional<Step> best_step(std::size_t u) {
     const std::int64_t now = kept(u), room = now - least_[u];
     if (budget_.range(u).excluded || room <= 0) return std::nullopt;
-    const double ms = budget_.unit_ms(u, weights_), before = loss_of(curves_[u], now);
+    const double ms = budget_.unit_ms(u, weights_), before = budget_.summed_loss(curves_[u], now);
     const std::int64_t steps = std::min(room, kSteps);
     std::optional<Step> best;
     for (std::int64_t i = 1; i <= steps; ++i) {
       const std::int64_t left = now - (room * i + steps - 1) / steps;
       set(u, left);
       const double saved = ms - budget_.unit_ms(u, weights_);
-      const double loss = loss_of(curves_[u], left) - before;
+      const double loss = budget_.summed_loss(curves_[u], left) - before;
       if (saved <= kRounding * ms) continue;
       if (!best || loss / saved < best->price) best = {left, loss / saved};
     }

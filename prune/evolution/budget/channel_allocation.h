@@ -12,7 +12,7 @@ namespace winnow {
 // Sparsities [units], within the ranges, of a network that is predicted to take no more than
 // `density` of the dense network's milliseconds, or as little as ranges allow.
 //
-// What a unit loses is loss_of() of magnitude_curve.h. Costs of units meet in the layers that
+// What a unit loses is summed_loss() of layer_budget.h. Costs of units meet in the layers that
 // compute the one's channels and read the other's, so no knapsack of single units is exact: from
 // the whole network on, the unit and the number of its channels go that lose least per millisecond
 // saved as the network then is. Any number of a unit's channels is weighed at once, so that flat

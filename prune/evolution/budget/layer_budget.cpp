@@ -34,7 +34,8 @@ double paired(std::size_t i, const std::vector<PrunableLayer>& layers,
 LayerBudget::LayerBudget(const EvolutionConfig& config, const std::vector<PrunableLayer>& layers)
     : layers_(layers),
       ranges_(layer_ranges(config, layers)),
-      by_macs_(config.budget == Budget::macs) {
+      by_macs_(config.budget == Budget::macs),
+      loss_power_(config.loss_power) {
   make_curves(config);
   std::vector<double> most;
   std::vector<std::int64_t> all;
@@ -199,6 +200,10 @@ std::vector<std::int64_t> LayerBudget::most_kept(std::span<const double> sparsit
 
 std::int64_t LayerBudget::most_kept(std::size_t i, double sparsity) const {
   return most_kept_of(layers_[i], sparsity);
+}
+
+double LayerBudget::summed_loss(const MagnitudeCurve& curve, std::int64_t kept) const {
+  return std::pow(loss_of(curve, kept), loss_power_);
 }
 
 double LayerBudget::kept_cost(std::size_t i, double sparsity) const {

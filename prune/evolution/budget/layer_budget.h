@@ -55,6 +55,10 @@ class LayerBudget {
   // What layers that are not excluded may cost together at a density of costs.
   double spendable(double density) const { return density * total_cost_ - fixed_cost_; }
 
+  // What `least_loss` adds up of a layer with this curve that keeps so many blocks: loss_of()
+  // (magnitude_curve.h) to the power of the configuration's `loss_power`.
+  double summed_loss(const MagnitudeCurve& curve, std::int64_t kept) const;
+
   // The sparsities, or lower ones where they meet the goal and a denser layer costs the same: what
   // lies within a flat part goes to its dense end.
   std::vector<double> densest(std::vector<double> sparsities) const;
@@ -97,6 +101,7 @@ class LayerBudget {
   std::vector<PrunableLayer> layers_;
   std::vector<LayerRange> ranges_;
   bool by_macs_ = false;
+  double loss_power_ = 1.0;
   std::shared_ptr<const TimeModel> time_;            // null without a budget of time
   std::vector<CostCurve> curves_;                    // [layers]; none of channels
   std::shared_ptr<const ChannelTime> channel_time_;  // of channels with a budget of time

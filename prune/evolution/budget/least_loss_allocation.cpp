@@ -21,7 +21,7 @@ Ways ways_of(std::size_t i, const LayerBudget& budget, const MagnitudeCurve& cur
     const double wanted = 1.0 - static_cast<double>(curve.ranks[k] + 1) / blocks;
     const double sparsity = std::clamp(wanted, range.min, range.max);
     const LayerWay way = {sparsity, budget.kept_cost(i, sparsity),
-                          loss_of(curve, curve.ranks[k] + 1), option};
+                          budget.summed_loss(curve, curve.ranks[k] + 1), option};
     while (!ways.empty() && ways.back().cost >= way.cost) ways.pop_back();  // it loses more
     ways.push_back(way);
   }

@@ -10,7 +10,7 @@
 namespace winnow {
 
 // Sparsities [layers], within the ranges, that cost no more than budget.spendable(density) or as
-// little as ranges allow. What a layer loses is loss_of() of magnitude_curve.h. Of each layer only
+// little as ranges allow. What a layer loses is summed_loss() of layer_budget.h. Of each layer only
 // the ways that lie on the lower convex hull of (cost, loss) are taken: a layer so stays dense or
 // jumps over a flat part. From the cheapest ways on, the step that wins back most per cost is taken
 // until the budget is spent: the fractional knapsack of convex functions. The step that no longer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace winnow {
 namespace {
@@ -70,14 +71,14 @@ class Gains {
     const double all = sum_of(layer.squares);
     if (!(all > 0.0)) return;
     const std::size_t places = layer.squares.size() / order.size();
-    const std::vector<std::size_t> kept =
-        kept_blocks(block_sums(layer, order, vector), layer.density);
+    std::vector<std::pair<std::size_t, std::size_t>> kept;  // group and place
+    for (const std::size_t block : kept_blocks(block_sums(layer, order, vector), layer.density)) {
+      kept.emplace_back(block / places, block % places);
+    }
     for (std::size_t c = 0; c < order.size(); ++c) {
       const float* row = layer.squares.data() + c * places;
       double* gains = values_.data() + c * groups_;
-      for (const std::size_t block : kept) {
-        gains[block / places] += static_cast<double>(row[block % places]) / all;
-      }
+      for (const auto& [group, place] : kept) gains[group] += static_cast<double>(row[place]) / all;
     }
   }
 
