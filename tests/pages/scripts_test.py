@@ -303,6 +303,27 @@ class Frontier(unittest.TestCase):
             self.assertIn("docs/benchmarks/frontier/net: no run whose name begins with dense", run.stderr)
 
 
+class PaperNetworks(unittest.TestCase):
+    def test_pruned_networks_stand_beside_dense_ones_of_equal_seeds_and_the_paper(self):
+        accuracies = {"resnet50-c10-dense-80-seed1": 0.95, "resnet50-c10-dense-80-seed2": 0.96, "resnet50-c10-97.2-seed2": 0.955}
+        with Copy() as copy:
+            shutil.rmtree(copy.root / "docs/benchmarks/paper-networks")
+            for name, accuracy in accuracies.items():
+                folder = copy.root / "docs/benchmarks/paper-networks" / name
+                folder.mkdir(parents=True)
+                is_dense = "dense" in name
+                summary = {"accuracy": 0.1 if is_dense else accuracy, "dense_accuracy": accuracy if is_dense else 0.2,
+                           "sparsity": 0.0 if is_dense else 0.972, "device": "cuda:0 (made up), graphs"}
+                (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
+            page = copy.root / "docs/benchmarks/made-up.md"
+            page.write_text("# Networks\n\n<!-- table: papers.results -->\n<!-- end -->\n", encoding="utf-8")
+            self.assertEqual(copy.tables().returncode, 0)
+            text = page.read_text(encoding="utf-8")
+            self.assertIn("| ResNet50, CIFAR-10 | dense, 80 epochs |  | 95.00 | 96.00 |  | 95.50 |  |  |", text)
+            self.assertIn("| ResNet50, CIFAR-10 | pruned, 80 epochs in all | 97.20 |  | 95.50 |  | 95.50 | -0.50 (-0.50 to -0.50) "
+                          "| 94.1 at 97.14 % |", text)
+
+
 class Condense(unittest.TestCase):
     def condensed(self, name, text):
         with tempfile.TemporaryDirectory() as folder:

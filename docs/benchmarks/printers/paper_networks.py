@@ -1,0 +1,31 @@
+"""The networks of paper 003's tables, three seeds: paper-networks.md. Runs of paper-networks/runs.txt."""
+from printers.common import percent, table
+from printers.runs import SEEDS, Runs, mean
+
+RUNS = Runs("paper-networks")
+# Network and data; our dense runs, the longer one last; the pruned run; the paper's accuracy and sparsity.
+ROWS = (
+    ("VGG16, CIFAR-100", "vgg16-c100", (40, 80), "92.2", "68.31 at 92.2 %"),
+    ("ResNet50, CIFAR-10", "resnet50-c10", (40, 80), "97.2", "94.1 at 97.14 %"),
+    ("ResNet50, CIFAR-100", "resnet50-c100", (40, 80), "90.2", "78.23 at 90.14 %"),
+    ("DenseNet121, CIFAR-10", "densenet121-c10", (20, 40), "89.5", "84.0 at 89.5 %"),
+)
+
+
+def results():
+    rows = []
+    for network, name, (short, long), sparsity, paper in ROWS:
+        dense = f"{name}-dense-{long}"
+        kinds = ((f"dense, {short} epochs, where pruning starts", f"{name}-dense-{short}"), (f"dense, {long} epochs", dense),
+                 (f"pruned, {long} epochs in all", f"{name}-{sparsity}"))
+        for title, kind in kinds:
+            if not RUNS.seeds(kind):
+                continue
+            is_pruned = kind == f"{name}-{sparsity}"
+            kept = percent(mean(s["sparsity"] for s in RUNS.summaries(kind).values())) if is_pruned else ""
+            rows.append([network, title, kept, *RUNS.columns(kind), RUNS.beside(kind, dense) if kind != dense and RUNS.seeds(dense) else "",
+                         paper if is_pruned else ""])
+    return table(["network, data", "run", "sparsity %", *SEEDS, "points beside dense", "paper 003, %"], rows)
+
+
+BLOCKS = {"papers.results": results, "papers.device": RUNS.devices}

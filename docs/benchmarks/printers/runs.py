@@ -1,0 +1,44 @@
+"""Runs of accuracy_runs.py by kind and seed: FOLDER/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
+from printers.common import ROOT, percent, read
+
+SEEDS = ["seed 1 %", "seed 2 %", "seed 3 %", "mean %"]
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+class Runs:
+    def __init__(self, folder):
+        self.folder = folder
+
+    def seeds(self, kind):
+        return sorted(path.name.rsplit("-seed", 1)[1] for path in (ROOT / self.folder).glob(f"{kind}-seed*"))
+
+    def summaries(self, kind):
+        return {seed: read(f"{self.folder}/{kind}-seed{seed}/prune.json") for seed in self.seeds(kind)}
+
+    def accuracies(self, kind):
+        """{seed: accuracy on the test images}; of dense runs before the one batch that ends them."""
+        key = "dense_accuracy" if "dense-" in kind else "accuracy"
+        return {seed: summary[key] for seed, summary in self.summaries(kind).items()}
+
+    def columns(self, kind):
+        found = self.accuracies(kind)
+        return [*(percent(found[seed]) if seed in found else "" for seed in "123"), percent(mean(found.values()))]
+
+    def beside(self, kind, other):
+        """Points, of the seeds that both have: mean, least and largest."""
+        ours, theirs = self.accuracies(kind), self.accuracies(other)
+        points = [100 * (ours[seed] - theirs[seed]) for seed in ours if seed in theirs]
+        return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
+
+    def spread(self, kind):
+        found = self.accuracies(kind).values()
+        return f"{percent(min(found))} to {percent(max(found))} %"
+
+    def devices(self):
+        found = {read(f"{self.folder}/{path.name}/prune.json")["device"].split(",")[0]
+                 for path in (ROOT / self.folder).iterdir() if path.is_dir()}
+        return ", ".join(sorted(found))
