@@ -35,7 +35,7 @@ void make_first_pool(const EvolutionConfig& config, const LayerBudget& budget, T
   Random random = Random::from_state(state.random);
   state.pool = first_pool(config, budget, trainee, state.alpha, random);  // may throw
   state.random = random.state();
-  state.next_id = config.pool_size;
+  state.next_id = std::ssize(state.pool);
   state.best_id = find_best(state.pool, budget.goal_density());
   double sum = 0.0;
   for (const Solution& solution : state.pool) sum += solution.density;

@@ -143,7 +143,7 @@ void Iteration::reject() {
   Solution* parent = find(proposal_.parent.id);
   if (proposal_.masks_fixed || parent == nullptr) return;
   parent->plan = halfway(proposal_.parent.sparsities, record_.sparsities);
-  if (random_.chance(config_.crossover_probability)) {
+  if (random_.chance(config_.crossover_probability) && state_.pool.size() > 1) {
     cross_two();
   } else {
     mutate_parent(*parent);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "prune/evolution/evolution.h"
 #include "tests/evolution/synthetic_trainee.h"
 #include "tests/throws.h"
 
@@ -66,6 +67,27 @@ TEST_CASE(
     CHECK(trainee.measure_accuracy() == s.accuracy);
   }
   CHECK(pool[0].sparsities != pool[1].sparsities);
+}
+
+TEST_CASE("first solutions that are equal are one, from which an evolution goes on") {
+  SyntheticTrainee trainee({{1000, 0.05}, {500, 0.05}, {200, 0.05}}, 0.8);
+  EvolutionConfig config;
+  config.pool_size = 5;
+  config.initial_sparsity_max = 0.0;
+  config.iter_nr = 40;
+  config.patience = 1;  // differentiates where there is little to choose from
+  const LayerBudget budget(config, trainee.layers());
+  Random random(1);
+  REQUIRE(ids(first_pool(config, budget, trainee, 0.1, random)) == Ids{0});
+  for (const double threshold : {-0.5, 0.5}) {  // accepts all, accepts nothing
+    config.acc_threshold = threshold;
+    Evolution evolution(config, trainee);
+    while (!evolution.finished()) {
+      evolution.step();
+      CHECK(std::ssize(evolution.state().pool) <= config.pool_size);
+    }
+    CHECK(evolution.result().target_met);
+  }
 }
 
 TEST_CASE("an interrupted first pool gives the trainee its weights back") {

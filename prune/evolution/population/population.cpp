@@ -38,16 +38,22 @@ std::vector<double> first_sparsities(std::vector<double> drawn, std::int64_t id,
                   trainee.magnitude_curves());
 }
 
+bool holds(std::span<const Solution> pool, const std::vector<double>& sparsities) {
+  return std::any_of(pool.begin(), pool.end(),
+                     [&](const Solution& solution) { return solution.sparsities == sparsities; });
+}
+
 std::vector<Solution> measured_pool(const EvolutionConfig& config, const LayerBudget& budget,
                                     Trainee& trainee, double alpha, const Snapshot& start,
                                     Random& random) {
   std::vector<Solution> pool;
-  for (std::int64_t id = 0; id < config.pool_size; ++id) {
+  for (std::int64_t i = 0; i < config.pool_size; ++i) {
     Solution solution;
-    solution.id = id;
+    solution.id = std::ssize(pool);
     trainee.restore(start);
     solution.sparsities =
-        first_sparsities(random_sparsities(config, budget, random), id, budget, trainee);
+        first_sparsities(random_sparsities(config, budget, random), i, budget, trainee);
+    if (holds(pool, solution.sparsities)) continue;
     solution.plan = solution.sparsities;
     set_kept(solution, kept_weights(trainee.recompute_masks(solution.sparsities, alpha)), budget);
     const double accuracy = trainee.measure_accuracy();
