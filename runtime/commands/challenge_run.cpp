@@ -124,6 +124,7 @@ class Measurement {
     report_.live = engine->live();
     report_.survivors = static_cast<std::uint32_t>(categories.size());
     for (std::uint32_t& image : categories) image += report_.first_image;
+    report_.categories_sha256 = challenge::categories_sha256(categories);
     return categories;
   }
 
