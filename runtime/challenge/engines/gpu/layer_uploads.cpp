@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/device/current_device.h"
-
 namespace winnow::challenge {
 namespace {
 
@@ -42,9 +40,9 @@ LayerUploads::LayerUploads(std::uint32_t slots) : gpu_(current_device()), slots_
 std::span<std::byte> LayerUploads::memory(std::uint32_t slot, std::size_t bytes) {
   PinnedBuffer<std::byte>& memory = slots_[slot];
   if (memory.values().size() < bytes) {
-    const CurrentDevice device(gpu_);
-    memory = PinnedBuffer<std::byte>();  // frees first
-    memory = PinnedBuffer<std::byte>(bytes);
+    CUDA_CHECK(cudaSetDevice(gpu_));
+    memory = PinnedBuffer<std::byte>();                   // frees first
+    memory = PinnedBuffer<std::byte>(bytes + bytes / 8);  // the next layer may be a little larger
   }
   return memory.values();
 }

@@ -27,13 +27,14 @@ class DeviceChunks {
 // How large a chunk to make for a layer of so many bytes and those that follow it.
 std::size_t chunk_bytes(std::size_t bytes, std::uint32_t layers);
 
-// Page-locked memory in slots. The calling thread's device is the constructor's and copy()'s.
+// Page-locked memory in slots, for the device that is current in the thread of the constructor and
+// of copy().
 class LayerUploads {
  public:
   explicit LayerUploads(std::uint32_t slots);
 
-  // At least so many bytes, whatever is in them; grows a slot if need be. Threads may call for
-  // different slots at the same time.
+  // At least so many bytes, whatever is in them; grows a slot if need be, and makes the device the
+  // calling thread's. Threads may call for different slots at the same time.
   std::span<std::byte> memory(std::uint32_t slot, std::size_t bytes);
 
   // Copies the slot's first bytes to device memory; returns when they are there.
