@@ -78,8 +78,10 @@ class Tasks {
 }  // namespace
 
 std::uint32_t LayerStages::slots() const {
-  const int count = threads > 0 ? threads : available_cores();
-  return static_cast<std::uint32_t>(count) + stages + 2;
+  // Half as many again as there are threads, so that these have work while the calling one, busy
+  // with another stage, leaves layers waiting for their last.
+  const auto count = static_cast<std::uint32_t>(threads > 0 ? threads : available_cores());
+  return count + count / 2 + stages + 2;
 }
 
 void LayerStages::run(const Job& job) const {

@@ -4,9 +4,12 @@
 #include <optional>
 
 #include "runtime/challenge/layer_stages.h"
+#include "runtime/challenge/spare_memory.h"
 
 namespace winnow::challenge {
 namespace {
+
+constexpr std::uint32_t kPack = 0, kStages = 2;  // then the layer is copied
 
 // About as many as pack_for_gather needs.
 std::size_t bytes_of(const Network& network) {
@@ -24,38 +27,41 @@ std::size_t default_limit() {
 
 // One layer on its way.
 struct GatherLayers::Packed {
-  SparseLayer layer;
   std::optional<GatherLayout> layout;
-  std::vector<uint4> piece;
+  std::vector<uint4> piece;  // none once it is stored
 
-  void pack(const Network& network, std::uint32_t l) {
+  std::size_t bytes() const { return layout->size() * sizeof(uint4); }
+
+  void pack(const Network& network, std::uint32_t l, SpareMemory<SparseLayer>& spare) {
+    SparseLayer layer = spare.take();
     network.read(l, layer);
     piece = pack_for_gather(layer, layout.emplace(layer));
+    spare.give(std::move(layer));
   }
-  void store(LayerUploads& uploads, std::uint32_t slot) const {
-    std::ranges::copy(bytes(), uploads.memory(slot, bytes().size()).begin());
+  void store(std::span<std::byte> memory) {
+    std::ranges::copy(std::as_bytes(std::span(piece)), memory.begin());
+    piece = {};
   }
-  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(piece)); }
 };
 
 GatherLayers::GatherLayers(const Network& network, std::size_t most_bytes, int threads,
                            const std::function<void(std::uint32_t, std::uint32_t)>& loading) {
-  enum Stage { kPack, kKeep, kStages };
   const bool fits = bytes_of(network) <= (most_bytes > 0 ? most_bytes : default_limit());
   const LayerStages stages{.layers = network.layers(), .stages = kStages, .threads = threads};
   std::vector<Packed> slots(stages.slots());
   LayerUploads uploads(stages.slots());
+  SpareMemory<SparseLayer> spare;
   stages.run([&](std::uint32_t stage, std::uint32_t l, std::uint32_t slot) {
     Packed& packed = slots[slot];
     if (stage == kPack) {
-      packed.pack(network, l);
-      if (fits) packed.store(uploads, slot);
+      packed.pack(network, l, spare);
+      if (fits) packed.store(uploads.memory(slot, packed.bytes()));
       return;
     }
     layouts_.push_back(*packed.layout);
     if (fits) {
-      resident_.push_back(memory_.take(packed.bytes().size(), network.layers() - l));
-      uploads.copy(slot, packed.bytes().size(), resident_.back());
+      resident_.push_back(memory_.take(packed.bytes(), network.layers() - l));
+      uploads.copy(slot, packed.bytes(), resident_.back());
     } else {
       keep_in_host_memory(packed.piece);
     }

@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum Stage : std::uint32_t { kGroup, kArrange, kPack, kTake, kStages };
+constexpr std::uint32_t kGroup = 0, kArrange = 1, kPack = 2, kTake = 3, kStages = 4;
 
 // Adds the time until its end.
 class Timer {
@@ -59,6 +59,7 @@ void LayerPreparation::work(std::uint32_t stage, std::uint32_t l) {
 }
 
 void LayerPreparation::find_groups(PreparedLayer& layer, std::uint32_t l) {
+  layer.layer = spare_.take();
   network_.read(l, layer.layer);
   const Timer timer(thread_ms_);
   layer.groups = chain_groups(find_input_groups(layer.layer), layer.layer.inputs);
@@ -75,8 +76,9 @@ void LayerPreparation::arrange(PreparedLayer& layer, const PreparedLayer* next,
 }
 
 void LayerPreparation::pack(PreparedLayer& layer, const std::vector<std::uint32_t>& rows_before,
-                            std::uint32_t groups_before, std::uint32_t l) const {
+                            std::uint32_t groups_before, std::uint32_t l) {
   layer.grouped = group_layer(layer.layer, layer.groups, rows_before, std::move(layer.grouped));
+  spare_.give(std::move(layer.layer));
   const bool may_be_multilayer = l >= limits_.from && can_pack(layer.grouped) &&
                                  std::max(groups_before, layer.groups.size()) <=
                                      limits_.most_groups[layer.grouped.weight_terms - 1];

@@ -12,6 +12,7 @@
 #include "runtime/challenge/engines/grouped/multilayer_weights.h"
 #include "runtime/challenge/layer_stages.h"
 #include "runtime/challenge/network.h"
+#include "runtime/challenge/spare_memory.h"
 
 namespace winnow::challenge {
 
@@ -24,7 +25,7 @@ struct MultilayerLimits {
 
 // One layer on its way.
 struct PreparedLayer {
-  SparseLayer layer;
+  SparseLayer layer;  // until it is packed
   InputGroups groups;
   std::vector<std::uint32_t> rows;  // of its outputs
   GroupedLayer grouped;
@@ -53,7 +54,7 @@ class LayerPreparation {
   void find_groups(PreparedLayer& layer, std::uint32_t l);
   void arrange(PreparedLayer& layer, const PreparedLayer* next, std::uint32_t l) const;
   void pack(PreparedLayer& layer, const std::vector<std::uint32_t>& rows_before,
-            std::uint32_t groups_before, std::uint32_t l) const;
+            std::uint32_t groups_before, std::uint32_t l);
   void work(std::uint32_t stage, std::uint32_t l);
   PreparedLayer& at(std::uint32_t l) { return layers_[l % slots()]; }
 
@@ -61,6 +62,7 @@ class LayerPreparation {
   MultilayerLimits limits_;
   LayerStages stages_;
   std::vector<PreparedLayer> layers_;  // [slot]
+  SpareMemory<SparseLayer> spare_;
   std::atomic<double> thread_ms_ = 0;
 };
 
