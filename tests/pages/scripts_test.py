@@ -128,6 +128,7 @@ class Challenge(unittest.TestCase):
             part = {**work, "first_image": 7, "last_image": 1007}
             mine = {"compared_with": "reference", "engine": "cpu"}
             truth = [{**work, "engine": "reference", "sha256": "aa"}, {**work, **mine, "sha256": "aa", "equal": True},
+                     {**work, "engine": "cpu", "sha256": "ac"}, {**work, "last_layer": 480, "engine": "cpu", "sha256": "dd"},
                      {**part, "engine": "reference", "sha256": "bb"}, {**part, **mine, "sha256": "bc", "equal": False}]
             (copy.root / "docs/benchmarks/graph-challenge/truth.jsonl").write_text(
                 "".join(json.dumps(line) + "\n" for line in truth), encoding="utf-8")
@@ -135,8 +136,9 @@ class Challenge(unittest.TestCase):
                 self.result(engine, 4096, 120, 250.0, 1801, peak_gpu_bytes=1, first_layer=0, first_image=0,
                             last_image=60000, categories_sha256=sha256)
                 for engine, sha256 in [("cusparse", "aa"), ("cusparse-filter", "ab")]])
-            self.assertIn("| 4096x120 | all | 3 | `aa` | `cpu` | `cusparse`, `cusparse-filter` **differs** |", page)
-            self.assertIn("| 4096x120 | 1,000 from 7 on | 3 | `bb` | `cpu` **differs** | not compared |", page)
+            self.assertIn("| 4096x120 | all | `reference` | 3 | `aa` | `cpu` | `cusparse`, `cusparse-filter` **differs** |", page)
+            self.assertIn("| 4096x120 | 1,000 from 7 on | `reference` | 3 | `bb` | `cpu` **differs** | not compared |", page)
+            self.assertIn("| 4096x480 | all | `cpu` | 3 | `dd` | not compared | not compared |", page)
 
 
 class Convolution(unittest.TestCase):

@@ -107,9 +107,9 @@ def load_times():
 
 def loaded_in_turns():
     """Runs of the program before it named the hash of its list, which is also before it overlapped what loading does."""
-    old = [f"`{engine}` at {name}" for (engine, name), run in plain_runs().items()
-           if engine in ("grouped", "fused") and name in LOAD_COLUMNS and "categories_sha256" not in run]
-    return f"Reading, packing and upload, which overlap now, did so in none of these runs: {', '.join(old)}." if old else ""
+    old = [name for (engine, name), run in plain_runs().items()
+           if engine == "grouped" and name in LOAD_COLUMNS and "categories_sha256" not in run]
+    return f"Reading, packing and upload, which overlap now, did not in these runs of `grouped`: {', '.join(by_size(old))}." if old else ""
 
 
 def spmm_algorithms():

@@ -1,4 +1,4 @@
-"""graph-challenge.md: categories by the engine `reference`, and who found the same."""
+"""graph-challenge.md: categories by the engine `reference`, or by `cpu` where that takes too long, and who found the same."""
 from printers import challenge
 from printers.challenge_papers import MISSING, kept
 from printers.common import by_size, table
@@ -16,10 +16,14 @@ def work(run):
     return run["neurons"], run["last_layer"], run["first_image"], run["last_image"]
 
 
-def of_reference():
-    runs = [run for run in kept("truth") if run["engine"] == "reference"]
-    order = by_size({challenge.column(run) for run in runs})
-    return sorted(runs, key=lambda run: (order.index(challenge.column(run)), run["first_image"] - run["last_image"]))
+def firsts():
+    """Lists that no other was compared with before: of the reference, or of another engine where that was too slow."""
+    found = {}
+    for run in sorted(kept("truth"), key=lambda run: run["engine"] != "reference"):
+        if "compared_with" not in run:
+            found.setdefault(work(run), run)
+    order = by_size({challenge.column(run) for run in found.values()})
+    return sorted(found.values(), key=lambda run: (order.index(challenge.column(run)), run["first_image"] - run["last_image"]))
 
 
 def on_gpus():
@@ -39,20 +43,20 @@ def verdicts(found):
 
 def categories():
     rows = []
-    for run in of_reference():
+    for run in firsts():
         cpu = [(other["engine"], other["equal"] and other["sha256"] == run["sha256"]) for other in kept("truth")
-               if other.get("compared_with") == "reference" and work(other) == work(run)]
+               if other.get("compared_with") == run["engine"] and work(other) == work(run)]
         gpu = [(other["engine"], other["categories_sha256"] == run["sha256"]) for other in on_gpus()
                if work(other) == work(run)]
-        rows.append([challenge.column(run), images(run), f"{run['survivors']:,}", f"`{run['sha256']}`",
+        rows.append([challenge.column(run), images(run), f"`{run['engine']}`", f"{run['survivors']:,}", f"`{run['sha256']}`",
                      verdicts(cpu) or "not compared", verdicts(gpu) or "not compared"])
     if not rows:
         return "Not computed."
-    return table(["network", "images", "survivors", "SHA-256 of the list", "equal on a CPU", "equal on a GPU"], rows)
+    return table(["network", "images", "by", "survivors", "SHA-256 of the list", "equal on a CPU", "equal on a GPU"], rows)
 
 
 def kernel():
-    return " and ".join(dict.fromkeys(run["kernel"] for run in of_reference())) or MISSING
+    return " and ".join(dict.fromkeys(run["kernel"] for run in firsts() if run["engine"] == "reference")) or MISSING
 
 
 BLOCKS = {
