@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/base/sha256.h"
+
 namespace winnow::challenge {
 namespace {
 
@@ -31,6 +33,14 @@ std::string describe(const CategoryComparison& comparison, std::size_t listed) {
          std::to_string(comparison.expected) + " expected" +
          list_of(comparison.missing, "missing", listed) +
          list_of(comparison.surplus, "surplus", listed);
+}
+
+std::string categories_sha256(const Categories& categories) {
+  std::string text;
+  for (const std::uint32_t image : categories) {
+    text += std::to_string(std::uint64_t{image} + 1) + "\n";
+  }
+  return sha256(text);
 }
 
 Categories categories_within(const Categories& categories, std::uint32_t first,

@@ -26,6 +26,9 @@ CategoryComparison compare_categories(const Categories& found, const Categories&
 // Images are counted from 1, as in files, and the first `listed` of each kind named.
 std::string describe(const CategoryComparison& comparison, std::size_t listed = 8);
 
+// SHA-256 of the list as a file of categories has it: a number a line, counted from 1.
+std::string categories_sha256(const Categories& categories);
+
 // Those in [first, last), for a run over these images only.
 Categories categories_within(const Categories& categories, std::uint32_t first, std::uint32_t last);
 

@@ -26,6 +26,9 @@ struct EngineOptions {
   int full_precision_layers = -1;    // `fused`, `grouped`: before fp16 activations; -1: by neurons
   // Called between layers or blocks of layers with (layers done, layers in all). May throw to stop.
   std::function<void(std::uint32_t, std::uint32_t)> progress;
+  // `grouped`, and `fused` where it gathers rows: called by the thread that makes the engine, with
+  // (layers ready, layers in all). May throw to stop.
+  std::function<void(std::uint32_t, std::uint32_t)> loading = nullptr;
 };
 
 // Images that are not zero everywhere after the last layer, from 0, ascending.

@@ -4,6 +4,18 @@
 
 namespace winnow::challenge {
 
+namespace {
+
+LayerShape shape_of(const SparseLayer& layer) {
+  return {layer.inputs, layer.outputs(), layer.connections()};
+}
+
+}  // namespace
+
+LayerShape Network::shape(std::uint32_t l) const {
+  return shape_of(layer(l));
+}
+
 MemoryNetwork::MemoryNetwork(std::string name, std::vector<SparseLayer> layers)
     : name_(std::move(name)), layers_(std::move(layers)) {
   if (layers_.empty()) fail(ErrorCode::usage, name_, ": a network needs at least one layer");
@@ -19,7 +31,11 @@ std::uint64_t MemoryNetwork::connections() const {
   return sum;
 }
 
-SparseLayer MemoryNetwork::layer(std::uint32_t l) const {
+LayerShape MemoryNetwork::shape(std::uint32_t l) const {
+  return shape_of(at(l));
+}
+
+const SparseLayer& MemoryNetwork::at(std::uint32_t l) const {
   if (l >= layers_.size()) fail(ErrorCode::usage, name_, ": there is no layer ", l);
   return layers_[l];
 }
@@ -36,9 +52,9 @@ LayerRange::LayerRange(const Network& whole, std::uint32_t first, std::uint32_t 
     return;
   }
   for (std::uint32_t l = first; l < last; ++l) {
-    const SparseLayer layer = whole.layer(l);
-    if (l == first) neurons_ = layer.inputs;
-    connections_ += layer.connections();
+    const LayerShape shape = whole.shape(l);
+    if (l == first) neurons_ = shape.inputs;
+    connections_ += shape.connections;
   }
 }
 
@@ -46,9 +62,9 @@ std::string LayerRange::name() const {
   return whole_.name() + ", layers " + std::to_string(first_) + " to " + std::to_string(last_);
 }
 
-SparseLayer LayerRange::layer(std::uint32_t l) const {
+std::uint32_t LayerRange::in_whole(std::uint32_t l) const {
   if (l >= layers()) fail(ErrorCode::usage, name(), ": there is no layer ", l);
-  return whole_.layer(first_ + l);
+  return first_ + l;
 }
 
 }  // namespace winnow::challenge

@@ -16,10 +16,19 @@ namespace winnow::challenge {
 
 inline constexpr float kLargestActivation = 32;
 
+struct LayerShape {
+  std::uint32_t inputs = 0;
+  std::uint32_t outputs = 0;
+  std::uint32_t connections = 0;
+};
+
 class Network : public LayerSource {
  public:
   virtual std::string name() const = 0;           // "1024 neurons, 120 layers in DIR"
   virtual std::uint64_t connections() const = 0;  // of all layers
+
+  // Of layer l; throws as layer(). May read it.
+  virtual LayerShape shape(std::uint32_t l) const;
 };
 
 // A network that is held in memory. Throws Error{usage} if a layer is malformed or does not take
@@ -32,9 +41,13 @@ class MemoryNetwork : public Network {
   std::uint32_t neurons() const override { return layers_.front().inputs; }
   std::uint32_t layers() const override { return static_cast<std::uint32_t>(layers_.size()); }
   std::uint64_t connections() const override;
-  SparseLayer layer(std::uint32_t l) const override;
+  SparseLayer layer(std::uint32_t l) const override { return at(l); }
+  void read(std::uint32_t l, SparseLayer& into) const override { into = at(l); }
+  LayerShape shape(std::uint32_t l) const override;
 
  private:
+  const SparseLayer& at(std::uint32_t l) const;
+
   std::string name_;
   std::vector<SparseLayer> layers_;  // at least one
 };
@@ -49,9 +62,13 @@ class LayerRange : public Network {
   std::uint32_t neurons() const override { return neurons_; }
   std::uint32_t layers() const override { return last_ - first_; }
   std::uint64_t connections() const override { return connections_; }
-  SparseLayer layer(std::uint32_t l) const override;
+  SparseLayer layer(std::uint32_t l) const override { return whole_.layer(in_whole(l)); }
+  void read(std::uint32_t l, SparseLayer& into) const override { whole_.read(in_whole(l), into); }
+  LayerShape shape(std::uint32_t l) const override { return whole_.shape(in_whole(l)); }
 
  private:
+  std::uint32_t in_whole(std::uint32_t l) const;
+
   const Network& whole_;
   std::uint32_t first_;
   std::uint32_t last_;

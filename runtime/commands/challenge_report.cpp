@@ -123,6 +123,7 @@ Json baseline_json(const ChallengeReport& report, const ChallengeReport* baselin
           {"tera_edges_per_second", baseline->tera_edges_per_second()},
           {"peak_gpu_bytes", baseline->peak_gpu_bytes},
           {"survivors", baseline->survivors},
+          {"categories_sha256", baseline->categories_sha256},
           {"equal_categories", baseline->comparison->is_equal()},
           {"speed_up", speed_up(report, *baseline)}};
 }
@@ -206,6 +207,7 @@ std::string report_json(const ChallengeReport& report, const ChallengeReport* ba
                      {"tera_edges_per_second", report.tera_edges_per_second()},
                      {"peak_gpu_bytes", report.peak_gpu_bytes},
                      {"survivors", report.survivors},
+                     {"categories_sha256", report.categories_sha256},
                      {"live", report.live},
                      {"truth", truth_json(report)},
                      {"baseline", baseline_json(report, baseline)}};

@@ -36,6 +36,7 @@ struct ChallengeReport {
   std::vector<challenge::RunTimes> runs;
   bool includes_transfer = false;
   std::uint32_t survivors = 0;
+  std::string categories_sha256;    // challenge::categories_sha256()
   std::vector<std::uint32_t> live;  // as Engine::live()
   std::string truth;                // file; empty if there was none
   std::optional<challenge::CategoryComparison> comparison;

@@ -52,6 +52,12 @@ ImageRange image_range(const std::string& text, std::uint32_t images) {
   return {*first, *last};
 }
 
+// Those of all networks are large: two copies of them are not kept.
+challenge::SparseImages images_within(challenge::SparseImages all, ImageRange range) {
+  if (range.first == 0 && range.last == all.images()) return all;
+  return slice(all, range.first, range.last);
+}
+
 // Progress of something that counts layers; made when the first comes. Stops at Ctrl-C.
 class LayerProgress {
  public:
@@ -90,6 +96,7 @@ class Measurement {
   Measurement(const ChallengeRunOptions& options, ChallengeReport& report)
       : options_(options),
         report_(report),
+        loading_("challenge run: " + report.engine + ": prepare layer", options.is_quiet),
         progress_("challenge run: " + report.engine + ": layer", options.is_quiet),
         repeats_(options.repeats.value_or(is_reference() ? 1 : kRepeats)) {
     report.warm_up = options.warm_up.value_or(is_reference() ? 0 : 1);
@@ -117,6 +124,7 @@ class Measurement {
     report_.live = engine->live();
     report_.survivors = static_cast<std::uint32_t>(categories.size());
     for (std::uint32_t& image : categories) image += report_.first_image;
+    report_.categories_sha256 = challenge::categories_sha256(categories);
     return categories;
   }
 
@@ -130,9 +138,13 @@ class Measurement {
     engine_options.progress = [this](std::uint32_t done, std::uint32_t all) {
       progress_.update(done, all, round_, rounds());
     };
+    engine_options.loading = [this](std::uint32_t done, std::uint32_t all) {
+      loading_.update(done, all);
+    };
     device_memory_use.restart_peak();
     const auto start = std::chrono::steady_clock::now();
     auto engine = challenge::make_engine(report_.engine, network, engine_options);
+    loading_.finish();
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
     report_.load_ms = ms.count();
     report_.device = engine->device();
@@ -144,7 +156,7 @@ class Measurement {
 
   const ChallengeRunOptions& options_;
   ChallengeReport& report_;
-  LayerProgress progress_;
+  LayerProgress loading_, progress_;
   std::uint32_t repeats_;
   std::uint32_t round_ = 0;
 };
@@ -195,14 +207,14 @@ struct Work {
         network(*data.network, options.first_layer,
                 options.last_layer > 0 ? options.last_layer : data.network->layers()),
         range(image_range(options.images, data.images.images())),
-        images(slice(data.images, range.first, range.last)) {
+        images(images_within(std::move(data.images), range)) {
     const std::string file = truth_for(options, data);
     if (file.empty()) return;
     truth =
         challenge::categories_within(challenge::read_categories_tsv(file), range.first, range.last);
   }
 
-  challenge::Dataset data;
+  challenge::Dataset data;  // without images
   challenge::LayerRange network;
   ImageRange range;
   challenge::SparseImages images;

@@ -44,6 +44,10 @@ class LayerSource {
   // Layer l from 0. May be called from several threads at once. Throws Error{usage} if there is
   // no such layer, Error{bad_file} if it cannot be read.
   virtual SparseLayer layer(std::uint32_t l) const = 0;
+
+  // The same, but that the memory of what `into` held may be used again: for one layer after the
+  // other.
+  virtual void read(std::uint32_t l, SparseLayer& into) const { into = layer(l); }
 };
 
 }  // namespace winnow

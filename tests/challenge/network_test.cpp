@@ -48,7 +48,15 @@ TEST_CASE("layers of a network follow each other and can be taken in ranges") {
   CHECK(range.layers() == 1);
   CHECK(range.connections() == 2);
   CHECK(range.layer(0) == second);
+  SparseLayer read = small_layer();  // whose memory is used again
+  range.read(0, read);
+  CHECK(read == second);
+  CHECK(range.shape(0).inputs == 2);
+  CHECK(range.shape(0).outputs == 2);
+  CHECK(range.shape(0).connections == 2);
   CHECK_THROWS_AS(range.layer(1), Error);
+  CHECK_THROWS_AS(range.read(1, read), Error);
+  CHECK_THROWS_AS(range.shape(1), Error);
   CHECK_THROWS_AS(LayerRange(network, 1, 3), Error);
 }
 

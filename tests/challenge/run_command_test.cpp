@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/file.h"
+#include "runtime/base/sha256.h"
 #include "runtime/challenge/files/binary/images_file.h"
 #include "runtime/challenge/files/binary/network_file.h"
 #include "runtime/challenge/files/text/tsv.h"
@@ -73,6 +74,7 @@ TEST_CASE("the CPU engines run a folder and confirm its categories") {
     CHECK(read_categories_tsv(folder.file("out.tsv")) == expected.categories);
     const nlohmann::json json = folder.json();
     CHECK(json["survivors"] == expected.categories.size());
+    CHECK(json["categories_sha256"] == sha256(read_text_file(folder.file("out.tsv"))));
     CHECK(json["live"] == expected.live);
     CHECK(json["peak_gpu_bytes"] == 0);
     CHECK(json["connections"] == folder.network().connections());

@@ -122,6 +122,24 @@ class Challenge(unittest.TestCase):
             self.assertIn("| 1 | 900 | **2.5** |", page)
             self.assertIn("| 64 | **700** | not measured |", page)
 
+    def test_lists_of_categories_are_compared_by_their_hashes(self):
+        with Copy() as copy:
+            work = {"neurons": 4096, "last_layer": 120, "first_image": 0, "last_image": 60000, "survivors": 3, "kernel": "k"}
+            part = {**work, "first_image": 7, "last_image": 1007}
+            mine = {"compared_with": "reference", "engine": "cpu"}
+            truth = [{**work, "engine": "reference", "sha256": "aa"}, {**work, **mine, "sha256": "aa", "equal": True},
+                     {**work, "engine": "cpu", "sha256": "ac"}, {**work, "last_layer": 480, "engine": "cpu", "sha256": "dd"},
+                     {**part, "engine": "reference", "sha256": "bb"}, {**part, **mine, "sha256": "bc", "equal": False}]
+            (copy.root / "docs/benchmarks/graph-challenge/truth.jsonl").write_text(
+                "".join(json.dumps(line) + "\n" for line in truth), encoding="utf-8")
+            page = self.printed(copy, "sizes", [
+                self.result(engine, 4096, 120, 250.0, 1801, peak_gpu_bytes=1, first_layer=0, first_image=0,
+                            last_image=60000, categories_sha256=sha256)
+                for engine, sha256 in [("cusparse", "aa"), ("cusparse-filter", "ab")]])
+            self.assertIn("| 4096x120 | all | `reference` | 3 | `aa` | `cpu` | `cusparse`, `cusparse-filter` **differs** |", page)
+            self.assertIn("| 4096x120 | 1,000 from 7 on | `reference` | 3 | `bb` | `cpu` **differs** | not compared |", page)
+            self.assertIn("| 4096x480 | all | `cpu` | 3 | `dd` | not compared | not compared |", page)
+
 
 class Convolution(unittest.TestCase):
     """The page of convolutions, printed from results that are made up."""

@@ -77,7 +77,7 @@ std::unique_ptr<Engine> make_engine(const std::string& name, const Network& netw
   return std::make_unique<SplitEngine>(shares, [&](int share) {
     EngineOptions of_share = options;
     of_share.gpu = options.gpus[static_cast<std::size_t>(share)];
-    if (share > 0) of_share.progress = nullptr;
+    if (share > 0) of_share.progress = of_share.loading = nullptr;
     return make_gpu_engine(name, network, of_share);
   });
 }

@@ -27,7 +27,7 @@ void FusedEngine::take(const SparseImages& images, std::uint32_t rows, std::size
 std::uint32_t widest_rows(const Network& network) {
   std::uint32_t widest = network.neurons();
   for (std::uint32_t l = 0; l < network.layers(); ++l) {
-    widest = std::max(widest, network.layer(l).outputs());
+    widest = std::max(widest, network.shape(l).outputs);
   }
   return (widest + 31) / 32 * 32;
 }

@@ -20,7 +20,7 @@ class GatherEngine : public FusedEngine {
         sms_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
         rows_(widest_rows(network)),
         half_from_(first_half_layer(options, network.neurons(), network.layers())),
-        weights_(network, options.weight_bytes) {
+        weights_(network, options.weight_bytes, options.threads, options.loading) {
     if (weights_.is_streamed() && streams().size() > 1) {
       fail(ErrorCode::device, "engine fused: GPU memory does not hold the weights, which ",
            streams().size(), " streams share; with one stream they may come from host memory");

@@ -1,9 +1,15 @@
 #include "runtime/challenge/engines/fused/gather_layers.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "runtime/challenge/layer_stages.h"
+#include "runtime/challenge/spare_memory.h"
 
 namespace winnow::challenge {
 namespace {
+
+constexpr std::uint32_t kPack = 0, kStages = 2;  // then the layer is copied
 
 // About as many as pack_for_gather needs.
 std::size_t bytes_of(const Network& network) {
@@ -19,23 +25,56 @@ std::size_t default_limit() {
 
 }  // namespace
 
-GatherLayers::GatherLayers(const Network& network, std::size_t most_bytes) {
-  const bool fits = bytes_of(network) <= (most_bytes > 0 ? most_bytes : default_limit());
-  std::size_t largest = 0;  // uint4s of a layer
-  for (std::uint32_t l = 0; l < network.layers(); ++l) {
-    const SparseLayer layer = network.layer(l);
-    const GatherLayout& layout = layouts_.emplace_back(layer);
-    const std::vector<uint4> piece = pack_for_gather(layer, layout);
-    largest = std::max(largest, piece.size());
-    if (fits) {
-      resident_.push_back(upload(piece));
-    } else {
-      host_.emplace_back(piece.size());
-      std::ranges::copy(piece, host_.back().values().begin());
-    }
+// One layer on its way.
+struct GatherLayers::Packed {
+  std::optional<GatherLayout> layout;
+  std::vector<uint4> piece;  // none once it is stored
+
+  std::size_t bytes() const { return layout->size() * sizeof(uint4); }
+
+  void pack(const Network& network, std::uint32_t l, SpareMemory<SparseLayer>& spare) {
+    SparseLayer layer = spare.take();
+    network.read(l, layer);
+    piece = pack_for_gather(layer, layout.emplace(layer));
+    spare.give(std::move(layer));
   }
-  if (fits) return;
-  for (DeviceBuffer<uint4>& slot : slots_) slot = DeviceBuffer<uint4>(largest);
+  void store(std::span<std::byte> memory) {
+    std::ranges::copy(std::as_bytes(std::span(piece)), memory.begin());
+    piece = {};
+  }
+};
+
+GatherLayers::GatherLayers(const Network& network, std::size_t most_bytes, int threads,
+                           const std::function<void(std::uint32_t, std::uint32_t)>& loading) {
+  const bool fits = bytes_of(network) <= (most_bytes > 0 ? most_bytes : default_limit());
+  const LayerStages stages{.layers = network.layers(), .stages = kStages, .threads = threads};
+  std::vector<Packed> slots(stages.slots());
+  LayerUploads uploads(stages.slots());
+  SpareMemory<SparseLayer> spare;
+  stages.run([&](std::uint32_t stage, std::uint32_t l, std::uint32_t slot) {
+    Packed& packed = slots[slot];
+    if (stage == kPack) {
+      packed.pack(network, l, spare);
+      if (fits) packed.store(uploads.memory(slot, packed.bytes()));
+      return;
+    }
+    layouts_.push_back(*packed.layout);
+    if (fits) {
+      resident_.push_back(memory_.take(packed.bytes(), network.layers() - l));
+      uploads.copy(slot, packed.bytes(), resident_.back());
+    } else {
+      keep_in_host_memory(packed.piece);
+    }
+    if (loading) loading(l + 1, network.layers());
+  });
+}
+
+void GatherLayers::keep_in_host_memory(const std::vector<uint4>& piece) {
+  host_.emplace_back(piece.size());
+  std::ranges::copy(piece, host_.back().values().begin());
+  for (DeviceBuffer<uint4>& slot : slots_) {
+    if (slot.count() < piece.size()) slot = DeviceBuffer<uint4>(piece.size());
+  }
 }
 
 void GatherLayers::start(cudaStream_t stream) const {
@@ -47,7 +86,7 @@ void GatherLayers::start(cudaStream_t stream) const {
 }
 
 GatherView GatherLayers::layer(std::uint32_t l, cudaStream_t stream) const {
-  if (!is_streamed()) return layouts_[l].view(resident_[l].get());
+  if (!is_streamed()) return layouts_[l].view(reinterpret_cast<const uint4*>(resident_[l]));
   CUDA_CHECK(cudaStreamWaitEvent(stream, copied_[l % 2].get()));
   return layouts_[l].view(slots_[l % 2].get());
 }

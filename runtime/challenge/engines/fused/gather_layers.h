@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
+#include "runtime/challenge/engines/gpu/layer_uploads.h"
 #include "runtime/challenge/network.h"
 #include "runtime/device/buffer.h"
 #include "runtime/device/stream.h"
@@ -15,8 +17,10 @@ namespace winnow::challenge {
 class GatherLayers {
  public:
   // Layers are streamed if they are larger than `most_bytes` as a whole; 0 stands for three
-  // quarters of the free GPU memory.
-  GatherLayers(const Network& network, std::size_t most_bytes);
+  // quarters of the free GPU memory. They are read and packed on `threads` threads (0: all cores)
+  // and copied meanwhile. Calls `loading`, if there is one, with (layers done, layers in all).
+  GatherLayers(const Network& network, std::size_t most_bytes, int threads,
+               const std::function<void(std::uint32_t, std::uint32_t)>& loading);
 
   bool is_streamed() const { return !host_.empty(); }
 
@@ -27,10 +31,13 @@ class GatherLayers {
   void done(std::uint32_t l, cudaStream_t stream) const;
 
  private:
+  struct Packed;
+  void keep_in_host_memory(const std::vector<uint4>& piece);
   void start_copy(std::uint32_t l) const;
 
   std::vector<GatherLayout> layouts_;
-  std::vector<DeviceBuffer<uint4>> resident_;
+  DeviceChunks memory_;
+  std::vector<std::byte*> resident_;       // in memory_: [layers], or none
   std::vector<PinnedBuffer<uint4>> host_;  // streamed: [layers]
   DeviceBuffer<uint4> slots_[2];           // layer l in slot l % 2
   Event started_, copied_[2], used_[2];

@@ -1,17 +1,20 @@
-// The weights of a layer as tensor cores read them, in device memory.
+// The weights of a layer as tensor cores read them, in one piece of memory that can be copied as a
+// whole.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 #include "runtime/challenge/engines/grouped/layout/panel_reads.h"
-#include "runtime/device/buffer.h"
 
 namespace winnow::challenge {
 
-// A GroupedLayer in device memory: members of the same name mean the same.
+// A GroupedLayer in device memory: members of the same name mean the same. Empty arrays are null.
 struct GroupView {
   std::uint32_t groups = 0;
   std::uint32_t weight_terms = 1;
@@ -30,25 +33,28 @@ struct GroupView {
   const std::uint32_t* panel_group = nullptr;
 };
 
-// Owns the device memory of a GroupView.
-class GroupWeights {
+// Where in the piece the arrays of a layer lie.
+class GroupPiece {
  public:
-  // Returns when everything is copied. Throws Error{device} if memory runs out.
-  explicit GroupWeights(const GroupedLayer& layer);
+  explicit GroupPiece(const GroupedLayer& layer);
 
-  GroupView view() const;
+  std::size_t bytes() const { return end_; }
+
+  // The layer of the constructor. Requires piece.size() >= bytes().
+  void write(const GroupedLayer& layer, std::span<std::byte> piece) const;
+
+  // Of a piece that begins there, at a multiple of 256.
+  GroupView view(const std::byte* piece) const;
 
  private:
+  static constexpr std::size_t kArrays = 9;
+  using Arrays = std::array<std::span<const std::byte>, kArrays>;
+  static Arrays arrays_of(const GroupedLayer& layer);
+
   GroupView scalars_;  // without pointers
-  DeviceBuffer<std::uint32_t> step_begin_;
-  DeviceBuffer<uint4> input_;
-  DeviceBuffer<uint4> weight_;
-  DeviceBuffer<float> bias_;
-  DeviceBuffer<std::uint32_t> panel_begin_;
-  DeviceBuffer<std::uint32_t> panel_row_;
-  DeviceBuffer<uint2> local_;
-  DeviceBuffer<std::uint32_t> panel_reads_;
-  DeviceBuffer<std::uint32_t> panel_group_;
+  std::array<std::size_t, kArrays> begin_{};
+  std::array<bool, kArrays> is_empty_{};
+  std::size_t end_ = 0;
 };
 
 }  // namespace winnow::challenge

@@ -38,7 +38,8 @@ GroupedEngine::GroupedEngine(const Network& network, const EngineOptions& option
     : GraphEngine(network, options),
       sms_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
       half_from_(first_half_layer(options, network.neurons(), network.layers())),
-      network_(network, multilayer_limits(std::max(half_from_, kFirstMultilayer)), options.threads),
+      network_(network, multilayer_limits(std::max(half_from_, kFirstMultilayer)), options.threads,
+               options.loading),
       multilayer_from_(network_.multilayer_begin()) {
   fuses_first_two_ = layers() > 1 && can_fuse_two_layers(network_.layer(0), network_.layer(1));
   for (std::uint32_t l = 0; l < multilayer_from_; ++l) drops_ += drops_after_layer(l) ? 1 : 0;

@@ -61,26 +61,23 @@ std::array<std::uint64_t, 4> array_bytes(const LayerFacts& facts) {
 }
 
 template <typename T>
-std::vector<T> copied(Bytes bytes) {
-  std::vector<T> values(bytes.size() / sizeof(T));
+void copy(Bytes bytes, std::vector<T>& values) {
+  values.resize(bytes.size() / sizeof(T));
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
 }
 
-std::vector<std::uint32_t> widened(Bytes bytes) {
-  std::vector<std::uint32_t> values(bytes.size() / 2);
+void widen(Bytes bytes, std::vector<std::uint32_t>& values) {
+  values.resize(bytes.size() / 2);
   for (std::size_t k = 0; k < values.size(); ++k) {
     std::uint16_t value;
     std::memcpy(&value, bytes.data() + 2 * k, 2);
     values[k] = value;
   }
-  return values;
 }
 
-std::vector<std::uint32_t> equal_bounds(const LayerFacts& facts) {
-  std::vector<std::uint32_t> begin(std::size_t{facts.outputs} + 1);
+void set_equal_bounds(const LayerFacts& facts, std::vector<std::uint32_t>& begin) {
+  begin.resize(std::size_t{facts.outputs} + 1);
   for (std::uint32_t j = 0; j <= facts.outputs; ++j) begin[j] = j * facts.row_length;
-  return begin;
 }
 
 }  // namespace
@@ -133,21 +130,33 @@ PartFacts EncodedLayer::facts() const {
            bits(facts_.value)}};
 }
 
-SparseLayer decode_layer(const LayerFacts& facts, Bytes part, const std::string& place) {
+void decode_layer(const LayerFacts& facts, Bytes part, const std::string& place,
+                  SparseLayer& layer) {
   const auto lengths = array_bytes(facts);
   ArrayReader arrays(part, place);
   const Bytes bounds = arrays.take(lengths[0]), biases = arrays.take(lengths[1]);
   const Bytes values = arrays.take(lengths[2]), inputs = arrays.take(lengths[3]);
-  const auto or_constant = [&](std::uint32_t form, float constant, std::uint32_t count,
-                               Bytes array) {
-    return facts.form & form ? std::vector<float>(count, constant) : copied<float>(array);
+  layer.inputs = facts.inputs;
+  if (facts.form & kEqualRows) {
+    set_equal_bounds(facts, layer.row_begin);
+  } else {
+    copy(bounds, layer.row_begin);
+  }
+  if (facts.form & kShortInputs) {
+    widen(inputs, layer.input);
+  } else {
+    copy(inputs, layer.input);
+  }
+  const auto read_floats = [&](std::uint32_t form, float constant, std::uint32_t count, Bytes array,
+                               std::vector<float>& to) {
+    if (facts.form & form) {
+      to.assign(count, constant);
+    } else {
+      copy(array, to);
+    }
   };
-  return {
-      .inputs = facts.inputs,
-      .row_begin = facts.form & kEqualRows ? equal_bounds(facts) : copied<std::uint32_t>(bounds),
-      .input = facts.form & kShortInputs ? widened(inputs) : copied<std::uint32_t>(inputs),
-      .value = or_constant(kEqualValues, facts.value, facts.connections, values),
-      .bias = or_constant(kEqualBiases, facts.bias, facts.outputs, biases)};
+  read_floats(kEqualValues, facts.value, facts.connections, values, layer.value);
+  read_floats(kEqualBiases, facts.bias, facts.outputs, biases, layer.bias);
 }
 
 }  // namespace winnow::challenge

@@ -51,8 +51,10 @@ class EncodedLayer {
   std::vector<Bytes> arrays_;
 };
 
-// The arrays may hold anything: check_layer() tells whether the result is sound. Requires
-// find_defect(facts, part.size()).empty(). Throws Error{bad_file} naming `place`.
-SparseLayer decode_layer(const LayerFacts& facts, Bytes part, const std::string& place);
+// The arrays may hold anything: check_layer() tells whether the result is sound. Uses the memory of
+// `layer` again. Requires find_defect(facts, part.size()).empty(). Throws Error{bad_file} naming
+// `place`.
+void decode_layer(const LayerFacts& facts, Bytes part, const std::string& place,
+                  SparseLayer& layer);
 
 }  // namespace winnow::challenge

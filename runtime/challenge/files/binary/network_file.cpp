@@ -30,9 +30,12 @@ class NetworkFile : public Network {
   std::uint32_t layers() const override { return static_cast<std::uint32_t>(facts_.size()); }
   std::uint64_t connections() const override { return connections_; }
   SparseLayer layer(std::uint32_t l) const override;
+  void read(std::uint32_t l, SparseLayer& into) const override;
+  LayerShape shape(std::uint32_t l) const override;
 
  private:
   void read_facts();
+  void require_layer(std::uint32_t l) const;
 
   PartFile file_;
   std::vector<LayerFacts> facts_;
@@ -82,18 +85,32 @@ std::string NetworkFile::name() const {
          file_.name();
 }
 
-SparseLayer NetworkFile::layer(std::uint32_t l) const {
+void NetworkFile::require_layer(std::uint32_t l) const {
   if (l >= layers()) fail(ErrorCode::usage, name(), ": there is no layer ", l);
-  if (is_checked_[l]) return decode_layer(facts_[l], file_.bytes(l), file_.place(l));
-  file_.check(l);
-  SparseLayer layer = decode_layer(facts_[l], file_.bytes(l), file_.place(l));
+}
+
+LayerShape NetworkFile::shape(std::uint32_t l) const {
+  require_layer(l);
+  return {facts_[l].inputs, facts_[l].outputs, facts_[l].connections};
+}
+
+SparseLayer NetworkFile::layer(std::uint32_t l) const {
+  SparseLayer layer;
+  read(l, layer);
+  return layer;
+}
+
+void NetworkFile::read(std::uint32_t l, SparseLayer& into) const {
+  require_layer(l);
+  if (!is_checked_[l]) file_.check(l);
+  decode_layer(facts_[l], file_.bytes(l), file_.place(l), into);
+  if (is_checked_[l]) return;
   try {
-    check_layer(layer, file_.place(l));
+    check_layer(into, file_.place(l));
   } catch (const Error& error) {  // it is the file's fault, not the caller's
     throw Error(ErrorCode::bad_file, error.what());
   }
   is_checked_[l] = true;
-  return layer;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "runtime/challenge/engines/cusparse/products/csr_matrix.h"
 #include "runtime/challenge/engines/gpu/image_batches.h"
 #include "runtime/challenge/engines/gpu/image_blocks.h"
+#include "runtime/challenge/engines/gpu/layer_uploads.h"
 #include "tests/challenge/random_network.h"
 #include "tests/throws.h"
 
@@ -78,6 +79,15 @@ TEST_CASE("blocks hold every image once, in order, and are equal but for one ima
   CHECK(divide_images(0, 10, 4) == std::vector<ImageBlock>{{0, 2}, {2, 5}, {5, 7}, {7, 10}});
   constexpr std::uint32_t kMost = 0xffffffffu;
   CHECK(divide_images(0, kMost, 256).back() == ImageBlock{kMost - kMost / 256 - 1, kMost});
+}
+
+TEST_CASE("a chunk of device memory holds all layers of a small network, a few of a large one") {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  CHECK(chunk_bytes(256, 1) == 256);
+  CHECK(chunk_bytes(100, 120) == 120 * 256);
+  CHECK(chunk_bytes(5 * kMiB, 1920) == 60 * kMiB);
+  CHECK(chunk_bytes(5 * kMiB, 2) == 10 * kMiB);
+  CHECK(chunk_bytes(100 * kMiB + 1, 3) == 100 * kMiB + 256);
 }
 
 TEST_CASE("the bits of all images are taken off the memory for activations") {

@@ -72,6 +72,28 @@ TEST_CASE("a network comes back from its file, in any order of layers") {
   CHECK(network->name() == "40 neurons, 6 layers in " + directory / "n.wsn");
   for (std::uint32_t l : {5, 0, 3, 1, 2, 4, 5, 0}) CHECK(network->layer(l) == layers[l]);
   CHECK(error_of([&] { network->layer(6); }) == ErrorCode::usage);
+  CHECK(error_of([&] { network->shape(6); }) == ErrorCode::usage);
+}
+
+TEST_CASE("layers of other sizes and forms are read into the same memory") {
+  const TemporaryDirectory directory;
+  std::vector<SparseLayer> layers;
+  for (std::uint32_t form = 0; form < 8; ++form) {
+    layers.push_back(
+        regular_layer(form == 0 ? 70 : layers.back().outputs(), 20 + 7 * (form % 3), 3, form));
+  }
+  layers.push_back(random_layer(layers.back().outputs(), 9, 1));
+  write_network(directory / "n.wsn", layers);
+  const auto network = open_network_file(directory / "n.wsn");
+  SparseLayer layer;
+  for (std::uint32_t l : {5, 0, 3, 8, 1, 2, 4, 7, 6, 5, 0}) {
+    network->read(l, layer);
+    CHECK(layer == layers[l]);
+    const LayerShape shape = network->shape(l);
+    CHECK(shape.inputs == layer.inputs);
+    CHECK(shape.outputs == layer.outputs());
+    CHECK(shape.connections == layer.connections());
+  }
 }
 
 TEST_CASE("layers with every combination of forms come back") {

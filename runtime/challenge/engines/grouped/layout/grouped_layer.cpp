@@ -1,76 +1,18 @@
 #include "runtime/challenge/engines/grouped/layout/grouped_layer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
-#include "runtime/base/error.h"
-#include "runtime/base/half.h"
-#include "runtime/challenge/engines/grouped/layout/dense_group.h"
-#include "runtime/challenge/engines/grouped/layout/group_panels.h"
+#include "runtime/challenge/engines/grouped/layout/group_columns.h"
 #include "runtime/challenge/engines/grouped/layout/panel_reads.h"
+#include "runtime/challenge/engines/grouped/layout/weight_fragments.h"
 
 namespace winnow::challenge {
 
 namespace {
 
 constexpr std::uint32_t kFragmentInputs = 16;
-constexpr std::uint32_t kLanes = 32;
-constexpr float kLargestHalf = 65504;
-
-// Term `term` of `value`: the half nearest to what the terms before it leave.
-std::uint32_t half_bits(float value, std::uint32_t term) {
-  const Half high = to_half(value);
-  return term == 0 ? high.bits : to_half(value - to_float(high)).bits;
-}
-
-// Weights of a lane in the fragment of the inputs from `k`.
-uint4 fragment(const DenseGroup& group, std::uint32_t k, std::uint32_t lane, std::uint32_t term) {
-  const std::uint32_t row = lane / 4, column = k + lane % 4 * 2;
-  const auto pair = [&](std::uint32_t r, std::uint32_t c) {
-    return half_bits(group.weight(r, c), term) | half_bits(group.weight(r, c + 1), term) << 16;
-  };
-  return {pair(row, column), pair(row + 8, column), pair(row, column + 8),
-          pair(row + 8, column + 8)};
-}
-
-// `row`: of the panel's inputs, by local number.
-void append(GroupedLayer& grouped, const DenseGroup& group, const std::vector<std::uint32_t>& row) {
-  for (std::uint32_t k = 0; k < group.steps() * kStepInputs; k += kFragmentInputs) {
-    for (std::uint32_t q = 0; q < 4; ++q) {
-      const std::uint32_t at = k + 2 * q;
-      const std::uint32_t local[4] = {group.local(at), group.local(at + 1), group.local(at + 8),
-                                      group.local(at + 9)};
-      grouped.input.push_back({row[local[0]], row[local[1]], row[local[2]], row[local[3]]});
-      const auto pair = [&](std::uint32_t a, std::uint32_t b) {
-        return (shared_row(a) & 0xffff) | shared_row(b) << 16;
-      };
-      grouped.local.push_back({pair(local[0], local[1]), pair(local[2], local[3])});
-    }
-  }
-  for (std::uint32_t step = 0; step < group.steps(); ++step) {
-    for (std::uint32_t term = 0; term < grouped.weight_terms; ++term) {
-      for (std::uint32_t k = 0; k < kStepInputs; k += kFragmentInputs) {
-        for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-          grouped.weight.push_back(fragment(group, step * kStepInputs + k, lane, term));
-        }
-      }
-    }
-  }
-  grouped.step_begin.push_back(grouped.step_begin.back() + group.steps());
-}
-
-std::uint32_t weight_terms(const SparseLayer& layer, float scale) {
-  std::uint32_t terms = 1;
-  for (const float weight : layer.value) {
-    const float value = weight * scale;
-    if (std::abs(value) > kLargestHalf) {
-      fail(ErrorCode::usage, "engine grouped: a weight is ", weight, ", at most ",
-           kLargestHalf / scale, " fits fp16");
-    }
-    if (to_float(to_half(value)) != value) terms = 2;
-  }
-  return terms;
-}
+constexpr std::uint32_t kInputsPerStep = 8;  // uint4s of GroupedLayer::input
 
 // The groups that a panel reads, by number.
 std::vector<std::uint32_t> groups_read(const GroupedLayer& layer, std::size_t panel) {
@@ -107,29 +49,72 @@ void add_panel_reads(GroupedLayer& layer) {
   }
 }
 
+// Makes room for everything that has a known length, all of it zeros.
+void make_room(GroupedLayer& grouped, const InputGroups& groups) {
+  grouped.step_begin.assign(1, 0);
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    grouped.step_begin.push_back(grouped.step_begin.back() +
+                                 steps_of_inputs(groups.inputs(g).size()));
+  }
+  const std::size_t steps = grouped.step_begin.back();
+  grouped.weight.assign(steps * grouped.weight_terms * kStepTermWords, {});
+  grouped.input.assign(steps * kInputsPerStep, {});
+  grouped.local.assign(steps * kInputsPerStep, {});
+  grouped.bias.assign(std::size_t{groups.size()} * kGroupOutputs, 0);
+  grouped.panel_begin.assign(1, 0);
+  grouped.panel_row.clear();
+  grouped.panel_reads.clear();
+  grouped.panel_group.clear();
+}
+
+// The inputs of group g.
+void add_inputs(GroupedLayer& grouped, std::uint32_t g, const GroupColumns& columns,
+                std::span<const std::uint32_t> rows) {
+  const auto pair = [](std::uint32_t a, std::uint32_t b) {
+    return (shared_row(a) & 0xffff) | shared_row(b) << 16;
+  };
+  std::size_t to = std::size_t{grouped.step_begin[g]} * kInputsPerStep;
+  for (std::uint32_t k = 0; k < columns.steps() * kStepInputs; k += kFragmentInputs) {
+    for (std::uint32_t at = k; at < k + 8; at += 2, ++to) {
+      const std::uint32_t a = columns.local(at), b = columns.local(at + 1),
+                          c = columns.local(at + 8), d = columns.local(at + 9);
+      grouped.input[to] = {rows[a], rows[b], rows[c], rows[d]};
+      grouped.local[to] = {pair(a, b), pair(c, d)};
+    }
+  }
+}
+
+void add_biases(GroupedLayer& grouped, std::uint32_t g, std::span<const std::uint32_t> outputs,
+                const SparseLayer& layer) {
+  std::uint32_t row = g * kGroupOutputs;
+  for (const std::uint32_t output : outputs) {
+    grouped.bias[row++] = layer.bias[output] * kActivationScale;
+  }
+}
+
 }  // namespace
 
 GroupedLayer group_layer(const SparseLayer& layer, const InputGroups& groups,
-                         const std::vector<std::uint32_t>& row_of_input) {
+                         const std::vector<std::uint32_t>& row_of_input, GroupedLayer memory) {
   const float scale = row_of_input.empty() ? kActivationScale / kBitValue : 1.0f;
-  GroupedLayer grouped;
-  grouped.weight_terms = weight_terms(layer, scale);
-  grouped.bias.resize(std::size_t{groups.size()} * kGroupOutputs);
-  for (std::uint32_t first = 0; first < groups.size(); first += kPanelGroups) {
-    const PanelInputs panel(groups, first, row_of_input);
-    std::vector<std::uint32_t> rows = panel.inputs();
-    if (!row_of_input.empty()) {
-      for (std::uint32_t& row : rows) row = row_of_input[row];
+  GroupedLayer grouped = std::move(memory);
+  FragmentWriter fragments(layer, scale);
+  grouped.weight_terms = fragments.terms();
+  make_room(grouped, groups);
+  PanelInputs panel(groups, layer.inputs, row_of_input);
+  GroupColumns columns;
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    if (g % kPanelGroups == 0) {
+      panel.go_to(g);
+      grouped.panel_row.insert(grouped.panel_row.end(), panel.rows().begin(), panel.rows().end());
+      grouped.panel_begin.push_back(static_cast<std::uint32_t>(grouped.panel_row.size()));
     }
-    for (std::uint32_t g = first; g < std::min(first + kPanelGroups, groups.size()); ++g) {
-      append(grouped, DenseGroup(layer, groups, g, panel, scale), rows);
-      std::uint32_t row = g * kGroupOutputs;
-      for (const std::uint32_t output : groups.outputs(g)) {
-        grouped.bias[row++] = layer.bias[output] * kActivationScale;
-      }
-    }
-    grouped.panel_row.insert(grouped.panel_row.end(), rows.begin(), rows.end());
-    grouped.panel_begin.push_back(static_cast<std::uint32_t>(grouped.panel_row.size()));
+    columns.go_to(groups.inputs(g), panel);
+    add_inputs(grouped, g, columns, panel.rows());
+    fragments.write(groups.outputs(g), groups.inputs(g), columns,
+                    grouped.weight.data() +
+                        std::size_t{grouped.step_begin[g]} * grouped.weight_terms * kStepTermWords);
+    add_biases(grouped, g, groups.outputs(g), layer);
   }
   if (grouped.reads_whole_groups() &&
       grouped.most_panel_rows() <= kMostPanelReads * kGroupOutputs) {

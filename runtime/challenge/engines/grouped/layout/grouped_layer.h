@@ -9,15 +9,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/challenge/engines/grouped/layout/group_columns.h"
 #include "runtime/challenge/engines/grouped/layout/input_groups.h"
 #include "runtime/challenge/network.h"
 #include "runtime/device/host_device.h"
 
 namespace winnow::challenge {
 
-inline constexpr std::uint32_t kStepInputs = 32;  // of one step: two fragments
-inline constexpr float kActivationScale = 1024;   // a stored activation over the network's
-inline constexpr float kBitValue = 2;             // the stored activation that a set bit stands for
+inline constexpr float kActivationScale = 1024;  // a stored activation over the network's
+inline constexpr float kBitValue = 2;            // the stored activation that a set bit stands for
 
 // Rows of two terms in shared memory, as double_buffered_kernel and two_layer_kernel keep them: row
 // r begins at byte shared_row(r), which fits 16 bits. shared_rows.cuh says why rows are not
@@ -76,9 +76,10 @@ std::vector<std::uint32_t> rows_of_outputs(const InputGroups& groups);
 //   row_of_input  [layer.inputs] in which row of the layer before each input lies. Empty for the
 //                 first layer, which reads bits: input i is row i, and weights are divided by
 //                 kBitValue.
+//   memory        a layer that is no longer needed, whose memory is used again
 //
 // Throws Error{usage} if a weight does not fit the range of a half.
 GroupedLayer group_layer(const SparseLayer& layer, const InputGroups& groups,
-                         const std::vector<std::uint32_t>& row_of_input);
+                         const std::vector<std::uint32_t>& row_of_input, GroupedLayer memory = {});
 
 }  // namespace winnow::challenge

@@ -23,8 +23,10 @@ class MovingLayer {
   static constexpr std::uint32_t kTiles = 11, kNeurons = 256;
 
   MovingLayer()
-      : weights_(group_layer(network_.layer(1), find_input_groups(network_.layer(1)),
-                             rows_of_outputs(find_input_groups(network_.layer(0))))) {
+      : layer_(group_layer(network_.layer(1), find_input_groups(network_.layer(1)),
+                           rows_of_outputs(find_input_groups(network_.layer(0))))),
+        piece_(layer_),
+        weights_(upload_piece(layer_, piece_)) {
     Random random(1);
     std::vector<std::uint16_t> halves(std::size_t{kTiles} * kNeurons * 2 * kGroupImages);
     for (std::size_t i = 0; i < halves.size(); ++i) {
@@ -54,7 +56,7 @@ class MovingLayer {
     const auto alive = upload(Words(keep_.count() + 2));
     const auto id = upload(Words(kTiles * kGroupImages));
     GroupLaunch launch;
-    launch.weights = weights_.view();
+    launch.weights = piece_.view(weights_.get());
     launch.in_form = launch.out_form = GroupForm::split;
     launch.rows = kNeurons;
     launch.in = in_.get();
@@ -83,8 +85,16 @@ class MovingLayer {
  private:
   static constexpr std::uint32_t kImages = kTiles * kGroupImages - 23, kMultiple = 16;
 
+  static DeviceBuffer<std::byte> upload_piece(const GroupedLayer& layer, const GroupPiece& piece) {
+    std::vector<std::byte> bytes(piece.bytes());
+    piece.write(layer, bytes);
+    return upload(bytes);
+  }
+
   MemoryNetwork network_ = class_network(kNeurons, 2, {});
-  GroupWeights weights_;
+  GroupedLayer layer_;
+  GroupPiece piece_;
+  DeviceBuffer<std::byte> weights_;
   DeviceBuffer<std::uint16_t> in_;
   DeviceBuffer<std::uint32_t> keep_, first_, count_;
 };
