@@ -158,7 +158,7 @@ int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
 // One of several processes; the summary is rank 0's.
 std::optional<PruneSummary> run_as_rank(const RankPlace& place, const RunConfig& config,
                                         PruneOptions options) {
-  RankStore store(place, RankStore::timeout());
+  RankStore store(place, rank_timeout());
   store.stop_if(options.should_stop);
   StorePeers peers(store);
   options.peers = &peers;

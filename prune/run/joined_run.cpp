@@ -1,7 +1,6 @@
 #include "prune/run/joined_run.h"
 
 #include <optional>
-#include <sstream>
 
 #include "prune/evolution/ranks/shared_state.h"
 #include "prune/methods/make_method.h"
@@ -12,6 +11,7 @@
 #include "prune/timing/time_rounds.h"
 #include "prune/timing/time_table.h"
 #include "runtime/base/error.h"
+#include "runtime/base/first_difference.h"
 #include "runtime/base/version.h"
 
 namespace winnow {
@@ -34,15 +34,6 @@ void join_dense(const RunConfig& config, RankTeams& teams, TorchTrainee& trainee
 }
 
 }  // namespace
-
-std::string first_difference(const std::string& there, const std::string& here) {
-  std::istringstream a(there), b(here);
-  std::string line_a, line_b;
-  while (std::getline(a, line_a) && std::getline(b, line_b)) {
-    if (line_a != line_b) return "'" + line_a + "' there, '" + line_b + "' now";
-  }
-  return "their lengths";
-}
 
 void require_same_run(const RunConfig& config, Peers& peers) {
   if (peers.size() == 1) return;

@@ -2,8 +2,6 @@
 // what it asks for and write nothing.
 #pragma once
 
-#include <string>
-
 #include "prune/prune_program.h"
 #include "prune/training/ranks/store_peers.h"
 
@@ -15,8 +13,5 @@ void require_same_run(const RunConfig& config, Peers& peers);
 // The run of a rank other than 0, from its start to its end. Throws what stops it, as
 // Error{interrupted}, and Error{device} if another rank is gone.
 void join_run(const RunConfig& config, const PruneOptions& options);
-
-// Names the first line in which two texts differ.
-std::string first_difference(const std::string& there, const std::string& here);
 
 }  // namespace winnow

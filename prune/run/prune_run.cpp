@@ -18,6 +18,7 @@
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/first_difference.h"
 #include "runtime/base/suggest.h"
 #include "runtime/cli/progress.h"
 #include "runtime/model/safetensors.h"

@@ -1,10 +1,11 @@
 // Which of several processes this one is, as launchers say it: torchrun, mpirun and mpiexec, srun.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
+
+#include "runtime/base/environment.h"
 
 namespace winnow {
 
@@ -18,11 +19,6 @@ struct RankPlace {
   std::string start;            // tells starts apart that use one store
 };
 
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-
-// The variables of this process.
-std::optional<std::string> process_environment(const std::string& name);
-
 // One process of its own where no launcher has set its variables:
 //   torchrun  RANK, WORLD_SIZE, LOCAL_RANK
 //   mpirun    OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK (Open MPI); PMI_RANK, PMI_SIZE,
@@ -33,5 +29,14 @@ std::optional<std::string> process_environment(const std::string& name);
 // 1000 under SLURM. Throws Error{usage} with the variable's name if one is no number, out of range
 // or missing.
 RankPlace rank_place(const Environment& environment = process_environment);
+
+// How long a rank may be silent before it counts as dead: WINNOW_RANK_TIMEOUT seconds, else 60. How
+// long ranks wait for all to come: WINNOW_RANK_START_TIMEOUT seconds, else 300. Throw Error{usage}
+// if that is no number from 2 (of the second: 1) to 86400.
+std::chrono::seconds rank_timeout(const Environment& environment = process_environment);
+std::chrono::seconds rank_start_timeout(const Environment& environment = process_environment);
+
+// The name of this machine, for messages.
+std::string machine_name();
 
 }  // namespace winnow

@@ -35,8 +35,9 @@ struct EngineOptions {
 using Categories = std::vector<std::uint32_t>;
 
 struct RunTimes {
-  double inference_ms = 0;  // from the first layer to the categories in host memory
-  double transfer_ms = 0;   // images to the device, not in inference_ms
+  double inference_ms = 0;           // from the first layer to the categories in host memory
+  double transfer_ms = 0;            // images to the device, not in inference_ms
+  std::vector<double> rank_ms = {};  // of several processes each's own inference
 };
 
 // The highest at which a GPU's SMs and memory may run; 0 if not known.

@@ -31,6 +31,10 @@ void check_neurons(const SparseImages& images, std::uint32_t neurons);
 // The images [first, last). Throws Error{usage} unless first <= last <= images.
 SparseImages slice(const SparseImages& images, std::uint32_t first, std::uint32_t last);
 
+// Images of a stripe, at which devices or processes take turns: how many images live on changes in
+// the course of a file (of the first half of MNIST's a quarter more than of the second).
+inline constexpr std::uint32_t kStripeImages = 64;
+
 // Of stripes of `width` images the ones with numbers share, share + shares, share + 2 shares, ...
 // Requires width > 0 and share < shares.
 SparseImages stripes(const SparseImages& images, std::uint32_t width, std::uint32_t share,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/number_text.h"
+#include "runtime/base/suggest.h"
 #include "runtime/base/version.h"
 #include "runtime/cli/program.h"
 #include "runtime/cli/table.h"
@@ -49,6 +50,32 @@ std::string memory_text(const ChallengeReport& report) {
 std::string truth_text(const ChallengeReport& report) {
   if (!report.comparison) return "none to compare with";
   return describe(*report.comparison) + " (" + report.truth + ")";
+}
+
+// What each process takes for its own images.
+Statistics statistics_of_rank(const ChallengeReport& report, std::size_t rank) {
+  std::vector<double> samples;
+  for (const challenge::RunTimes& times : report.runs) samples.push_back(times.rank_ms.at(rank));
+  return statistics_of(samples);
+}
+
+std::string processes_text(const ChallengeReport& report) {
+  std::string machines;
+  for (const RankReport& rank : report.ranks) {
+    const std::string name = one_line(rank.machine);
+    if ((", " + machines + ", ").find(", " + name + ", ") != std::string::npos) continue;
+    machines += (machines.empty() ? "" : ", ") + name;
+  }
+  return std::to_string(report.ranks.size()) + " on " + machines +
+         "; inference lasts from their common start to the categories of all";
+}
+
+std::string each_text(const ChallengeReport& report) {
+  std::string text;
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    text += (text.empty() ? "" : ", ") + fixed(statistics_of_rank(report, rank).median, 3);
+  }
+  return text + " ms for its own images";
 }
 
 std::string range_text(std::uint32_t first, std::uint32_t last) {
@@ -103,8 +130,21 @@ Json runs_json(const ChallengeReport& report) {
   Json runs = Json::array();
   for (const challenge::RunTimes& times : report.runs) {
     runs.push_back({{"inference_ms", times.inference_ms}, {"transfer_ms", times.transfer_ms}});
+    if (!times.rank_ms.empty()) runs.back()["rank_ms"] = times.rank_ms;
   }
   return runs;
+}
+
+Json ranks_json(const ChallengeReport& report) {
+  Json ranks = Json::array();
+  for (std::size_t rank = 0; rank < report.ranks.size(); ++rank) {
+    ranks.push_back({{"rank", rank},
+                     {"machine", report.ranks[rank].machine},
+                     {"device", report.ranks[rank].device},
+                     {"peak_gpu_bytes", report.ranks[rank].peak_gpu_bytes},
+                     {"inference_ms", statistics_json(statistics_of_rank(report, rank))}});
+  }
+  return ranks;
 }
 
 // How many times as long the baseline takes.
@@ -164,6 +204,9 @@ std::string report_table(const ChallengeReport& report, const ChallengeReport* b
       {"transfer", transfer.maximum > 0 ? time_text(transfer, report.runs.size()) : "none"},
       {"rate", rate_text(report)}};
   if (report.peak_gpu_bytes > 0) rows.push_back({"GPU memory", memory_text(report)});
+  if (!report.ranks.empty()) {
+    rows.insert(rows.end(), {{"processes", processes_text(report)}, {"each", each_text(report)}});
+  }
   if (baseline != nullptr) {
     rows.insert(rows.end(),
                 {{"baseline", baseline->engine + ": " + describe(*baseline->comparison)},
@@ -209,6 +252,7 @@ std::string report_json(const ChallengeReport& report, const ChallengeReport* ba
                      {"survivors", report.survivors},
                      {"categories_sha256", report.categories_sha256},
                      {"live", report.live},
+                     {"ranks", ranks_json(report)},
                      {"truth", truth_json(report)},
                      {"baseline", baseline_json(report, baseline)}};
   return json.dump(2);

@@ -12,6 +12,13 @@
 
 namespace winnow {
 
+// One of several processes that divided the images.
+struct RankReport {
+  std::string machine;
+  std::string device;
+  std::size_t peak_gpu_bytes = 0;
+};
+
 struct ChallengeReport {
   // What ran.
   std::string network;
@@ -31,6 +38,7 @@ struct ChallengeReport {
   double prepare_ms = 0;
   double load_ms = 0;  // to read layers and make them ready: preparation, and all else before it
   std::size_t peak_gpu_bytes = 0;  // the most that buffers took, on all GPUs together
+  std::vector<RankReport> ranks;   // empty: one process
 
   // What came out.
   std::vector<challenge::RunTimes> runs;

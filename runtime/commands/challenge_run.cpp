@@ -18,12 +18,15 @@
 #include "runtime/cli/program.h"
 #include "runtime/cli/progress.h"
 #include "runtime/commands/challenge.h"
+#include "runtime/commands/challenge_ranks.h"
 #include "runtime/commands/challenge_report.h"
 #include "runtime/commands/challenge_run_options.h"
 #include "runtime/device/memory_use.h"
 
 namespace winnow {
 namespace {
+
+using challenge::RankGroup;
 
 constexpr std::uint32_t kRepeats = 5;
 
@@ -58,10 +61,12 @@ challenge::SparseImages images_within(challenge::SparseImages all, ImageRange ra
   return slice(all, range.first, range.last);
 }
 
-// Progress of something that counts layers; made when the first comes. Stops at Ctrl-C.
+// Progress of something that counts layers; made when the first comes. Stops at Ctrl-C, and where
+// another rank is lost.
 class LayerProgress {
  public:
-  LayerProgress(std::string label, bool is_quiet) : label_(std::move(label)), is_quiet_(is_quiet) {}
+  LayerProgress(std::string label, bool is_quiet, RankGroup* group)
+      : label_(std::move(label)), is_quiet_(is_quiet), group_(group) {}
 
   // Of `rounds` rounds through all layers this is number `round`, from 0.
   void update(std::uint32_t done, std::uint32_t all, std::uint32_t round = 0,
@@ -69,18 +74,20 @@ class LayerProgress {
     if (!shown_) shown_.emplace(label_, std::int64_t{all} * rounds, is_quiet_);
     shown_->update(std::int64_t{all} * round + done);
     if (InterruptGuard::requested()) fail(ErrorCode::interrupted, "challenge run: interrupted");
+    if (group_ != nullptr) group_->require_all();
   }
   void finish() { shown_.reset(); }
 
  private:
   std::string label_;
   bool is_quiet_;
+  RankGroup* group_;
   std::optional<Progress> shown_;
 };
 
 // Reads no more layers than are asked for.
-challenge::Dataset load(const ChallengeRunOptions& options) {
-  LayerProgress progress("challenge run: read layer", options.is_quiet);
+challenge::Dataset load(const ChallengeRunOptions& options, RankGroup* group) {
+  LayerProgress progress("challenge run: read layer", options.is_quiet, group);
   const std::uint32_t layers = options.last_layer > 0 ? options.last_layer : options.layers;
   if (options.layers > 0 && layers > options.layers) {
     fail(ErrorCode::usage, "--layers-to ", layers, " is more than --layers ", options.layers);
@@ -93,11 +100,12 @@ challenge::Dataset load(const ChallengeRunOptions& options) {
 // Runs the engine and puts what it says and finds into the report.
 class Measurement {
  public:
-  Measurement(const ChallengeRunOptions& options, ChallengeReport& report)
+  Measurement(const ChallengeRunOptions& options, ChallengeReport& report, RankGroup* group)
       : options_(options),
         report_(report),
-        loading_("challenge run: " + report.engine + ": prepare layer", options.is_quiet),
-        progress_("challenge run: " + report.engine + ": layer", options.is_quiet),
+        group_(group),
+        loading_("challenge run: " + report.engine + ": prepare layer", options.is_quiet, group),
+        progress_("challenge run: " + report.engine + ": layer", options.is_quiet, group),
         repeats_(options.repeats.value_or(is_reference() ? 1 : kRepeats)) {
     report.warm_up = options.warm_up.value_or(is_reference() ? 0 : 1);
   }
@@ -121,6 +129,7 @@ class Measurement {
     }
     progress_.finish();
     report_.peak_gpu_bytes = device_memory_use.peak();
+    if (group_ != nullptr) report_ranks(*group_, *engine, report_);
     report_.live = engine->live();
     report_.survivors = static_cast<std::uint32_t>(categories.size());
     for (std::uint32_t& image : categories) image += report_.first_image;
@@ -143,7 +152,8 @@ class Measurement {
     };
     device_memory_use.restart_peak();
     const auto start = std::chrono::steady_clock::now();
-    auto engine = challenge::make_engine(report_.engine, network, engine_options);
+    auto engine =
+        make_rank_engine(report_.engine, network, engine_options, options_.gather, group_);
     loading_.finish();
     const std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - start;
     report_.load_ms = ms.count();
@@ -156,6 +166,7 @@ class Measurement {
 
   const ChallengeRunOptions& options_;
   ChallengeReport& report_;
+  RankGroup* group_;
   LayerProgress loading_, progress_;
   std::uint32_t repeats_;
   std::uint32_t round_ = 0;
@@ -202,8 +213,8 @@ ChallengeReport report_of(const ChallengeRunOptions& options, const challenge::D
 
 // What there is to do.
 struct Work {
-  explicit Work(const ChallengeRunOptions& options)
-      : data(load(options)),
+  Work(const ChallengeRunOptions& options, RankGroup* group)
+      : data(load(options, group)),
         network(*data.network, options.first_layer,
                 options.last_layer > 0 ? options.last_layer : data.network->layers()),
         range(image_range(options.images, data.images.images())),
@@ -221,19 +232,24 @@ struct Work {
   std::optional<challenge::Categories> truth;  // read first: a long run should not end in a typo
 };
 
+bool is_first(const RankGroup* group) {
+  return group == nullptr || group->rank() == 0;
+}
+
 // The same work with the other engine, in the same process on the same device. If that fails, what
 // was measured before is not lost.
 ChallengeReport run_baseline(const ChallengeRunOptions& options, const Work& work,
-                             const ChallengeReport& report, const challenge::Categories& expected) {
+                             const ChallengeReport& report, const challenge::Categories& expected,
+                             RankGroup* group) {
   ChallengeReport baseline = report_of(options, work.data, work.network, work.range);
   baseline.engine = options.baseline;
   baseline.truth = "engine " + options.engine;
   try {
     const challenge::Categories found =
-        Measurement(options, baseline).run(work.network, work.images);
+        Measurement(options, baseline, group).run(work.network, work.images);
     baseline.comparison = challenge::compare_categories(found, expected);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::interrupted) finish(options, report, nullptr);
+    if (error.code() != ErrorCode::interrupted && is_first(group)) finish(options, report, nullptr);
     throw;
   }
   return baseline;
@@ -242,10 +258,11 @@ ChallengeReport run_baseline(const ChallengeRunOptions& options, const Work& wor
 // Engines go by their present names in everything that is written.
 void rename_engine(std::string& engine) {
   const std::string name = challenge::current_engine_name(engine);
-  if (name == engine) return;
-  std::fprintf(stderr,
-               "challenge run: engine %s is called %s; the next version knows that name only\n",
-               engine.c_str(), name.c_str());
+  if (name != engine && rank_place().rank == 0) {
+    std::fprintf(stderr,
+                 "challenge run: engine %s is called %s; the next version knows that name only\n",
+                 engine.c_str(), name.c_str());
+  }
   engine = name;
 }
 
@@ -259,29 +276,30 @@ void check_files(const ChallengeRunOptions& options, const std::string& truth) {
   require_distinct_outputs(files);
 }
 
-int run(const ChallengeRunOptions& options) {
-  const InterruptGuard guard;
+// Of a process, alone (no group) or one of several.
+int run(const ChallengeRunOptions& options, RankGroup* group) {
   challenge::check_engine(options.engine, options.engine_options);
   if (!options.baseline.empty()) challenge::check_engine(options.baseline, options.engine_options);
   check_files(options, options.truth);
-  const Work work(options);
+  const Work work(options, group);
   check_files(options, truth_for(options, work.data));
   ChallengeReport report = report_of(options, work.data, work.network, work.range);
+  if (group != nullptr) require_same_work(*group, options, report, work.images);
   const challenge::Categories categories =
-      Measurement(options, report).run(work.network, work.images);
+      Measurement(options, report, group).run(work.network, work.images);
   if (!options.categories.empty()) challenge::write_categories_tsv(options.categories, categories);
   if (work.truth) report.comparison = challenge::compare_categories(categories, *work.truth);
-  if (options.baseline.empty()) {
-    finish(options, report, nullptr);
-  } else {
-    const ChallengeReport baseline = run_baseline(options, work, report, categories);
-    finish(options, report, &baseline);
-  }
+  std::optional<ChallengeReport> baseline;
+  if (!options.baseline.empty()) baseline = run_baseline(options, work, report, categories, group);
+  if (is_first(group)) finish(options, report, baseline ? &*baseline : nullptr);
   return 0;
 }
 
-// What only GPU engines read must not be thought to have had an effect.
+// What only several processes or GPU engines read must not be thought to have had an effect.
 void refuse_idle_options(const CLI::App& app, const ChallengeRunOptions& options) {
+  if (!options.gather.empty() && rank_place().size == 1) {
+    fail(ErrorCode::usage, "--gather has no effect: one process runs alone");
+  }
   if (challenge::runs_on_gpu(options.engine)) return;
   if (!options.baseline.empty() && challenge::runs_on_gpu(options.baseline)) return;
   for (const char* name : {"--gpu", "--images-at-once", "--streams", "--weight-memory", "--no-half",
@@ -302,7 +320,9 @@ Command add_challenge_run_command(CLI::App& app) {
     rename_engine(options->baseline);
     refuse_idle_options(app, *options);
     options->engine_options.use_half = !options->has_no_half;
-    return run(*options);
+    options->has_gpu = app.count("--gpu") + app.count("--gpus") > 0;
+    const InterruptGuard guard;
+    return run_as_rank(*options, run);
   };
 }
 

@@ -85,6 +85,10 @@ void add_result_options(CLI::App& app, ChallengeRunOptions& options) {
       ->check(whole_number(1, 1 << 20));
   app.add_option("--warm-up", options.warm_up, "Untimed runs before (default: 1; reference: 0)")
       ->check(whole_number(0, 1 << 20));
+  app.add_option(
+         "--gather", options.gather,
+         "Several processes: how categories get to all (default: nccl for GPU engines, else tcp)")
+      ->check(CLI::IsMember({"nccl", "tcp"}));
   app.add_flag("--include-transfer", options.includes_transfer,
                "Count the way of images and weights to the device in the rate");
   app.add_flag("--quiet", options.is_quiet, "No progress on stderr");

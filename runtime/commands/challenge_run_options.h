@@ -23,6 +23,8 @@ struct ChallengeRunOptions {
   bool is_quiet = false;
   challenge::EngineOptions engine_options;
   bool has_no_half = false;
+  bool has_gpu = false;  // --gpu or --gpus is given
+  std::string gather;    // of several processes: "nccl", "tcp" or empty: what fits the engine
 };
 
 // Adds all options of the command to `app`.

@@ -18,6 +18,13 @@ std::string missing_gpu_reason() {
   return std::string("the driver cannot be used: ") + cudaGetErrorString(status);
 }
 
+int gpu_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();  // clears it
+  return 0;
+}
+
 void check_gpu(int gpu) {
   const std::string reason = missing_gpu_reason();
   if (!reason.empty()) fail(ErrorCode::device, "GPU ", gpu, ": ", reason);
@@ -38,6 +45,19 @@ std::string gpu_name(int gpu) {
   cudaDeviceProp properties{};
   CUDA_CHECK(cudaGetDeviceProperties(&properties, gpu));
   return "cuda:" + std::to_string(gpu) + " (" + properties.name + ")";
+}
+
+std::string gpu_uuid(int gpu) {
+  check_gpu(gpu);
+  cudaDeviceProp properties{};
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, gpu));
+  std::string digits;
+  for (const char byte : properties.uuid.bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    digits += "0123456789abcdef"[value >> 4];
+    digits += "0123456789abcdef"[value & 15];
+  }
+  return digits;
 }
 
 std::size_t usable_gpu_bytes() {

@@ -10,6 +10,9 @@ namespace winnow {
 // is one. Never throws.
 std::string missing_gpu_reason();
 
+// How many GPUs there are; 0 if none can be used. Never throws.
+int gpu_count();
+
 // Throws Error{device} unless there is a GPU of this number.
 void check_gpu(int gpu);
 
@@ -18,6 +21,10 @@ void select_gpu(int gpu);
 
 // "cuda:0 (NVIDIA H200)". Throws Error{device} if there is no such GPU.
 std::string gpu_name(int gpu);
+
+// What no other GPU of any machine is called, in hexadecimal digits. Throws Error{device} if there
+// is no such GPU.
+std::string gpu_uuid(int gpu);
 
 // Bytes of the calling thread's device that can be taken: what is free, less a twentieth that the
 // sizes of pages and libraries eat. Throws Error{device}.

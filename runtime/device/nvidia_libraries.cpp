@@ -49,4 +49,8 @@ DynamicLibrary open_cusparse() {
   return DynamicLibrary::open({file_of("libcusparse", CUSPARSE_VER_MAJOR)}, folders);
 }
 
+DynamicLibrary open_nccl() {
+  return DynamicLibrary::open({file_of("libnccl", 2)}, library_folders("WINNOW_NCCL_DIR", "nccl"));
+}
+
 }  // namespace winnow

@@ -15,6 +15,7 @@ DynamicLibrary open_cublaslt();  // of the CUDA version that this was built with
 // Throws Error{device} for another version than kCudnnMajor too.
 DynamicLibrary open_cudnn();
 
+DynamicLibrary open_nccl();      // version 2
 DynamicLibrary open_cusparse();  // of the version that this was built with
 
 }  // namespace winnow

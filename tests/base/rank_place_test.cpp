@@ -3,18 +3,25 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <utility>
 
 #include "tests/throws.h"
 
 namespace winnow {
 namespace {
 
-RankPlace place_in(const std::map<std::string, std::string>& variables) {
-  return rank_place([&](const std::string& name) -> std::optional<std::string> {
+using Variables = std::map<std::string, std::string>;
+
+Environment environment_of(const Variables& variables) {
+  return [&](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
     return found->second;
-  });
+  };
+}
+
+RankPlace place_in(const Variables& variables) {
+  return rank_place(environment_of(variables));
 }
 
 }  // namespace
@@ -95,6 +102,25 @@ TEST_CASE("variables that are no ranks are refused by name") {
   refused("1", "");
   refused("1", "0");
   refused("1", "99999999999999999999");
+}
+
+TEST_CASE("how long ranks wait is set in seconds") {
+  const auto limits = [](const Variables& variables) {
+    const Environment environment = environment_of(variables);
+    return std::pair(rank_timeout(environment).count(), rank_start_timeout(environment).count());
+  };
+  CHECK(limits({}) == std::pair<std::int64_t, std::int64_t>(60, 300));
+  CHECK(limits({{"WINNOW_RANK_TIMEOUT", "2"}, {"WINNOW_RANK_START_TIMEOUT", "1"}}) ==
+        std::pair<std::int64_t, std::int64_t>(2, 1));
+  for (const char* wrong : {"1", "x", "", "86401", "2.5"}) {
+    CAPTURE(wrong);
+    CHECK(error_of([&] { limits({{"WINNOW_RANK_TIMEOUT", wrong}}); }) == ErrorCode::usage);
+  }
+  CHECK(message_of([&] {
+          limits({{"WINNOW_RANK_START_TIMEOUT", "0"}});
+        }) ==
+        "environment: WINNOW_RANK_START_TIMEOUT: found '0', expected a whole number from 1 to "
+        "86400");
 }
 
 }  // namespace winnow

@@ -6,51 +6,11 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/sha256.h"
-#include "runtime/challenge/files/binary/images_file.h"
-#include "runtime/challenge/files/binary/network_file.h"
 #include "runtime/challenge/files/text/tsv.h"
-#include "tests/challenge/random_network.h"
-#include "tests/pipeline/shell.h"
-#include "tests/temporary_directory.h"
+#include "tests/challenge/run_folder.h"
 
 namespace winnow::challenge {
 namespace {
-
-constexpr std::uint32_t kNeurons = 50, kLayers = 4, kImages = 70;
-
-// A folder with a network, images and the right categories.
-class Folder {
- public:
-  Folder() {
-    NetworkFileWriter writer(directory_ / "neuron50.wsn", kNeurons, kLayers);
-    for (std::uint32_t l = 0; l < kLayers; ++l) writer.append(network_.layer(l));
-    writer.commit();
-    write_images_file(directory_ / "sparse-images-50.wsi", images_);
-    write_truth(expected().categories);
-  }
-
-  std::string path() const { return directory_.path(); }
-  std::string file(const std::string& name) const { return directory_ / name; }
-  const Network& network() const { return network_; }
-  const SparseImages& images() const { return images_; }
-  ExpectedResult expected() const { return expected_result(network_, images_); }
-
-  void write_truth(const Categories& categories) const {
-    write_categories_tsv(file("neuron50-l4-categories.tsv"), categories);
-  }
-
-  Outcome run(const std::string& options = "") const {
-    return shell(program("runtime") + " challenge run " + path() + " " + options);
-  }
-
-  nlohmann::json json() const { return nlohmann::json::parse(read_text_file(file("run.json"))); }
-
- private:
-  TemporaryDirectory directory_;
-  MemoryNetwork network_ =
-      random_network({.widths = {kNeurons, 60, 40, 60, kNeurons}, .seed = 8, .highest_bias = 0});
-  SparseImages images_ = random_images(kNeurons, kImages, 3);
-};
 
 void check_output(const Outcome& outcome, int status, const std::vector<std::string>& parts) {
   INFO(outcome.output);
@@ -61,10 +21,10 @@ void check_output(const Outcome& outcome, int status, const std::vector<std::str
 }  // namespace
 
 TEST_CASE("the CPU engines run a folder and confirm its categories") {
-  const Folder folder;
+  const RunFolder folder;
   const ExpectedResult expected = folder.expected();
   REQUIRE(expected.categories.size() > 5);
-  REQUIRE(expected.categories.size() < kImages - 5);
+  REQUIRE(expected.categories.size() < kRunImages - 5);
   const std::string survivors = std::to_string(expected.categories.size());
   for (const std::string engine : {"reference", "cpu", "cpu --blocks 3"}) {
     CAPTURE(engine);
@@ -83,13 +43,13 @@ TEST_CASE("the CPU engines run a folder and confirm its categories") {
     CHECK(json["options"]["streams"] == 1);
     const double seconds = json["inference_ms"]["median"].get<double>() / 1e3;
     CHECK(json["tera_edges_per_second"].get<double>() ==
-          doctest::Approx(static_cast<double>(kImages * folder.network().connections()) / seconds /
-                          1e12));
+          doctest::Approx(static_cast<double>(kRunImages * folder.network().connections()) /
+                          seconds / 1e12));
   }
 }
 
 TEST_CASE("other categories than those of the truth file are exit status 5") {
-  const Folder folder;
+  const RunFolder folder;
   Categories wrong = folder.expected().categories;
   const std::uint32_t missing = wrong.back();
   wrong.pop_back();
@@ -104,7 +64,7 @@ TEST_CASE("other categories than those of the truth file are exit status 5") {
 }
 
 TEST_CASE("a baseline does the same work in the same process") {
-  const Folder folder;
+  const RunFolder folder;
   check_output(folder.run("--engine cpu --baseline reference --images 10:60 --json " +
                           folder.file("run.json")),
                0, {"reference: equal, ", "speed-up over it"});
@@ -123,7 +83,7 @@ TEST_CASE("a baseline does the same work in the same process") {
 }
 
 TEST_CASE("parts of the images keep their numbers and are compared for themselves") {
-  const Folder folder;
+  const RunFolder folder;
   struct Part {
     std::string option;
     std::uint32_t first, last;
@@ -140,7 +100,7 @@ TEST_CASE("parts of the images keep their numbers and are compared for themselve
 }
 
 TEST_CASE("parts of the layers run for themselves and without the folder's truth") {
-  const Folder folder;
+  const RunFolder folder;
   const LayerRange first_two(folder.network(), 0, 2);
   check_output(folder.run("--layers-to 2 --json " + folder.file("run.json")), 0,
                {"none to compare with", "2 (0 to 2)"});
@@ -153,7 +113,7 @@ TEST_CASE("parts of the layers run for themselves and without the folder's truth
 }
 
 TEST_CASE("mistakes are named in one line with their exit status") {
-  const Folder folder;
+  const RunFolder folder;
   check_output(folder.run("--engine cpuu"), 2, {"'cpuu' is not known; did you mean 'cpu'?"});
   check_output(folder.run("--images 5:2"), 2, {"'5:2'", "A < B"});
   check_output(folder.run("--images x"), 2, {"'x'"});
@@ -178,7 +138,7 @@ TEST_CASE("mistakes are named in one line with their exit status") {
 }
 
 TEST_CASE("the old name of an engine is answered with the new one") {
-  const Folder folder;
+  const RunFolder folder;
   const std::string said = "challenge run: engine shared is called grouped";
   check_output(folder.run("--engine shared --gpus 0 --baseline cpu"), 2, {said, "runs on no GPU"});
   const Outcome outcome = folder.run("--engine shared --json " + folder.file("run.json"));
@@ -192,14 +152,14 @@ TEST_CASE("the old name of an engine is answered with the new one") {
 }
 
 TEST_CASE("results as JSON on stdout leave the table to stderr") {
-  const Folder folder;
+  const RunFolder folder;
   const Outcome outcome = folder.run("--json - --quiet 2>/dev/null");
   CHECK(outcome.status == 0);
   CHECK(nlohmann::json::parse(outcome.output)["engine"] == "cpu");
 }
 
 TEST_CASE("an interrupt ends a run with status 130 and without results") {
-  const Folder folder;
+  const RunFolder folder;
   const std::string log = folder.file("log");
   // The first line of progress tells that the run has begun.
   const Outcome outcome = shell(

@@ -240,7 +240,17 @@ Json other_fields(const std::string& command) {
     return {{"batches", Json::array({{{"layers", layers}}})}};
   }
   if (command != "runtime challenge run") return Json::object();
-  return {{"highest_clocks_mhz", {{"sm", 1980}, {"memory", 3201}}}};
+  const Json ms = {{"min", 1.5}, {"mean", 1.5}, {"median", 1.5}, {"max", 1.5}};
+  const Json rank = {{"rank", 1},
+                     {"machine", "node7"},
+                     {"device", "cuda:1 (NVIDIA H200)"},
+                     {"peak_gpu_bytes", 1 << 20},
+                     {"inference_ms", ms}};
+  const Json runs = Json::array({{{"rank_ms", Json::array({1.5})}}});
+  return {{"highest_clocks_mhz", {{"sm", 1980}, {"memory", 3201}}},
+          {"runs", runs},
+          {"baseline", {{"runs", runs}}},
+          {"ranks", Json::array({rank})}};
 }
 
 // What `runtime tune --calibrate` adds to a table.

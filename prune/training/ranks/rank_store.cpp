@@ -1,13 +1,10 @@
 #include "prune/training/ranks/rank_store.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -28,11 +25,6 @@ constexpr auto kGrace = 5s;
 
 std::string numbered(const char* name, std::int64_t rank) {
   return name + std::to_string(rank);
-}
-
-std::string machine_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof name - 1) == 0 ? name : "a machine without a name";
 }
 
 }  // namespace
@@ -276,17 +268,6 @@ class RankStore::Impl {
   std::function<void()> when_lost_;  // under calling_
   std::jthread pulse_;
 };
-
-std::chrono::seconds RankStore::timeout(const Environment& environment) {
-  const std::string text = environment("WINNOW_RANK_TIMEOUT").value_or("60");
-  std::istringstream in(text);
-  std::int64_t seconds = 0;
-  if (!(in >> seconds) || !in.eof() || seconds < 2 || seconds > 86400) {
-    fail(ErrorCode::usage, "environment: WINNOW_RANK_TIMEOUT: found ", in_quotes(text),
-         ", expected seconds from 2 to 86400");
-  }
-  return std::chrono::seconds(seconds);
-}
 
 RankStore::RankStore(const RankPlace& place, std::chrono::seconds timeout)
     : impl_(std::make_unique<Impl>(place, timeout)) {}

@@ -17,12 +17,9 @@ namespace winnow {
 // that this rank is alive, and looks who else is.
 class RankStore {
  public:
-  // Seconds without a sign of life after which a rank counts as dead: WINNOW_RANK_TIMEOUT, else 60.
-  // Throws Error{usage} if that is no number from 2 to 86400.
-  static std::chrono::seconds timeout(const Environment& environment = process_environment);
-
-  // Waits for the store for five minutes. Throws Error{device} with the address if it does not
-  // answer, and Error{usage} if the port is taken.
+  // A rank that gives no sign of life for `timeout` (rank_timeout()) counts as dead. Waits for the
+  // store for five minutes. Throws Error{device} with the address if it does not answer, and
+  // Error{usage} if the port is taken.
   RankStore(const RankPlace& place, std::chrono::seconds timeout);
   RankStore(const RankStore&) = delete;
   RankStore& operator=(const RankStore&) = delete;

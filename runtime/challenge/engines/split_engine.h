@@ -10,13 +10,10 @@
 
 namespace winnow::challenge {
 
-// Engines take turns at stripes of kStripeImages images: how many images live on changes in the
-// course of a file (of the first half of MNIST's a quarter more than of the second). A run's
-// inference time lasts from the start of all engines to the categories of all; its transfer time is
-// the longest.
+// Engines take turns at stripes of kStripeImages images. A run's inference time lasts from the
+// start of all engines to the categories of all; its transfer time is the longest.
 class SplitEngine : public Engine {
  public:
-  static constexpr std::uint32_t kStripeImages = 64;
   using Maker = std::function<std::unique_ptr<Engine>(int share)>;
 
   // Calls make(0) .. make(shares - 1) at the same time, each on its thread. Rethrows what one

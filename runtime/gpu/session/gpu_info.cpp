@@ -51,6 +51,12 @@ std::string cusparse_version(const DynamicLibrary& library) {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
+std::string nccl_version(const DynamicLibrary& library) {
+  int number = 0;
+  library.function<int (*)(int*)>("ncclGetVersion")(&number);
+  return joined(static_cast<std::size_t>(number));
+}
+
 // Facts of a library whose `function` returns its version as one number.
 LibraryFacts numbered_facts(const std::string& name, DynamicLibrary (*open)(),
                             const char* function) {
@@ -109,7 +115,8 @@ std::string describe_cudnn() {
 
 std::vector<LibraryFacts> gpu_libraries() {
   return {cublaslt_facts(), cudnn_facts(),
-          facts_of("cuSPARSE", open_cusparse, "cusparseGetProperty", cusparse_version)};
+          facts_of("cuSPARSE", open_cusparse, "cusparseGetProperty", cusparse_version),
+          facts_of("NCCL", open_nccl, "ncclGetVersion", nccl_version)};
 }
 
 TimingPlace gpu_timing_place(int gpu) {

@@ -25,8 +25,8 @@ std::string gpu_description(int gpu);
 // cuDNN, cuBLASLt and this program, with versions. Opens the libraries. Throws Error{device}.
 TimingPlace gpu_timing_place(int gpu);
 
-// NVIDIA's libraries that kernels and engines may use: cuBLASLt, cuDNN, cuSPARSE. Opens them. Empty
-// in a build without CUDA.
+// NVIDIA's libraries that kernels and engines may use: cuBLASLt, cuDNN, cuSPARSE, NCCL. Opens them.
+// Empty in a build without CUDA.
 std::vector<LibraryFacts> gpu_libraries();
 
 // Throws Error{device} if there is no such GPU or memory runs out.

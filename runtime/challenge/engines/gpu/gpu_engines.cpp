@@ -35,6 +35,10 @@ static_assert(all_are_there());
 
 }  // namespace
 
+int visible_gpus() {
+  return gpu_count();
+}
+
 std::unique_ptr<Engine> make_gpu_engine(const std::string& name, const Network& network,
                                         const EngineOptions& options) {
   select_gpu(options.gpu);

@@ -4,6 +4,10 @@
 
 namespace winnow::challenge {
 
+int visible_gpus() {
+  return 0;
+}
+
 std::unique_ptr<Engine> make_gpu_engine(const std::string& name, const Network&,
                                         const EngineOptions& options) {
   fail(ErrorCode::device, "engine ", name, " on GPU ", options.gpu, ": built without CUDA");
