@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "prune/evolution/budget/layer_budget.h"
 #include "prune/methods/goal_plan.h"
@@ -13,27 +14,22 @@ namespace {
 
 std::vector<LayerMasks> masks_of_goal(const RunConfig& config,
                                       const std::vector<std::int64_t>& vectors,
-                                      TorchTrainee& trainee) {
-  const LayerBudget budget(config.evolution, trainee.layers());
+                                      const std::vector<PrunableLayer>& layers,
+                                      std::span<const MagnitudeCurve> curves) {
+  const LayerBudget budget(config.evolution, layers);
   const std::vector<double> sparsities =
-      goal_sparsities(config.method, config.evolution, budget, trainee.magnitude_curves());
+      goal_sparsities(config.method, config.evolution, budget, curves);
   std::vector<LayerMasks> masks;
   for (std::size_t i = 0; i < sparsities.size(); ++i) {
-    masks.push_back({trainee.layers()[i].name, vectors[i], 1.0 - sparsities[i]});
+    masks.push_back({layers[i].name, vectors[i], 1.0 - sparsities[i]});
   }
   return masks;
 }
 
-// [layers]; of what is not masked in vectors nothing.
-std::vector<double> kept_of_goal(const std::vector<LayerMasks>& masks, TorchTrainee& trainee) {
-  const std::vector<MagnitudeCurve> curves = trainee.magnitude_curves();
-  std::vector<double> kept;
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    const auto blocks = static_cast<double>(curves[i].ranks.back() + 1);
-    const auto count = std::max<std::int64_t>(1, std::llround(masks[i].density * blocks));
-    kept.push_back(std::exp(-loss_of(curves[i], count)));
-  }
-  return kept;
+double kept_of(const LayerMasks& masks, const MagnitudeCurve& curve) {
+  const auto blocks = static_cast<double>(curve.ranks.back() + 1);
+  const auto count = std::max<std::int64_t>(1, std::llround(masks.density * blocks));
+  return std::exp(-loss_of(curve, count));
 }
 
 }  // namespace
@@ -41,16 +37,16 @@ std::vector<double> kept_of_goal(const std::vector<LayerMasks>& masks, TorchTrai
 std::vector<KeptOfLayer> permute_for_goal(const RunConfig& config,
                                           const std::vector<std::int64_t>& vectors, Model model,
                                           TorchTrainee& trainee) {
-  const std::vector<LayerMasks> masks = masks_of_goal(config, vectors, trainee);
-  const std::vector<double> before = kept_of_goal(masks, trainee);
+  const std::vector<MagnitudeCurve> before = trainee.magnitude_curves();
+  const std::vector<LayerMasks> masks = masks_of_goal(config, vectors, trainee.layers(), before);
   const ChannelUnits units = channel_units(model.graph);
   permute_channels(units, permutation_for(units, model, masks), model);
   trainee.load(model);
-  const std::vector<double> after = kept_of_goal(masks, trainee);
+  const std::vector<MagnitudeCurve> after = trainee.magnitude_curves();
   std::vector<KeptOfLayer> layers;
   for (std::size_t i = 0; i < masks.size(); ++i) {
-    if (masks[i].vector > 1 && masks[i].density < 1.0)
-      layers.push_back({masks[i].name, before[i], after[i]});
+    if (masks[i].vector == 1 || masks[i].density >= 1.0) continue;
+    layers.push_back({masks[i].name, kept_of(masks[i], before[i]), kept_of(masks[i], after[i])});
   }
   return layers;
 }

@@ -19,8 +19,8 @@ struct KeptOfLayer {
 
 // Brings the channels of `model`, which has the trainee's weights and no masks, into the order of
 // permutation_for() for the goal's masks (goal_sparsities()), and the trainee with it. `vectors`,
-// [layers], are the layers' granularities. Returns the layers that are
-// to be pruned in vectors.
+// [layers], are the layers' granularities. Returns the layers that are to
+// be pruned in vectors.
 std::vector<KeptOfLayer> permute_for_goal(const RunConfig& config,
                                           const std::vector<std::int64_t>& vectors, Model model,
                                           TorchTrainee& trainee);

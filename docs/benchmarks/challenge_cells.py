@@ -56,7 +56,7 @@ class Maker:
         if not self.path.exists():
             return set()
         lines = [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
-        return {f"{line['engine']} {line['neurons']}x{line['last_layer']} {line['options']['streams']}" for line in lines}
+        return {name_of((line["engine"], (line["neurons"], line["last_layer"]), line["options"]["streams"])) for line in lines}
 
     def call(self, command, environment=None):
         """None where time is up."""

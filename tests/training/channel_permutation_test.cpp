@@ -48,11 +48,7 @@ double kept_of(const Model& model, const LayerMasks& masks) {
 }  // namespace
 
 TEST_CASE("a network computes the same with its channels in another order") {
-  std::vector<Graph> graphs = {tangled_graph()};
-  for (const char* name : {"vgg16", "resnet18", "densenet121"}) {
-    graphs.push_back(build_architecture(name, options_for(name)));
-  }
-  for (const Graph& graph : graphs) {
+  for (const Graph& graph : graphs_with_channels()) {
     CAPTURE(graph.name);
     const ChannelUnits units = channel_units(graph);
     const Model model = random_network(graph, 3);

@@ -45,11 +45,7 @@ void drop(const ChannelUnits& units, const Bits& kept, Model& model) {
 }  // namespace
 
 TEST_CASE("a network without its channels of zeros computes the same and is smaller") {
-  std::vector<Graph> graphs = {tangled_graph()};
-  for (const char* name : {"vgg16", "resnet18", "densenet121"}) {
-    graphs.push_back(build_architecture(name, options_for(name)));
-  }
-  for (const Graph& graph : graphs) {
+  for (const Graph& graph : graphs_with_channels()) {
     CAPTURE(graph.name);
     const ChannelUnits units = channel_units(graph);
     Model model = random_network(graph, 3);

@@ -30,14 +30,6 @@ RunConfig mixed_run(const Bench& bench, const std::string& run, Method method) {
   return config;
 }
 
-Json first_of(const std::vector<std::string>& lines, const std::string& stage) {
-  for (const std::string& line : lines) {
-    if (line.find("\"stage\":\"" + stage + "\"") == std::string::npos) continue;
-    return Json::parse(line.back() == '}' ? line : line + "}");
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("each layer gets its granularity, with every method, and a stopped run keeps it") {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -139,5 +140,14 @@ class Bench {
   std::function<void(RunConfig&)> change_;
   TemporaryDirectory directory_;
 };
+
+// Of lines as Bench::metrics() gives them the first of this stage; null if there is none.
+inline nlohmann::json first_of(const std::vector<std::string>& lines, const std::string& stage) {
+  for (const std::string& line : lines) {
+    if (line.find("\"stage\":\"" + stage + "\"") == std::string::npos) continue;
+    return nlohmann::json::parse(line.back() == '}' ? line : line + "}");
+  }
+  return {};
+}
 
 }  // namespace winnow

@@ -1,6 +1,8 @@
 // A small network with everything that channels pass.
 #pragma once
 
+#include <vector>
+
 #include "tests/model/graphs.h"
 
 namespace winnow {
@@ -21,6 +23,15 @@ inline Graph tangled_graph() {
                               {"flat", Flatten{}, {"d"}},
                               {"fc1", Linear{384, 32, true}, {"flat"}},
                               {"fc2", Linear{32, 5, true}, {"fc1"}}});
+}
+
+// It, and built-in networks that are small.
+inline std::vector<Graph> graphs_with_channels() {
+  std::vector<Graph> graphs = {tangled_graph()};
+  for (const char* name : {"vgg16", "resnet18", "densenet121"}) {
+    graphs.push_back(build_architecture(name, options_for(name)));
+  }
+  return graphs;
 }
 
 }  // namespace winnow

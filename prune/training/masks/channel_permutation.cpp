@@ -78,12 +78,13 @@ Indices moves_of(const Indices& channels, std::span<const std::int64_t> order) {
 
 void permute_node(const ChannelNode& node, std::span<const std::int64_t> order, Model& model) {
   const Node& layer = model.graph.nodes[node.node];
-  const auto move = [&](const std::string& name, std::size_t dimension, const Indices& channels) {
+  const auto move = [&](const std::string& name, std::size_t dimension, const Indices& moves) {
     Tensor& tensor = model.tensors.at(name);
-    tensor = taken_slices(tensor, dimension, moves_of(channels, order));
+    tensor = taken_slices(tensor, dimension, moves);
   };
-  for (const Parameter& parameter : parameters_of(layer)) move(parameter.name, 0, node.outputs);
-  if (!node.inputs.empty()) move(weight_name(layer), 1, node.inputs);
+  const Indices rows = moves_of(node.outputs, order);
+  for (const Parameter& parameter : parameters_of(layer)) move(parameter.name, 0, rows);
+  if (!node.inputs.empty()) move(weight_name(layer), 1, moves_of(node.inputs, order));
 }
 
 }  // namespace
