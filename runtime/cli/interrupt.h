@@ -10,8 +10,9 @@ namespace winnow {
 // signal that whoever started the process has it ignore stays ignored.
 void end_on_interrupt(const std::string& name);
 
-// While it lives, the first SIGINT or SIGTERM is only noted; a second one ends the process as
-// without it. One at a time.
+// While it lives, the first SIGINT or SIGTERM is only noted, and so are those that follow it within
+// a second: launchers send one request twice. A later one, 2 s after the first at the latest, ends
+// the process as without it. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();

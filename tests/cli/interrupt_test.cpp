@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "runtime/base/file.h"
 #include "tests/temporary_directory.h"
@@ -82,15 +85,47 @@ TEST_CASE("while a guard lives a signal is noted, afterwards it ends the program
     end_on_interrupt("prune");
     const InterruptGuard guard;
     std::raise(SIGTERM);  // noted
-    std::raise(SIGTERM);  // not noted again
+    usleep(2'000'000);
+    std::raise(SIGTERM);  // a second request
     _exit(5);
   });
   CHECK(again.status == 130);
+  CHECK(again.said == "prune: interrupted\n");
   const Ended second = end_by(SIGINT, [] {
     end_on_interrupt("prune");
     { const InterruptGuard guard; }
   });
   CHECK(second.status == 130);
+}
+
+TEST_CASE("a request that a launcher sends twice counts once") {
+  const Ended noted = end_by(SIGINT, [] {
+    end_on_interrupt("prune");
+    const InterruptGuard guard;
+    for (const int signal : {SIGINT, SIGTERM, SIGINT}) std::raise(signal);
+    _exit(InterruptGuard::requested() ? 5 : 6);
+  });
+  CHECK(noted.status == 5);
+}
+
+TEST_CASE("threads that are interrupted at once end the program with one line") {
+  for (int i = 0; i < 20; ++i) {
+    const Ended ended = end_by(0, [] {
+      end_on_interrupt("prune");
+      std::atomic<int> ready = 0;
+      std::vector<std::thread> threads;
+      for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+          for (++ready; ready < 4;) {
+          }
+          std::raise(SIGINT);
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    });
+    CHECK(ended.status == 130);
+    CHECK(ended.said == "prune: interrupted\n");
+  }
 }
 
 TEST_CASE("a signal that is ignored from the start stays so") {
