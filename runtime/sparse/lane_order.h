@@ -1,23 +1,19 @@
-// Which lane of a warp computes which output and in which order it reads its inputs, so that lanes
-// that are served together find their inputs in different banks of shared memory. Pure host code.
-//
-// Activations lie in shared memory as rows of R images, one row a neuron. A row has 16, 32 or 64
-// bytes, so that one row fills a bank group: an 8th, a 4th or half of the 32 banks of 4 bytes.
-// `bank_groups` is how many there are, 8, 4 or 2; row r lies in bank group r % bank_groups. Shared
-// memory serves `bank_groups` lanes at a time; these are a group of lanes.
+// How lanes that compute an output each read their inputs: which lane of a warp has which output,
+// and in which order it reads, so that lanes that are served together meet different banks
+// (access_order.h). Pure host code.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "runtime/sparse/access_order.h"
 #include "runtime/sparse/sparse_layer.h"
 
 namespace winnow {
 
 inline constexpr std::uint32_t kLanes = 32;
 inline constexpr std::uint32_t kStep = 4;  // connections that are fetched at once
-inline constexpr std::uint32_t kNoOutput = 0xffffffffu;
 
 // A layer as the lanes read it. Slice s is what a warp computes at a time: its lane i computes
 // output[32 s + i], which it leaves in row 32 s + i.
@@ -31,8 +27,8 @@ struct LaneOrder {
   std::vector<std::uint32_t> row;
   std::vector<float> value;
 
-  std::uint64_t accesses = 0;  // groups of lanes times connections
-  std::uint64_t passes = 0;    // of shared memory that these take; equal to accesses at best
+  std::uint64_t accesses = 0;
+  std::uint64_t passes = 0;  // of shared memory that these take
 
   std::uint32_t slices() const { return static_cast<std::uint32_t>(steps.size()); }
 };
@@ -49,9 +45,5 @@ std::vector<std::uint32_t> outputs_of_lanes(const SparseLayer& layer,
 LaneOrder order_lanes(const SparseLayer& layer, std::span<const std::uint32_t> position,
                       std::vector<std::uint32_t> output, std::uint32_t bank_groups,
                       std::uint32_t unroll);
-
-// The rows of the layer's outputs: what the next layer calls `position`.
-std::vector<std::uint32_t> positions_of(std::span<const std::uint32_t> output_of_lane,
-                                        std::uint32_t outputs);
 
 }  // namespace winnow
