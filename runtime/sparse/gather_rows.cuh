@@ -24,11 +24,11 @@ __device__ __forceinline__ GatherInputs inputs_at(const GatherView& w, std::uint
   return {{in.x & 0xffff, in.x >> 16, in.y & 0xffff, in.y >> 16}};
 }
 
-// Calls add(input, weight) for the connections of an output, in order.
+// Calls add(input, weight) for the connections of the output at a place, in order.
 template <typename Add>
-__device__ __forceinline__ void for_each_connection(const GatherView& w, std::uint32_t output,
+__device__ __forceinline__ void for_each_connection(const GatherView& w, std::uint32_t place,
                                                     Add add) {
-  const std::uint32_t begin = __ldg(w.begin + output), end = __ldg(w.begin + output + 1);
+  const std::uint32_t begin = __ldg(w.begin + place), end = __ldg(w.begin + place + 1);
 #pragma unroll 2
   for (std::uint32_t step = begin; step < end; ++step) {
     const GatherInputs in = inputs_at(w, step);
@@ -39,13 +39,14 @@ __device__ __forceinline__ void for_each_connection(const GatherView& w, std::ui
   }
 }
 
-// Adds all connections of `output` to the sums of this lane's chunk of images. `x` is where the
-// lane's chunk of the row of input 0 begins; rows of kImages images follow each other. They are no
-// constants to this launch: it may have begun before the one that writes them has ended.
+// Adds all connections of the output at `place` to the sums of this lane's chunk of images. `x` is
+// where the lane's chunk of the row of input 0 begins; rows of kImages images follow each other.
+// They are no constants to this launch: it may have begun before the one that writes them has
+// ended.
 template <int kImages, typename T>
-__device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t output, const T* x,
+__device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t place, const T* x,
                                          float (&sum)[Chunk<T>::kImages]) {
-  for_each_connection(w, output, [&](std::uint32_t input, float weight) {
+  for_each_connection(w, place, [&](std::uint32_t input, float weight) {
     const T* row = x + std::size_t{input} * kImages;
     Chunk<T>::add(*reinterpret_cast<const uint4*>(row), weight, sum);
   });

@@ -38,6 +38,7 @@ GatherLayout::GatherLayout(const SparseLayer& layer)
   for (std::uint32_t j = 0; j < outputs_; ++j) input_at_ += steps_of(layer, j);
   begin_at_ = input_at_ + (is_narrow_ ? (input_at_ + 1) / 2 : input_at_);
   bias_at_ = begin_at_ + (std::size_t{outputs_} + 1 + 3) / 4;
+  output_at_ = bias_at_ + (std::size_t{outputs_} + 3) / 4;
 }
 
 GatherView GatherLayout::view(const uint4* piece) const {
@@ -48,19 +49,26 @@ GatherView GatherLayout::view(const uint4* piece) const {
           .narrow = is_narrow_ ? reinterpret_cast<const uint2*>(input) : nullptr,
           .wide = is_narrow_ ? nullptr : input,
           .value = reinterpret_cast<const float4*>(piece),
-          .bias = reinterpret_cast<const float*>(piece + bias_at_)};
+          .bias = reinterpret_cast<const float*>(piece + bias_at_),
+          .output = reinterpret_cast<const std::uint32_t*>(piece + output_at_)};
 }
 
-std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout& layout) {
+std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout& layout,
+                                   std::span<const std::uint32_t> order) {
   std::vector<uint4> piece(layout.size());
   const GatherView to = layout.view(piece.data());  // of memory that is ours to write
   auto* value = const_cast<float4*>(to.value);
   auto* narrow = const_cast<uint2*>(to.narrow);
   auto* wide = const_cast<uint4*>(to.wide);
   auto* begin = const_cast<std::uint32_t*>(to.begin);
+  auto* bias = const_cast<float*>(to.bias);
+  auto* output = const_cast<std::uint32_t*>(to.output);
   std::uint32_t at = 0;
-  for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
-    begin[j] = at;
+  for (std::uint32_t p = 0; p < layer.outputs(); ++p) {
+    const std::uint32_t j = order.empty() ? p : order[p];
+    begin[p] = at;
+    bias[p] = layer.bias[j];
+    output[p] = j;
     for (std::uint32_t k = layer.row_begin[j]; k < layer.row_begin[j + 1]; k += kStep, ++at) {
       const Step step = step_at(layer, k, layer.row_begin[j + 1]);
       const auto& in = step.input;
@@ -73,7 +81,6 @@ std::vector<uint4> pack_for_gather(const SparseLayer& layer, const GatherLayout&
     }
   }
   begin[layer.outputs()] = at;
-  std::ranges::copy(layer.bias, const_cast<float*>(to.bias));
   return piece;
 }
 

@@ -32,15 +32,16 @@ __global__ void __launch_bounds__(kThreads) linear_gather_kernel(const GatherArg
   constexpr int kImages = Chunk<T>::kImages;
   constexpr std::uint32_t kLanes = kTileImages / kImages;
   const std::uint32_t image = threadIdx.x % kLanes * kImages;
-  const std::uint32_t output = blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes;
-  if (output >= a.weights.outputs) return;
-  const float bias = __ldg(a.weights.bias + output);
+  const std::uint32_t place = blockIdx.x * (kThreads / kLanes) + threadIdx.x / kLanes;
+  if (place >= a.weights.outputs) return;
+  const float bias = __ldg(a.weights.bias + place);
+  const std::uint32_t output = __ldg(a.weights.output + place);
   wait_for_launch_before();
   for (std::uint32_t tile = blockIdx.y; tile < a.tiles; tile += gridDim.y) {
     const T* x = static_cast<const T*>(a.x) + std::size_t{tile} * a.weights.inputs * kTileImages;
     T* y = static_cast<T*>(a.y) + (std::size_t{tile} * a.weights.outputs + output) * kTileImages;
     float sum[kImages] = {};
-    add_rows<kTileImages>(a.weights, output, x + image, sum);
+    add_rows<kTileImages>(a.weights, place, x + image, sum);
     activate(a.epilogue, bias, sum);
     *reinterpret_cast<uint4*>(y + image) = Chunk<T>::pack(sum);
   }

@@ -14,22 +14,22 @@ constexpr std::uint32_t kAll = 0xffffffffu;
 
 // ---------------------------------------------------------------------------------- device
 
-// Sums of one output for this lane's images.
+// Sums of the output at a place for this lane's images.
 template <typename T, bool kReadsBits>
 __device__ __forceinline__ void sum_output(const GatherLaunch& a, std::uint32_t tile,
-                                           std::uint32_t output, std::uint32_t chunk,
+                                           std::uint32_t place, std::uint32_t chunk,
                                            float (&sum)[Chunk<T>::kImages]) {
   constexpr int kImages = Chunk<T>::kImages;
   if constexpr (kReadsBits) {
     const std::uint32_t* words = a.bits + std::size_t{tile} * a.weights.inputs;
-    for_each_connection(a.weights, output, [&](std::uint32_t input, float weight) {
+    for_each_connection(a.weights, place, [&](std::uint32_t input, float weight) {
       const std::uint32_t word = __ldg(words + input) >> chunk * kImages;
 #pragma unroll
       for (int v = 0; v < kImages; ++v) sum[v] += (word >> v & 1) != 0 ? weight : 0.0f;
     });
   } else {
     const T* x = static_cast<const T*>(a.in) + std::size_t{tile} * a.rows * kGatherImages;
-    add_rows<kGatherImages>(a.weights, output, x + chunk * kImages, sum);
+    add_rows<kGatherImages>(a.weights, place, x + chunk * kImages, sum);
   }
 }
 
@@ -44,15 +44,16 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(const GatherLaunch a) 
   __shared__ std::uint32_t live;
   for (std::uint64_t work = blockIdx.x; work < std::uint64_t{tiles} * blocks; work += gridDim.x) {
     const auto tile = static_cast<std::uint32_t>(work / blocks);
-    const std::uint32_t output =
+    const std::uint32_t place =
         static_cast<std::uint32_t>(work % blocks) * kOutputs + threadIdx.x / kLanesPerRow;
     if (threadIdx.x == 0) live = 0;
     __syncthreads();
     std::uint32_t positive = 0;
-    if (output < a.weights.outputs) {
+    if (place < a.weights.outputs) {
+      const std::uint32_t output = __ldg(a.weights.output + place);
       float sum[kImages] = {};
-      sum_output<T, kReadsBits>(a, tile, output, chunk, sum);
-      positive = activate(ChallengeEpilogue{}, __ldg(a.weights.bias + output), sum);
+      sum_output<T, kReadsBits>(a, tile, place, chunk, sum);
+      positive = activate(ChallengeEpilogue{}, __ldg(a.weights.bias + place), sum);
       T* y = static_cast<T*>(a.out) + (std::size_t{tile} * a.rows + output) * kGatherImages +
              chunk * kImages;
       *reinterpret_cast<uint4*>(y) = Chunk<T>::pack(sum);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/challenge/equal_inputs.h"
 #include "runtime/challenge/layer_stages.h"
 #include "runtime/challenge/spare_memory.h"
 
@@ -35,7 +36,7 @@ struct GatherLayers::Packed {
   void pack(const Network& network, std::uint32_t l, SpareMemory<SparseLayer>& spare) {
     SparseLayer layer = spare.take();
     network.read(l, layer);
-    piece = pack_for_gather(layer, layout.emplace(layer));
+    piece = pack_for_gather(layer, layout.emplace(layer), find_equal_inputs(layer).output);
     spare.give(std::move(layer));
   }
   void store(std::span<std::byte> memory) {

@@ -1,5 +1,6 @@
 // All layers for the gather kernel: in GPU memory, or where they do not fit, in page-locked host
-// memory, from where each comes to the GPU while the one before is computed.
+// memory, from where each comes to the GPU while the one before is computed. Outputs that read the
+// same inputs are computed one beside the other.
 #pragma once
 
 #include <cstddef>
