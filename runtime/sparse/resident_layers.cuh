@@ -3,11 +3,12 @@
 //
 //   row    the activations of one neuron for the R images of the tile, R x sizeof(T) bytes
 //   chunk  16 bytes of a row (chunk.cuh)
-//   slice  32 outputs of a layer, computed by a warp at a time, one output a thread
-//   step   4 connections of each output of a slice, fetched at once
+//   slice  the outputs of a layer that a warp computes at a time: 32, one a thread, or 8 by tensor
+//          cores (resident_fragments.cuh)
+//   step   128 connections of a slice, fetched at once
 //
 // Lanes begin at different chunks of their rows, so that the lanes that shared memory serves at a
-// time (lane_order.h) meet different banks. Weights come from the L2 cache; each thread fetches
+// time (access_order.h) meet different banks. Weights come from the L2 cache; each thread fetches
 // them some steps ahead, over the ends of slices and layers.
 #pragma once
 
@@ -44,8 +45,9 @@ struct ThreadBlock {
   // Around the stores of a layer, whose outputs are so many bytes: after end_layer() every thread
   // sees all of them.
   __device__ __forceinline__ void begin_layer(std::uint32_t) {}
-  __device__ __forceinline__ void store(unsigned char* to, const uint4& value) const {
-    *reinterpret_cast<uint4*>(to) = value;
+  template <typename Word>
+  __device__ __forceinline__ void store(unsigned char* to, const Word& value) const {
+    *reinterpret_cast<Word*>(to) = value;
   }
   __device__ __forceinline__ void end_layer() { __syncthreads(); }
 };
@@ -60,7 +62,7 @@ class ResidentPlace {
     const uint2 begin = __ldg(weights.begin + first_layer * weights.warps + warp);
     const std::size_t step = (warp * weights.step_stream + begin.x) * 32 + lane;
     row_ = weights.row + step;
-    value_ = weights.value + step;
+    weight_ = weights.weight + step;
     const std::size_t slice = warp * weights.slice_stream + begin.y;
     next_steps_ = weights.steps + slice;
     next_bias_ = weights.bias + slice * 32 + lane;
@@ -68,10 +70,10 @@ class ResidentPlace {
   }
 
   __device__ __forceinline__ const uint2* row() const { return row_; }
-  __device__ __forceinline__ const float4* value() const { return value_; }
+  __device__ __forceinline__ const uint4* weight() const { return weight_; }
   __device__ __forceinline__ void next_step() {
     row_ += 32;
-    value_ += 32;
+    weight_ += 32;
   }
 
   // Of the next slice.
@@ -90,7 +92,7 @@ class ResidentPlace {
   }
 
   const uint2* row_;
-  const float4* value_;
+  const uint4* weight_;
   const std::uint16_t* next_steps_;
   const float* next_bias_;
   std::uint32_t steps_;
@@ -100,11 +102,12 @@ class ResidentPlace {
 // Adds one step to the sums: 4 rows of the activations at x times their weights.
 template <typename T, int R>
 __device__ __forceinline__ void add_step(
-    const uint2& rows, const float4& values, const unsigned char* x, std::uint32_t turn,
+    const uint2& rows, const uint4& weights, const unsigned char* x, std::uint32_t turn,
     float (&sum)[ResidentRow<T, R>::kChunks][ResidentRow<T, R>::kImages]) {
   using Row = ResidentRow<T, R>;
   const std::uint32_t row[4] = {rows.x & 0xffff, rows.x >> 16, rows.y & 0xffff, rows.y >> 16};
-  const float weight[4] = {values.x, values.y, values.z, values.w};
+  const float weight[4] = {__uint_as_float(weights.x), __uint_as_float(weights.y),
+                           __uint_as_float(weights.z), __uint_as_float(weights.w)};
 #pragma unroll
   for (int c = 0; c < 4; ++c) {
     const std::uint32_t at = row[c] * Row::kBytes + turn;
@@ -115,11 +118,17 @@ __device__ __forceinline__ void add_step(
   }
 }
 
-// A thread's weights of consecutive layers, fetched kUnroll steps ahead into registers.
+// A thread's weights of consecutive layers, fetched kUnroll steps ahead into registers. A slice has
+// an output for each lane.
 template <typename T, int R, int kUnroll = kResidentUnroll>
 class ResidentStream {
  public:
   using Row = ResidentRow<T, R>;
+  static constexpr std::uint32_t kOutputs = 32;  // of a slice
+
+  struct Sums {
+    float of[Row::kChunks][Row::kImages] = {};
+  };
 
   __device__ __forceinline__ ResidentStream(const ResidentView& weights, std::uint32_t first_layer,
                                             std::uint32_t warp)
@@ -133,31 +142,48 @@ class ResidentStream {
   }
 
   // Adds `steps` steps, a multiple of kUnroll, with the activations at x.
-  __device__ __forceinline__ void add(std::uint32_t steps, const unsigned char* x,
-                                      std::uint32_t turn,
-                                      float (&sum)[Row::kChunks][Row::kImages]) {
+  __device__ __forceinline__ void add(std::uint32_t steps, const unsigned char* x, Sums& sums) {
+    const std::uint32_t turn = Row::turn();
 #pragma unroll 1
     for (std::uint32_t k = 0; k < steps; k += kUnroll) {
 #pragma unroll
       for (int q = 0; q < kUnroll; ++q) {
         const uint2 rows = rows_[q];
-        const float4 values = values_[q];
+        const uint4 weights = weights_[q];
         fetch(q);
-        add_step<T, R>(rows, values, x, turn, sum);
+        add_step<T, R>(rows, weights, x, turn, sums.of);
       }
     }
+  }
+
+  // Writes what the epilogue makes of the sums of a slice to the rows at y. Returns a bit for each
+  // image of the tile that is above 0 in one of this thread's outputs.
+  template <typename Threads, typename Epilogue>
+  __device__ __forceinline__ std::uint32_t finish(Threads& threads, const Epilogue& epilogue,
+                                                  float bias, std::uint32_t slice, Sums& sums,
+                                                  unsigned char* y) const {
+    const std::uint32_t turn = Row::turn();
+    const std::uint32_t at = (slice * kOutputs + threadIdx.x % 32) * Row::kBytes + turn;
+    std::uint32_t above = 0;
+#pragma unroll
+    for (int j = 0; j < Row::kChunks; ++j) {
+      const std::uint32_t positive = activate(epilogue, bias, sums.of[j]);
+      above |= positive << (turn / 16 ^ j) * Row::kImages;
+      threads.store(y + (at ^ j * 16), Chunk<T>::pack(sums.of[j]));
+    }
+    return above;
   }
 
  private:
   __device__ __forceinline__ void fetch(int q) {
     rows_[q] = __ldg(at_.row());
-    values_[q] = __ldg(at_.value());
+    weights_[q] = __ldg(at_.weight());
     at_.next_step();
   }
 
   ResidentPlace at_;
   uint2 rows_[kUnroll];
-  float4 values_[kUnroll];
+  uint4 weights_[kUnroll];
 };
 
 // Two buffers of rows in shared memory: a layer reads x and writes y, then they are swapped.
@@ -181,27 +207,20 @@ __device__ __forceinline__ std::uint32_t run_layers(Threads& threads, const Resi
                                                     std::uint32_t first, std::uint32_t last,
                                                     Stream& stream, ResidentBuffers& buffers,
                                                     const EpilogueOf& epilogue_of) {
-  using Row = ResidentRow<T, R>;
-  const std::uint32_t lane = threadIdx.x % 32, turn = Row::turn();
   std::uint32_t slices = __ldg(weights.slices + first);
   std::uint32_t mine = 0;
   for (std::uint32_t l = first; l < last; ++l) {
     const std::uint32_t following = l + 1 < last ? __ldg(weights.slices + l + 1) : 0;
     const auto epilogue = epilogue_of(l);
-    threads.begin_layer(slices * 32 * Row::kBytes);
+    threads.begin_layer(slices * Stream::kOutputs * ResidentRow<T, R>::kBytes);
     for (std::uint32_t s = threads.warp(); s < slices; s += threads.warps()) {
       std::uint32_t steps;
       float bias;
       stream.take_slice(steps, bias);
-      float sum[Row::kChunks][Row::kImages] = {};
-      stream.add(steps, buffers.x, turn, sum);
-      const std::uint32_t at = (s * 32 + lane) * Row::kBytes + turn;
-#pragma unroll
-      for (int j = 0; j < Row::kChunks; ++j) {
-        const std::uint32_t positive = activate(epilogue, bias, sum[j]);
-        if (l + 1 == last) mine |= positive << (turn / 16 ^ j) * Row::kImages;
-        threads.store(buffers.y + (at ^ j * 16), Chunk<T>::pack(sum[j]));
-      }
+      typename Stream::Sums sums;
+      stream.add(steps, buffers.x, sums);
+      const std::uint32_t above = stream.finish(threads, epilogue, bias, s, sums, buffers.y);
+      if (l + 1 == last) mine |= above;
     }
     slices = following;
     threads.end_layer();

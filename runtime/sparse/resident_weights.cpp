@@ -3,13 +3,16 @@
 #include <vector_functions.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <limits>
 #include <numeric>
 #include <utility>
+#include <variant>
 
 #include "runtime/base/error.h"
 #include "runtime/base/thread_pool.h"
+#include "runtime/sparse/fragment_order.h"
 #include "runtime/sparse/lane_order.h"
 
 namespace winnow {
@@ -21,21 +24,31 @@ using Clock = std::chrono::steady_clock;
 struct Slot {
   SparseLayer layer;
   std::vector<std::uint32_t> position;  // rows of its inputs
-  std::vector<std::uint32_t> output;    // outputs_of_lanes()
-  LaneOrder order;
+  std::vector<std::uint32_t> output;    // outputs_of_lanes() or outputs_of_fragments()
+  std::variant<LaneOrder, FragmentOrder> order;
 };
 
 // What one warp reads, of all layers, in host memory.
 struct WarpStream {
   std::vector<uint2> row;
-  std::vector<float4> value;
+  std::vector<uint4> weight;
   std::vector<float> bias;
   std::vector<std::uint16_t> steps;
 };
 
+std::uint32_t slices_of(const LaneOrder& order) {
+  return order.slices();
+}
+std::uint32_t slices_of(const FragmentOrder& order) {
+  return order.groups();
+}
+
 // All layers in host memory, as they go to the device.
 struct Streams {
   explicit Streams(std::uint32_t warps) : warp(warps) {}
+
+  // The stream of the warp that computes the next slice of a layer.
+  WarpStream& of_slice(std::uint32_t slice) { return warp[slice % warp.size()]; }
 
   std::vector<WarpStream> warp;
   std::vector<std::uint32_t> slices;
@@ -48,41 +61,76 @@ std::uint32_t whole_slices(std::uint32_t neurons) {
   return (neurons + kLanes - 1) / kLanes * kLanes;
 }
 
-void append_slice(WarpStream& stream, const SparseLayer& layer, const LaneOrder& order,
-                  std::uint32_t s) {
-  for (std::uint32_t step = 0; step < order.steps[s]; ++step) {
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      const std::size_t at = order.slice_begin[s] + std::size_t{step} * kStep * kLanes + lane;
-      const auto row = [&](std::uint32_t k) { return order.row[at + k * kLanes]; };
-      const auto value = [&](std::uint32_t k) { return order.value[at + k * kLanes]; };
-      stream.row.push_back(make_uint2(row(0) | row(1) << 16, row(2) | row(3) << 16));
-      stream.value.push_back(make_float4(value(0), value(1), value(2), value(3)));
+uint4 words_of(float a, float b, float c, float d) {
+  const auto word = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  return make_uint4(word(a), word(b), word(c), word(d));
+}
+
+void append_slices(Streams& streams, const LaneOrder& order) {
+  for (std::uint32_t s = 0; s < order.slices(); ++s) {
+    WarpStream& stream = streams.of_slice(s);
+    for (std::uint32_t step = 0; step < order.steps[s]; ++step) {
+      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+        const std::size_t at = order.slice_begin[s] + std::size_t{step} * kStep * kLanes + lane;
+        const auto row = [&](std::uint32_t k) { return order.row[at + k * kLanes]; };
+        const auto value = [&](std::uint32_t k) { return order.value[at + k * kLanes]; };
+        stream.row.push_back(make_uint2(row(0) | row(1) << 16, row(2) | row(3) << 16));
+        stream.weight.push_back(words_of(value(0), value(1), value(2), value(3)));
+      }
     }
-  }
-  stream.steps.push_back(static_cast<std::uint16_t>(order.steps[s]));
-  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-    const std::uint32_t output = order.output[s * kLanes + lane];
-    stream.bias.push_back(output == kNoOutput ? 0.0f : layer.bias[output]);
   }
 }
 
-void append_layer(Streams& streams, const SparseLayer& layer, const LaneOrder& order,
-                  std::uint32_t l) {
+void append_slices(Streams& streams, const FragmentOrder& order) {
+  std::ptrdiff_t at = 0;
+  for (std::uint32_t s = 0; s < order.groups(); ++s) {
+    WarpStream& stream = streams.of_slice(s);
+    const std::ptrdiff_t end = at + std::ptrdiff_t{order.steps[s]} * kLanes;
+    stream.row.insert(stream.row.end(), order.row.begin() + at, order.row.begin() + end);
+    stream.weight.insert(stream.weight.end(), order.weight.begin() + at,
+                         order.weight.begin() + end);
+    at = end;
+  }
+}
+
+// The output, of a slice's, whose bias a lane adds.
+std::uint32_t own_output(const LaneOrder&, std::uint32_t lane) {
+  return lane;
+}
+std::uint32_t own_output(const FragmentOrder&, std::uint32_t lane) {
+  return lane / 4;
+}
+
+template <typename Order>
+void append_biases(Streams& streams, const SparseLayer& layer, const Order& order,
+                   std::uint32_t l) {
+  const std::size_t outputs = slices_of(order) == 0 ? 0 : order.output.size() / slices_of(order);
+  for (std::uint32_t s = 0; s < slices_of(order); ++s) {
+    if (order.steps[s] > std::numeric_limits<std::uint16_t>::max()) {
+      fail(ErrorCode::usage, "layer ", l, ": an output has more than 262140 connections");
+    }
+    WarpStream& stream = streams.of_slice(s);
+    stream.steps.push_back(static_cast<std::uint16_t>(order.steps[s]));
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      const std::uint32_t output = order.output[s * outputs + own_output(order, lane)];
+      stream.bias.push_back(output == kNoOutput ? 0.0f : layer.bias[output]);
+    }
+  }
+}
+
+template <typename Order>
+void append_layer(Streams& streams, const SparseLayer& layer, const Order& order, std::uint32_t l) {
   if (whole_slices(std::max(layer.inputs, layer.outputs())) > 65536) {
     fail(ErrorCode::usage, "layer ", l, ": ", layer.inputs, " inputs and ", layer.outputs(),
          " outputs, at most 65536 rows fit 16 bits");
   }
-  streams.slices.push_back(order.slices());
+  streams.slices.push_back(slices_of(order));
   for (const WarpStream& stream : streams.warp) {
     streams.begin.push_back(make_uint2(static_cast<std::uint32_t>(stream.row.size() / kLanes),
                                        static_cast<std::uint32_t>(stream.steps.size())));
   }
-  for (std::uint32_t s = 0; s < order.slices(); ++s) {
-    if (order.steps[s] > std::numeric_limits<std::uint16_t>::max()) {
-      fail(ErrorCode::usage, "layer ", l, ": an output has more than 262140 connections");
-    }
-    append_slice(streams.warp[s % streams.warp.size()], layer, order, s);
-  }
+  append_biases(streams, layer, order, l);
+  append_slices(streams, order);
   streams.accesses += order.accesses;
   streams.passes += order.passes;
 }
@@ -99,13 +147,13 @@ class Ordering {
     std::iota(position.begin(), position.end(), 0u);
   }
 
-  void run(const std::vector<std::uint32_t>& bank_groups, int threads) {
+  void run(const std::vector<ResidentLayerForm>& forms, int threads) {
     ThreadPool pool(threads);
     std::vector<Slot> slots(static_cast<std::size_t>(pool.threads()));
     for (std::uint32_t first = 0; first < source_.layers();
          first += static_cast<std::uint32_t>(slots.size())) {
       slots.resize(std::min<std::size_t>(slots.size(), source_.layers() - first));
-      order(bank_groups, first, slots, pool);
+      order(forms, first, slots, pool);
     }
   }
 
@@ -115,7 +163,7 @@ class Ordering {
   double ms = 0;                        // without reading
 
  private:
-  void order(const std::vector<std::uint32_t>& bank_groups, std::uint32_t first,
+  void order(const std::vector<ResidentLayerForm>& forms, std::uint32_t first,
              std::vector<Slot>& slots, ThreadPool& pool) {
     const auto for_each = [&](auto job) {
       pool.run([&](int thread) {
@@ -127,16 +175,26 @@ class Ordering {
     const auto begin = Clock::now();
     std::uint32_t l = first;
     for (Slot& slot : slots) {
-      slot.output = outputs_of_lanes(slot.layer, position, bank_groups[l++]);
+      const auto [bank_groups, has_fragments] = forms[l++];
+      slot.output = has_fragments ? outputs_of_fragments(slot.layer, position, bank_groups)
+                                  : outputs_of_lanes(slot.layer, position, bank_groups);
       slot.position = std::exchange(position, positions_of(slot.output, slot.layer.outputs()));
     }
     for_each([&](Slot& slot, std::uint32_t layer) {
-      slot.order = order_lanes(slot.layer, slot.position, std::move(slot.output),
-                               bank_groups[layer], unroll_);
+      const auto [bank_groups, has_fragments] = forms[layer];
+      if (has_fragments) {
+        slot.order = order_fragments(slot.layer, slot.position, std::move(slot.output), bank_groups,
+                                     unroll_);
+      } else {
+        slot.order =
+            order_lanes(slot.layer, slot.position, std::move(slot.output), bank_groups, unroll_);
+      }
     });
     l = first;
     for (const Slot& slot : slots) {
-      append_layer(streams, slot.layer, slot.order, l++);
+      std::visit([&](const auto& order) { append_layer(streams, slot.layer, order, l); },
+                 slot.order);
+      ++l;
       rows = std::max(rows, whole_slices(slot.layer.outputs()));
     }
     ms += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
@@ -162,11 +220,11 @@ DeviceBuffer<T> upload_streams(const std::vector<WarpStream>& warps,
 }  // namespace
 
 ResidentWeights::ResidentWeights(const LayerSource& source,
-                                 const std::vector<std::uint32_t>& bank_groups,
+                                 const std::vector<ResidentLayerForm>& forms,
                                  const ResidentSchedule& schedule, int threads)
     : warps_(schedule.warps) {
   Ordering ordering(source, schedule);
-  ordering.run(bank_groups, threads);
+  ordering.run(forms, threads);
   rows_ = ordering.rows;
   result_rows_ = std::move(ordering.position);
   order_ms_ = ordering.ms;
@@ -178,7 +236,7 @@ ResidentWeights::ResidentWeights(const LayerSource& source,
     slice_stream_ = std::max<std::uint64_t>(slice_stream_, stream.steps.size() + 1);
   }
   row_ = upload_streams(streams.warp, &WarpStream::row, step_stream_ * kLanes);
-  value_ = upload_streams(streams.warp, &WarpStream::value, step_stream_ * kLanes);
+  weight_ = upload_streams(streams.warp, &WarpStream::weight, step_stream_ * kLanes);
   bias_ = upload_streams(streams.warp, &WarpStream::bias, slice_stream_ * kLanes);
   steps_ = upload_streams(streams.warp, &WarpStream::steps, slice_stream_);
   slices_ = upload(streams.slices);
@@ -191,7 +249,7 @@ ResidentWeights::ResidentWeights(const LayerSource& source,
 
 ResidentView ResidentWeights::view() const {
   return {.row = row_.get(),
-          .value = value_.get(),
+          .weight = weight_.get(),
           .bias = bias_.get(),
           .steps = steps_.get(),
           .slices = slices_.get(),

@@ -17,6 +17,13 @@ inline constexpr int kResidentThreads = 512;
 inline constexpr std::uint32_t kResidentWarps = kResidentThreads / 32;
 inline constexpr std::uint32_t kResidentUnroll = 2;
 
+// How the rows of a layer's inputs lie (access_order.h), and what multiplies them: FMAs, a lane an
+// output (lane_order.h), or tensor cores, whose slices have 8 outputs (fragment_order.h).
+struct ResidentLayerForm {
+  std::uint32_t bank_groups = 8;
+  bool has_fragments = false;
+};
+
 // How the slices of a layer are divided: over the warps of one thread block, or of a cluster of
 // them.
 struct ResidentSchedule {
@@ -28,8 +35,8 @@ struct ResidentSchedule {
 // of all layers, and their steps, follow each other.
 struct ResidentView {
   const uint2* row = nullptr;             // [warp][step][lane]: 4 rows of 16 bits
-  const float4* value = nullptr;          // [warp][step][lane]: their weights
-  const float* bias = nullptr;            // [warp][slice][lane]
+  const uint4* weight = nullptr;          // [warp][step][lane]: 4 floats, or FragmentOrder::weight
+  const float* bias = nullptr;            // [warp][slice][lane] of the output that a lane writes
   const std::uint16_t* steps = nullptr;   // [warp][slice]
   const std::uint32_t* slices = nullptr;  // [layers]: of all warps
   const uint2* begin = nullptr;           // [layers][warp]: its first step and slice of the layer
@@ -40,10 +47,10 @@ struct ResidentView {
 
 class ResidentWeights {
  public:
-  // `bank_groups` (lane_order.h) by layer. Orders lanes on `threads` threads (0: all cores). Throws
-  // Error{usage} if a layer has more than 65536 rows or a row over 262,140 connections,
-  // Error{device} if memory runs out.
-  ResidentWeights(const LayerSource& source, const std::vector<std::uint32_t>& bank_groups,
+  // `forms` by layer. Orders them on `threads` threads (0: all cores). Throws Error{usage} if a
+  // layer has more than 65536 rows, an output over 262,140 connections or a fragment a weight
+  // beyond its range, Error{device} if memory runs out.
+  ResidentWeights(const LayerSource& source, const std::vector<ResidentLayerForm>& forms,
                   const ResidentSchedule& schedule, int threads);
 
   ResidentView view() const;
@@ -56,7 +63,7 @@ class ResidentWeights {
 
  private:
   DeviceBuffer<uint2> row_;
-  DeviceBuffer<float4> value_;
+  DeviceBuffer<uint4> weight_;
   DeviceBuffer<float> bias_;
   DeviceBuffer<std::uint16_t> steps_;
   DeviceBuffer<std::uint32_t> slices_;

@@ -47,6 +47,8 @@ def row(run):
     name, options = f"`{run['engine']}`", run["options"]
     if not options.get("half", True):
         name += " `--no-half`"
+    if options.get("tensor_cores"):
+        name += " `--tensor-cores`"
     if options.get("weight_bytes"):
         name += f" `--weight-memory` {options['weight_bytes'] // 2**20}MB"
     if len(options["gpus"]) > 1:

@@ -147,8 +147,8 @@ void check_layers(const std::vector<SparseLayer>& layers, const LinearStackForm&
 
 ResidentWeights ordered(const std::vector<SparseLayer>& layers, const LinearStackForm& form) {
   check_layers(layers, form);
-  const std::vector<std::uint32_t> bank_groups(layers.size(), form.rows.bank_groups());
-  return ResidentWeights(LayerList(layers), bank_groups, schedule_of(form), 0);
+  const std::vector<ResidentLayerForm> forms(layers.size(), {form.rows.bank_groups(), false});
+  return ResidentWeights(LayerList(layers), forms, schedule_of(form), 0);
 }
 
 std::vector<float> lowest_values(const std::vector<bool>& has_relu) {

@@ -1,7 +1,9 @@
 // `fused`: images stay in shared memory for several layers at a time; dead ones are dropped between
 // launches without a word to the host; the whole network is one CUDA graph.
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <utility>
 
 #include "runtime/base/error.h"
 #include "runtime/challenge/engines/fused/fused_engines.h"
@@ -17,6 +19,18 @@ struct ResidentForms {
   ResidentForm full, half;
 };
 
+// In clocks of an SM, fitted to the challenge's networks of 1024 neurons on an H200.
+LaunchCosts launch_costs(const ResidentForm& form, std::uint32_t rows, double connections,
+                         bool has_fragments) {
+  const double bytes_per_clock =
+      form.is_half && !has_fragments ? 64 : 100;  // of rows that sums read
+  const double bytes = rows * static_cast<double>(form.row_bytes());
+  return {.images = static_cast<std::uint32_t>(form.images),
+          .layer = connections * form.row_bytes() / bytes_per_clock + 1000,
+          .border = 2 * bytes / 16 + 2000,
+          .launch = 8000};
+}
+
 // The forms with the most images to a row that fit shared memory, if there are any.
 std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   const auto shared =
@@ -28,26 +42,40 @@ std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   return forms;
 }
 
+void check_tensor_cores(const Network& network, const EngineOptions& options, bool is_resident) {
+  if (!is_resident) {
+    fail(ErrorCode::usage, "engine fused: --tensor-cores needs activations in shared memory, ",
+         "which does not hold those of ", network.neurons(), " neurons, and no --weight-memory");
+  }
+  if (first_half_layer(options, network.neurons(), network.layers()) == network.layers()) {
+    fail(ErrorCode::usage, "engine fused: --tensor-cores needs fp16 activations, and none of ",
+         network.layers(), " layers has them");
+  }
+}
+
 class ResidentEngine : public FusedEngine {
  public:
   ResidentEngine(const Network& network, const EngineOptions& options, const ResidentForms& forms)
       : FusedEngine(network, options),
         sms_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
+        has_tensor_cores_(options.use_tensor_cores),
         full_(forms.full),
         half_(forms.half) {
     const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
-    launches_ = plan_resident_launches(network.layers(), half_from);
-    std::vector<std::uint32_t> bank_groups;
+    shortest_ = launches_ = plan_resident_launches(network.layers(), half_from);
+    std::vector<ResidentLayerForm> layer_forms;
     for (const FusedLaunch& launch : launches_) {
-      bank_groups.insert(bank_groups.end(), launch.last - launch.first,
-                         form_of(launch).bank_groups());
+      layer_forms.insert(layer_forms.end(), launch.last - launch.first,
+                         {form_of(launch).bank_groups(), has_fragments(launch)});
     }
-    weights_.emplace(network, bank_groups, ResidentSchedule{}, options.threads);
+    weights_.emplace(network, layer_forms, ResidentSchedule{}, options.threads);
+    connections_ = static_cast<double>(network.connections()) / network.layers();
   }
 
   std::string kernel() const override {
     std::string text = "resident fp32 x" + std::to_string(full_.images);
     if (launches_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
+    if (has_fragments(launches_.back())) text += " by mma.sp.m16n8k32";
     text += ", " + std::to_string(launches_.size()) + " launches in one graph";
     return text + in_batches(images_at_a_time());
   }
@@ -61,12 +89,52 @@ class ResidentEngine : public FusedEngine {
 
  protected:
   void upload(const SparseImages& images) override {
+    launches_ = shortest_;
     take(images, weights_->rows(), launches_.size() + 1);
+  }
+
+  // Joins launches between which few images die, if that is faster. How many die is only known
+  // where all images run at once.
+  void tune() override {
+    if (images() == 0 || images_at_a_time() < images()) return;
+    infer();
+    std::vector<std::uint32_t> live = counts_of_run(launches_.size());
+    live.front() = images();
+    const std::uint32_t rows = weights_->rows();
+    const bool has_fragments = has_tensor_cores_;
+    std::vector<FusedLaunch> joined =
+        join_launches(launches_, live, static_cast<std::uint32_t>(sms_),
+                      launch_costs(full_, rows, connections_, false),
+                      launch_costs(half_, rows, connections_, has_fragments));
+    if (joined == launches_) return;
+    const double before = milliseconds();
+    std::swap(launches_, joined);
+    record_again();
+    if (milliseconds() < before) return;
+    std::swap(launches_, joined);
+    record_again();
   }
 
  private:
   const ResidentForm& form_of(const FusedLaunch& launch) const {
     return launch.is_half ? half_ : full_;
+  }
+
+  bool has_fragments(const FusedLaunch& launch) const {
+    return launch.is_half && has_tensor_cores_;
+  }
+
+  // The faster of two runs.
+  double milliseconds() {
+    double best = 0;
+    for (int run = 0; run < 2; ++run) {
+      const auto begin = std::chrono::steady_clock::now();
+      infer();
+      const std::chrono::duration<double, std::milli> taken =
+          std::chrono::steady_clock::now() - begin;
+      best = run == 0 ? taken.count() : std::min(best, taken.count());
+    }
+    return best;
   }
 
   void enqueue(const Batch& batch) override {
@@ -81,6 +149,7 @@ class ResidentEngine : public FusedEngine {
       launch.last_layer = launches_[p].last;
       launch.rows = weights_->rows();
       launch.form = form_of(launches_[p]);
+      launch.has_fragments = has_fragments(launches_[p]);
       launch.in.bits = is_first ? batch.bits.get() : nullptr;
       launch.in.inputs = neurons();
       launch.in.data = block.activations[p % 2].get();
@@ -96,8 +165,10 @@ class ResidentEngine : public FusedEngine {
   }
 
   int sms_;
+  bool has_tensor_cores_;
   ResidentForm full_, half_;
-  std::vector<FusedLaunch> launches_;
+  std::vector<FusedLaunch> shortest_, launches_;  // as planned; as they run
+  double connections_ = 0;                        // of a layer, on average
   std::optional<ResidentWeights> weights_;
 };
 
@@ -110,6 +181,7 @@ std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOp
     // All layers are read for their widths only where the first leaves it open.
     if (forms) forms = fitting_forms(widest_rows(network), options.gpu);
   }
+  if (options.use_tensor_cores) check_tensor_cores(network, options, forms.has_value());
   if (!forms) return make_gather_engine(network, options);
   return std::make_unique<ResidentEngine>(network, options, *forms);
 }

@@ -24,6 +24,17 @@ void FusedEngine::take(const SparseImages& images, std::uint32_t rows, std::size
   record_batches(images, images_at_a_time_, block / 32, nullptr);
 }
 
+std::vector<std::uint32_t> FusedEngine::counts_of_run(std::size_t count) const {
+  std::vector<std::uint32_t> sum(count);
+  for (const FusedBlock& block : blocks_) {
+    std::vector<std::uint32_t> counts(count);
+    CUDA_CHECK(cudaMemcpy(counts.data(), block.counts.get(), count * sizeof(std::uint32_t),
+                          cudaMemcpyDeviceToHost));
+    for (std::size_t i = 0; i < count; ++i) sum[i] += counts[i];
+  }
+  return sum;
+}
+
 std::uint32_t widest_rows(const Network& network) {
   std::uint32_t widest = network.neurons();
   for (std::uint32_t l = 0; l < network.layers(); ++l) {

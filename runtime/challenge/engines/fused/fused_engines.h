@@ -32,6 +32,9 @@ class FusedEngine : public GraphEngine {
   void take(const SparseImages& images, std::uint32_t rows, std::size_t counts);
 
   const FusedBlock& block_of(const Batch& batch) const { return blocks_[batch.block]; }
+
+  // The first `count` counts of the last run, those of all streams together.
+  std::vector<std::uint32_t> counts_of_run(std::size_t count) const;
   std::uint32_t images_at_a_time() const { return images_at_a_time_; }
 
  private:

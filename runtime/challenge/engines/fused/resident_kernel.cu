@@ -1,5 +1,5 @@
 // How a tile comes in, from bits or from the launch before, and how its live images go out; the
-// layers between are those of runtime/sparse/resident_layers.cuh.
+// layers between are those of runtime/sparse/resident_layers.cuh and resident_fragments.cuh.
 #include "runtime/challenge/engines/fused/resident_kernel.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/challenge/engines/gpu/activation.cuh"
 #include "runtime/device/cuda_check.h"
+#include "runtime/sparse/resident_fragments.cuh"
 #include "runtime/sparse/resident_layers.cuh"
 
 namespace winnow::challenge {
@@ -88,7 +89,7 @@ __device__ void store_live(const ResidentLaunch& a, const Output& out, std::uint
   }
 }
 
-template <typename T, int R>
+template <typename T, int R, typename Stream>
 __global__ void __launch_bounds__(kResidentThreads, 1)
     resident_kernel(const ResidentLaunch a, const Output out) {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(kResidentThreads, 1)
 
   for (std::uint32_t tile = blockIdx.x; tile * R < images; tile += gridDim.x) {
     ThreadBlock threads;
-    ResidentStream<T, R> stream(a.weights, a.first_layer, threads.warp());
+    Stream stream(a.weights, a.first_layer, threads.warp());
     if (threadIdx.x == 0) live_mask = 0;
     load_tile<T, R>(a, tile, reinterpret_cast<T*>(memory));
     __syncthreads();
@@ -126,13 +127,13 @@ std::uint32_t log2_of(int n) {
   return log2;
 }
 
-template <typename T, int R>
+template <typename T, int R, typename Stream = ResidentStream<T, R>>
 void launch_form(const ResidentLaunch& launch, int sms, cudaStream_t stream) {
+  const auto kernel = resident_kernel<T, R, Stream>;
   const auto bytes = static_cast<int>(launch.form.shared_bytes(launch.rows));
-  CUDA_CHECK(cudaFuncSetAttribute(resident_kernel<T, R>,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   const Output out{launch.out.data, log2_of(launch.out.form.images), launch.out.form.is_half};
-  resident_kernel<T, R><<<sms, kResidentThreads, bytes, stream>>>(launch, out);
+  kernel<<<sms, kResidentThreads, bytes, stream>>>(launch, out);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -140,6 +141,13 @@ void launch_form(const ResidentLaunch& launch, int sms, cudaStream_t stream) {
 
 void launch_resident(const ResidentLaunch& launch, int sms, cudaStream_t stream) {
   const ResidentForm& form = launch.form;
+  if (launch.has_fragments && form == ResidentForm{true, 16}) {
+    return launch_form<__half, 16, FragmentStream<16>>(launch, sms, stream);
+  }
+  if (launch.has_fragments && form == ResidentForm{true, 8}) {
+    return launch_form<__half, 8, FragmentStream<8>>(launch, sms, stream);
+  }
+  if (launch.has_fragments) fail(ErrorCode::internal, "resident kernel: no such fragments");
   if (form == ResidentForm{false, 16}) return launch_form<float, 16>(launch, sms, stream);
   if (form == ResidentForm{false, 8}) return launch_form<float, 8>(launch, sms, stream);
   if (form == ResidentForm{false, 4}) return launch_form<float, 4>(launch, sms, stream);

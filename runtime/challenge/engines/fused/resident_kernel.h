@@ -39,6 +39,7 @@ struct ResidentLaunch {
   std::uint32_t last_layer = 0;  // one beyond
   std::uint32_t rows = 0;        // ResidentWeights::rows()
   ResidentForm form;
+  bool has_fragments = false;  // the weights of these layers; needs fp16 activations
   ResidentInput in;
   ResidentOutput out;
 };

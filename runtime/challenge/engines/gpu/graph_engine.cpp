@@ -42,6 +42,14 @@ GraphEngine::Batch GraphEngine::batch(const SparseImages& images, const ImageBlo
   return batch;
 }
 
+void GraphEngine::record_again() {
+  for (std::vector<Batch>& round : rounds_) {
+    for (Batch& batch : round) {
+      batch.graph = DeviceGraph::capture(stream(batch.block), [&] { record(batch); });
+    }
+  }
+}
+
 void GraphEngine::record(const Batch& batch) {
   const std::size_t bytes = words_ * sizeof(std::uint32_t);
   CUDA_CHECK(cudaMemsetAsync(live_bits(batch.block), 0, bytes, stream(batch.block)));

@@ -43,6 +43,9 @@ class GraphEngine : public GpuEngine {
   void record_batches(const SparseImages& images, std::uint32_t at_a_time, std::size_t words,
                       const Packing& pack);
 
+  // Records the graphs of the same batches again: enqueue() goes another way now.
+  void record_again();
+
   Categories infer() override;
 
   // Puts all layers on the batch's stream; they set the bit in live_bits(), 0 before, of each image

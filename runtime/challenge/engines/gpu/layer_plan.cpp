@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <set>
 
 namespace winnow::challenge {
@@ -33,6 +34,36 @@ std::vector<FusedLaunch> plan_resident_launches(std::uint32_t layers, std::uint3
     launches.push_back({first, *end, first >= half_from});
   }
   return launches;
+}
+
+std::vector<FusedLaunch> join_launches(std::span<const FusedLaunch> launches,
+                                       std::span<const std::uint32_t> live, std::uint32_t blocks,
+                                       const LaunchCosts& full, const LaunchCosts& half) {
+  // cheapest[p]: of the launches before p; begin[p]: where the last of these begins.
+  std::vector<double> cheapest(launches.size() + 1, std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> begin(launches.size() + 1);
+  cheapest[0] = 0;
+  for (std::size_t first = 0; first < launches.size(); ++first) {
+    const LaunchCosts& costs = launches[first].is_half ? half : full;
+    const std::uint32_t tiles = (live[first] + costs.images - 1) / costs.images;
+    const double rounds = (tiles + blocks - 1) / blocks;
+    for (std::size_t last = first; last < launches.size(); ++last) {
+      if (launches[last].is_half != launches[first].is_half) break;
+      const std::uint32_t layers = launches[last].last - launches[first].first;
+      const double cost =
+          cheapest[first] + costs.launch + rounds * (costs.border + layers * costs.layer);
+      if (cost >= cheapest[last + 1]) continue;
+      cheapest[last + 1] = cost;
+      begin[last + 1] = first;
+    }
+  }
+  std::vector<FusedLaunch> joined;
+  for (std::size_t end = launches.size(); end > 0; end = begin[end]) {
+    const FusedLaunch& first = launches[begin[end]];
+    joined.push_back({first.first, launches[end - 1].last, first.is_half});
+  }
+  std::ranges::reverse(joined);
+  return joined;
 }
 
 bool gathered_drops_at(std::uint32_t done, std::uint32_t layers, std::uint32_t half_from) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/challenge/engine.h"
@@ -39,6 +40,22 @@ struct FusedLaunch {
 // the layers 2 to 8, 10, 12, 16, 24, 32, 48, ... and where fp16 begins (`half_from`, which may be
 // >= layers: never).
 std::vector<FusedLaunch> plan_resident_launches(std::uint32_t layers, std::uint32_t half_from);
+
+// What a launch costs in the same unit as others: whoever has fewer live images to take through
+// more layers wants fewer launches.
+struct LaunchCosts {
+  std::uint32_t images = 16;  // of a tile, which a thread block takes through the launch
+  double layer = 0;           // of a tile
+  double border = 0;          // of a tile: its way in and out
+  double launch = 0;          // of a launch alone
+};
+
+// The cheapest way to join consecutive launches, for a device that computes `blocks` tiles at a
+// time. `live[p]` images enter launch p; a launch that others are joined to takes all that enter it
+// through their layers. Launches with fp16 activations are joined to such alone.
+std::vector<FusedLaunch> join_launches(std::span<const FusedLaunch> launches,
+                                       std::span<const std::uint32_t> live, std::uint32_t blocks,
+                                       const LaunchCosts& full, const LaunchCosts& half);
 
 // Whether `fused`, where rows are gathered, drops dead images after the first `done` of `layers`
 // layers: at 1 to 16, 24, 32, 48, ..., where fp16 begins, and at the end.

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "runtime/base/error.h"
 #include "runtime/challenge/engines/fused/fused_engines.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
 #include "tests/challenge/random_network.h"
@@ -55,6 +56,39 @@ TEST_CASE("fused gives the reference's categories wherever fp16 begins") {
     }
     check_case(sample, all);
   }
+}
+
+TEST_CASE("fused gives the reference's categories by tensor cores, wherever fp16 begins") {
+  if (lacks_gpu()) return;
+  for (const Case& sample : kCases) {
+    const MemoryNetwork network = random_network({.widths = sample.widths, .seed = 3});
+    const SparseImages images = random_images(network.neurons(), sample.images, 4);
+    const Categories expected = expected_result(network, images).categories;
+    for (int prefix = 0; prefix + 1 < static_cast<int>(sample.widths.size()); ++prefix) {
+      EngineOptions options;
+      options.full_precision_layers = prefix;
+      options.use_tensor_cores = true;
+      const auto engine = make_fused_engine(network, options);
+      CAPTURE(engine->kernel());
+      CHECK(engine->kernel().find("mma.sp") != std::string::npos);
+      engine->set_images(images);
+      RunTimes times;
+      for (int run = 0; run < 2; ++run) CHECK(engine->run(times) == expected);
+    }
+  }
+}
+
+TEST_CASE("tensor cores are refused where nothing is theirs") {
+  if (lacks_gpu()) return;
+  EngineOptions options;
+  options.use_tensor_cores = true;
+  const MemoryNetwork small = random_network({.widths = {64, 64}});
+  CHECK_THROWS_WITH_AS(make_fused_engine(small, options),
+                       doctest::Contains("needs fp16 activations, and none of 1 layers"), Error);
+  options.full_precision_layers = 0;
+  options.weight_bytes = 1;
+  CHECK_THROWS_WITH_AS(make_fused_engine(small, options),
+                       doctest::Contains("needs activations in shared memory"), Error);
 }
 
 TEST_CASE("fused gives the same on any number of streams, in both forms") {

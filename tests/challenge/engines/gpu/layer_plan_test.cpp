@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+
 #include "runtime/challenge/engines/gpu/image_bits.h"
 
 namespace winnow::challenge {
@@ -26,6 +31,58 @@ TEST_CASE("a network of six layers becomes five launches") {
   CHECK(plan_resident_launches(6, 6) ==
         std::vector<FusedLaunch>{
             {0, 2, false}, {2, 3, false}, {3, 4, false}, {4, 5, false}, {5, 6, false}});
+}
+
+TEST_CASE("launches between which no image dies are joined, but not over where fp16 begins") {
+  const LaunchCosts costs{.images = 16, .layer = 10, .border = 4, .launch = 5};
+  const auto launches = plan_resident_launches(12, 6);  // 0, 2, 3, 4, 5, 6, 7, 8, 10
+  const std::vector<std::uint32_t> all(launches.size(), 60000);
+  CHECK(join_launches(launches, all, 132, costs, costs) ==
+        std::vector<FusedLaunch>{{0, 6, false}, {6, 12, true}});
+  std::vector<std::uint32_t> halved;
+  for (std::size_t p = 0; p < launches.size(); ++p) halved.push_back(60000u >> p);
+  CHECK(join_launches(launches, halved, 1, costs, costs) == launches);
+}
+
+double cost_of(std::span<const FusedLaunch> joined, std::span<const FusedLaunch> launches,
+               std::span<const std::uint32_t> live, const LaunchCosts& full,
+               const LaunchCosts& half) {
+  double sum = 0;
+  for (const FusedLaunch& launch : joined) {
+    const LaunchCosts& costs = launch.is_half ? half : full;
+    std::size_t p = 0;
+    while (launches[p].first != launch.first) ++p;
+    const double tiles = std::ceil(live[p] / static_cast<double>(costs.images));
+    sum += costs.launch +
+           std::ceil(tiles / 7) * (costs.border + (launch.last - launch.first) * costs.layer);
+  }
+  return sum;
+}
+
+TEST_CASE("no other way to join launches is cheaper") {
+  std::mt19937 random(6);
+  const auto launches = plan_resident_launches(10, 5);
+  for (int round = 0; round < 50; ++round) {
+    const auto some = [&] { return static_cast<double>(random() % 20); };
+    const LaunchCosts full{.images = 4, .layer = some(), .border = some(), .launch = some()};
+    const LaunchCosts half{.images = 8, .layer = some(), .border = some(), .launch = some()};
+    std::vector<std::uint32_t> live;
+    for (std::size_t p = 0; p < launches.size(); ++p) live.push_back(random() % 200);
+    std::ranges::sort(live, std::greater());
+    const auto joined = join_launches(launches, live, 7, full, half);
+    const double cost = cost_of(joined, launches, live, full, half);
+    for (std::uint32_t borders = 0; borders < 1u << (launches.size() - 1); ++borders) {
+      std::vector<FusedLaunch> other = {launches.front()};
+      for (std::size_t p = 1; p < launches.size(); ++p) {
+        if ((borders >> (p - 1) & 1) != 0 || launches[p].is_half != other.back().is_half) {
+          other.push_back(launches[p]);
+        } else {
+          other.back().last = launches[p].last;
+        }
+      }
+      CHECK(cost <= cost_of(other, launches, live, full, half));
+    }
+  }
 }
 
 TEST_CASE("gathered rows drop dead images at every early layer and where fp16 begins") {
