@@ -118,6 +118,30 @@ __device__ __forceinline__ void add_step(
   }
 }
 
+// The same of rows that are words of bits, as ResidentStream::add_bits() reads them.
+template <typename T, int R>
+__device__ __forceinline__ void add_bit_step(
+    const uint2& rows, const uint4& weights, const std::uint32_t* x,
+    float (&sum)[ResidentRow<T, R>::kChunks][ResidentRow<T, R>::kImages]) {
+  using Row = ResidentRow<T, R>;
+  const std::uint32_t row[4] = {rows.x & 0xffff, rows.x >> 16, rows.y & 0xffff, rows.y >> 16};
+  const float weight[4] = {__uint_as_float(weights.x), __uint_as_float(weights.y),
+                           __uint_as_float(weights.z), __uint_as_float(weights.w)};
+  const std::uint32_t first = Row::turn() / 16 * Row::kImages;
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    const std::uint32_t word = x[row[c]];
+#pragma unroll
+    for (int j = 0; j < Row::kChunks; ++j) {
+      const std::uint32_t chunk = word >> (first ^ j * Row::kImages);
+#pragma unroll
+      for (int i = 0; i < Row::kImages; ++i) {
+        if ((chunk >> i & 1) != 0) sum[j][i] += weight[c];
+      }
+    }
+  }
+}
+
 // A thread's weights of consecutive layers, fetched kUnroll steps ahead into registers. A slice has
 // an output for each lane.
 template <typename T, int R, int kUnroll = kResidentUnroll>
@@ -152,6 +176,21 @@ class ResidentStream {
         const uint4 weights = weights_[q];
         fetch(q);
         add_step<T, R>(rows, weights, x, turn, sums.of);
+      }
+    }
+  }
+
+  // The same with activations that are 0 or 1: bit i of word x[row] is image i of the row.
+  __device__ __forceinline__ void add_bits(std::uint32_t steps, const std::uint32_t* x,
+                                           Sums& sums) {
+#pragma unroll 1
+    for (std::uint32_t k = 0; k < steps; k += kUnroll) {
+#pragma unroll
+      for (int q = 0; q < kUnroll; ++q) {
+        const uint2 rows = rows_[q];
+        const uint4 weights = weights_[q];
+        fetch(q);
+        add_bit_step<T, R>(rows, weights, x, sums.of);
       }
     }
   }
@@ -198,6 +237,29 @@ struct ResidentBuffers {
   }
 };
 
+// Computes one layer of `slices` slices: add(steps, sums) adds to the sums of a slice what the
+// stream holds of it. Returns what Stream::finish() does, if `is_last`.
+template <typename T, int R, typename Threads, typename Stream, typename Epilogue, typename Add>
+__device__ __forceinline__ std::uint32_t run_layer(Threads& threads, std::uint32_t slices,
+                                                   Stream& stream, ResidentBuffers& buffers,
+                                                   const Epilogue& epilogue, bool is_last,
+                                                   const Add& add) {
+  std::uint32_t mine = 0;
+  threads.begin_layer(slices * Stream::kOutputs * ResidentRow<T, R>::kBytes);
+  for (std::uint32_t s = threads.warp(); s < slices; s += threads.warps()) {
+    std::uint32_t steps;
+    float bias;
+    stream.take_slice(steps, bias);
+    typename Stream::Sums sums;
+    add(steps, sums);
+    const std::uint32_t above = stream.finish(threads, epilogue, bias, s, sums, buffers.y);
+    if (is_last) mine |= above;
+  }
+  threads.end_layer();
+  buffers.swap();
+  return mine;
+}
+
 // Computes the layers [first, last). All threads that share the tile call it together, once its
 // inputs are in buffers.x for all of them; the outputs are in buffers.x afterwards. epilogue_of(l)
 // makes of a sum and a bias what layer l gives. Returns a bit for each image of the tile that is
@@ -211,20 +273,11 @@ __device__ __forceinline__ std::uint32_t run_layers(Threads& threads, const Resi
   std::uint32_t mine = 0;
   for (std::uint32_t l = first; l < last; ++l) {
     const std::uint32_t following = l + 1 < last ? __ldg(weights.slices + l + 1) : 0;
-    const auto epilogue = epilogue_of(l);
-    threads.begin_layer(slices * Stream::kOutputs * ResidentRow<T, R>::kBytes);
-    for (std::uint32_t s = threads.warp(); s < slices; s += threads.warps()) {
-      std::uint32_t steps;
-      float bias;
-      stream.take_slice(steps, bias);
-      typename Stream::Sums sums;
-      stream.add(steps, buffers.x, sums);
-      const std::uint32_t above = stream.finish(threads, epilogue, bias, s, sums, buffers.y);
-      if (l + 1 == last) mine |= above;
-    }
+    mine = run_layer<T, R>(threads, slices, stream, buffers, epilogue_of(l), l + 1 == last,
+                           [&](std::uint32_t steps, typename Stream::Sums& sums) {
+                             stream.add(steps, buffers.x, sums);
+                           });
     slices = following;
-    threads.end_layer();
-    buffers.swap();
   }
   return mine;
 }
