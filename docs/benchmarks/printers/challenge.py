@@ -143,6 +143,12 @@ def older():
     return "; ".join(names) if names else "none"
 
 
+def fused_before():
+    """Runs of `fused` from before its reads were ordered by colouring edges and its launches joined."""
+    names = list(dict.fromkeys(where(run) for run in gpu_runs() if run["engine"] == "fused" and "tensor_cores" not in run["options"]))
+    return "; ".join(names) if names else "none"
+
+
 def spread(run):
     times = run["inference_ms"]
     return 100 * (times["max"] - times["min"]) / times["median"]
@@ -198,6 +204,7 @@ BLOCKS = {
     "challenge.load.older": loaded_in_turns,
     "challenge.spmm-algorithms": spmm_algorithms,
     "challenge.older": older,
+    "challenge.fused-before": fused_before,
     "challenge.inputs-of-groups": inputs_of_groups,
     "challenge.spreads": spreads,
     "challenge.cpu": cpu,
