@@ -32,7 +32,7 @@ Statistics transfer_of(const ChallengeReport& report) {
 }
 
 std::string time_text(const Statistics& ms, std::size_t runs) {
-  const std::string median = fixed(ms.median, 3) + " ms";
+  std::string median = fixed(ms.median, 3) + " ms";
   if (runs == 1) return median;
   return median + ", the median of " + std::to_string(runs) + " (" + fixed(ms.minimum, 3) + " to " +
          fixed(ms.maximum, 3) + ")";

@@ -43,13 +43,14 @@ TEST_CASE("two edges into one node get two colours") {
 
 TEST_CASE("as many colours suffice as a node has edges") {
   std::mt19937 random(7);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
   for (int round = 0; round < 50; ++round) {
-    const std::uint32_t left = 1 + random() % 9, right = 1 + random() % 9;
-    const std::uint32_t colors = 1 + random() % 33;
+    const std::uint32_t left = 1 + below(9), right = 1 + below(9);
+    const std::uint32_t colors = 1 + below(33);
     EdgeColoring coloring(left, right, colors);
     std::vector<Edge> edges;
     for (std::uint32_t i = 0; i < 4 * colors * (left + right); ++i) {
-      const Edge edge = {random() % left, random() % right};  // often twice between two nodes
+      const Edge edge = {below(left), below(right)};  // often twice between two nodes
       if (!coloring.has_room(edge[0], edge[1])) continue;
       coloring.add(edge[0], edge[1], static_cast<std::uint32_t>(edges.size()));
       edges.push_back(edge);

@@ -46,7 +46,7 @@ std::vector<FusedLaunch> join_launches(std::span<const FusedLaunch> launches,
   for (std::size_t first = 0; first < launches.size(); ++first) {
     const LaunchCosts& costs = launches[first].is_half ? half : full;
     const std::uint32_t tiles = (live[first] + costs.images - 1) / costs.images;
-    const double rounds = (tiles + blocks - 1) / blocks;
+    const std::uint32_t rounds = (tiles + blocks - 1) / blocks;
     for (std::size_t last = first; last < launches.size(); ++last) {
       if (launches[last].is_half != launches[first].is_half) break;
       const std::uint32_t layers = launches[last].last - launches[first].first;
