@@ -15,23 +15,23 @@ struct GatherInputs {
   std::uint32_t of[4];
 };
 
+template <bool kNarrow>
 __device__ __forceinline__ GatherInputs inputs_at(const GatherView& w, std::uint32_t step) {
-  if (w.narrow == nullptr) {
+  if constexpr (!kNarrow) {
     const uint4 in = __ldg(w.wide + step);
     return {{in.x, in.y, in.z, in.w}};
+  } else {
+    const uint2 in = __ldg(w.narrow + step);
+    return {{in.x & 0xffff, in.x >> 16, in.y & 0xffff, in.y >> 16}};
   }
-  const uint2 in = __ldg(w.narrow + step);
-  return {{in.x & 0xffff, in.x >> 16, in.y & 0xffff, in.y >> 16}};
 }
 
-// Calls add(input, weight) for the connections of the output at a place, in order.
-template <typename Add>
-__device__ __forceinline__ void for_each_connection(const GatherView& w, std::uint32_t place,
-                                                    Add add) {
-  const std::uint32_t begin = __ldg(w.begin + place), end = __ldg(w.begin + place + 1);
+template <bool kNarrow, typename Add>
+__device__ __forceinline__ void for_each_connection_of(const GatherView& w, std::uint32_t begin,
+                                                       std::uint32_t end, const Add& add) {
 #pragma unroll 2
   for (std::uint32_t step = begin; step < end; ++step) {
-    const GatherInputs in = inputs_at(w, step);
+    const GatherInputs in = inputs_at<kNarrow>(w, step);
     const float4 weight = __ldg(w.value + step);
     const float of[4] = {weight.x, weight.y, weight.z, weight.w};
 #pragma unroll
@@ -39,16 +39,35 @@ __device__ __forceinline__ void for_each_connection(const GatherView& w, std::ui
   }
 }
 
+// Calls add(input, weight) for the connections of the output at a place, in order.
+template <typename Add>
+__device__ __forceinline__ void for_each_connection(const GatherView& w, std::uint32_t place,
+                                                    const Add& add) {
+  const std::uint32_t begin = __ldg(w.begin + place), end = __ldg(w.begin + place + 1);
+  if (w.narrow != nullptr) {
+    for_each_connection_of<true>(w, begin, end, add);
+  } else {
+    for_each_connection_of<false>(w, begin, end, add);
+  }
+}
+
+// 16 bytes of activations in one load, of which the compiler would make two. They are no constants
+// to this launch, which may have begun before the one that writes them has ended.
+__device__ __forceinline__ uint4 load_chunk(const void* from) {
+  uint4 chunk;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(chunk.x), "=r"(chunk.y), "=r"(chunk.z), "=r"(chunk.w)
+               : "l"(from));
+  return chunk;
+}
+
 // Adds all connections of the output at `place` to the sums of this lane's chunk of images. `x` is
 // where the lane's chunk of the row of input 0 begins; rows of kImages images follow each other.
-// They are no constants to this launch: it may have begun before the one that writes them has
-// ended.
 template <int kImages, typename T>
 __device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t place, const T* x,
                                          float (&sum)[Chunk<T>::kImages]) {
   for_each_connection(w, place, [&](std::uint32_t input, float weight) {
-    const T* row = x + std::size_t{input} * kImages;
-    Chunk<T>::add(*reinterpret_cast<const uint4*>(row), weight, sum);
+    Chunk<T>::add(load_chunk(x + std::size_t{input} * kImages), weight, sum);
   });
 }
 
