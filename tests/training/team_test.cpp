@@ -235,9 +235,39 @@ TEST_CASE("a rank that fails is named to those that wait for its gradients") {
     said[static_cast<std::size_t>(place.rank)] = message_of([&] { trainee.train_batches(2, 2); });
   });
   for (const std::size_t rank : {0, 1}) {
+    CAPTURE(said[rank]);
     CHECK(said[rank].find("rank 2 on ") == 0);
     CHECK(said[rank].find(": a page is missing") != std::string::npos);
   }
+}
+
+// What rank 0 says once a rank has given a reason and then the other one has come to its end.
+std::string loss_at_rank_0(std::int64_t failing, const std::string& why) {
+  std::string said;
+  run_team(3, [&](const TeamPlace& place) {
+    RankStore& store = *place.store;
+    if (place.rank == failing) return store.leave(ErrorCode::device, why);
+    // A wait that takes long ends with the same message.
+    const std::string message = message_of([&] {
+      store.take("left" + std::to_string(failing));
+      if (place.rank != 0) fail(ErrorCode::internal, "has come to its end");
+      store.take("left" + std::to_string(3 - failing));
+      store.await_loss();
+    });
+    if (place.rank == 0) said = message;
+  });
+  return said;
+}
+
+TEST_CASE("who gave a reason is named, not who has come to an end because of it") {
+  const std::string said = loss_at_rank_0(2, "no page");
+  CAPTURE(said);
+  CHECK(said.find("rank 2 on ") == 0);
+  CHECK(said.find(": no page") != std::string::npos);
+}
+
+TEST_CASE("a rank that ended because of another one passes on its name") {
+  CHECK(loss_at_rank_0(1, "rank 2 on b: no page") == "rank 2 on b: no page");
 }
 
 }  // namespace

@@ -207,18 +207,23 @@ class RankStore::Impl {
     if (farewell.starts_with("130 ")) {
       return {ErrorCode::interrupted, name(rank) + " was interrupted"};
     }
-    return {ErrorCode::device, name(rank) + ": " + farewell.substr(farewell.find(' ') + 1)};
+    const std::string why = farewell.substr(farewell.find(' ') + 1);
+    // It ended because of another rank, and says which.
+    return {ErrorCode::device, why.starts_with("rank ") ? why : name(rank) + ": " + why};
   }
 
+  // Who has given a reason is the cause; others may have come to their end because of it.
   void require_none_ended() {
+    std::optional<std::int64_t> ended;
     for (std::int64_t rank = 0; rank < place_.size; ++rank) {
       const std::string key = numbered("left", rank);
       if (rank == place_.rank || !ask([&] { return store_->check({key}); })) continue;
       is_broken_ = true;
       const std::string farewell = ask([&] { return read(key); });
       if (!is_end(farewell)) throw told(rank, farewell);
-      fail(ErrorCode::device, name(rank), " has ended before the others");
+      if (!ended) ended = rank;
     }
+    if (ended) fail(ErrorCode::device, name(*ended), " has ended before the others");
   }
 
   std::string name(std::int64_t rank) const {
