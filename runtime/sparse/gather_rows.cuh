@@ -7,22 +7,18 @@
 
 #include "runtime/sparse/chunk.cuh"
 #include "runtime/sparse/gather_weights.h"
+#include "runtime/sparse/step_rows.cuh"
 
 namespace winnow {
 
 // The inputs of a step (GatherView): four connections.
-struct GatherInputs {
-  std::uint32_t of[4];
-};
-
 template <bool kNarrow>
-__device__ __forceinline__ GatherInputs inputs_at(const GatherView& w, std::uint32_t step) {
+__device__ __forceinline__ StepRows inputs_at(const GatherView& w, std::uint32_t step) {
   if constexpr (!kNarrow) {
     const uint4 in = __ldg(w.wide + step);
     return {{in.x, in.y, in.z, in.w}};
   } else {
-    const uint2 in = __ldg(w.narrow + step);
-    return {{in.x & 0xffff, in.x >> 16, in.y & 0xffff, in.y >> 16}};
+    return step_rows(__ldg(w.narrow + step));
   }
 }
 
@@ -31,7 +27,7 @@ __device__ __forceinline__ void for_each_connection_of(const GatherView& w, std:
                                                        std::uint32_t end, const Add& add) {
 #pragma unroll 2
   for (std::uint32_t step = begin; step < end; ++step) {
-    const GatherInputs in = inputs_at<kNarrow>(w, step);
+    const StepRows in = inputs_at<kNarrow>(w, step);
     const float4 weight = __ldg(w.value + step);
     const float of[4] = {weight.x, weight.y, weight.z, weight.w};
 #pragma unroll

@@ -16,6 +16,7 @@
 
 #include "runtime/sparse/chunk.cuh"
 #include "runtime/sparse/resident_weights.h"
+#include "runtime/sparse/step_rows.cuh"
 
 namespace winnow {
 
@@ -99,63 +100,13 @@ class ResidentPlace {
   float bias_;
 };
 
-// Adds one step to the sums: 4 rows of the activations at x times their weights.
-template <typename T, int R>
-__device__ __forceinline__ void add_step(
-    const uint2& rows, const uint4& weights, const unsigned char* x, std::uint32_t turn,
-    float (&sum)[ResidentRow<T, R>::kChunks][ResidentRow<T, R>::kImages]) {
-  using Row = ResidentRow<T, R>;
-  const std::uint32_t row[4] = {rows.x & 0xffff, rows.x >> 16, rows.y & 0xffff, rows.y >> 16};
-  const float weight[4] = {__uint_as_float(weights.x), __uint_as_float(weights.y),
-                           __uint_as_float(weights.z), __uint_as_float(weights.w)};
-#pragma unroll
-  for (int c = 0; c < 4; ++c) {
-    const std::uint32_t at = row[c] * Row::kBytes + turn;
-#pragma unroll
-    for (int j = 0; j < Row::kChunks; ++j) {
-      Chunk<T>::add(*reinterpret_cast<const uint4*>(x + (at ^ j * 16)), weight[c], sum[j]);
-    }
-  }
-}
-
-// The same of rows that are words of bits, as ResidentStream::add_bits() reads them.
-template <typename T, int R>
-__device__ __forceinline__ void add_bit_step(
-    const uint2& rows, const uint4& weights, const std::uint32_t* x,
-    float (&sum)[ResidentRow<T, R>::kChunks][ResidentRow<T, R>::kImages]) {
-  using Row = ResidentRow<T, R>;
-  const std::uint32_t row[4] = {rows.x & 0xffff, rows.x >> 16, rows.y & 0xffff, rows.y >> 16};
-  const float weight[4] = {__uint_as_float(weights.x), __uint_as_float(weights.y),
-                           __uint_as_float(weights.z), __uint_as_float(weights.w)};
-  const std::uint32_t first = Row::turn() / 16 * Row::kImages;
-#pragma unroll
-  for (int c = 0; c < 4; ++c) {
-    const std::uint32_t word = x[row[c]];
-#pragma unroll
-    for (int j = 0; j < Row::kChunks; ++j) {
-      const std::uint32_t chunk = word >> (first ^ j * Row::kImages);
-#pragma unroll
-      for (int i = 0; i < Row::kImages; ++i) {
-        if ((chunk >> i & 1) != 0) sum[j][i] += weight[c];
-      }
-    }
-  }
-}
-
-// A thread's weights of consecutive layers, fetched kUnroll steps ahead into registers. A slice has
-// an output for each lane.
-template <typename T, int R, int kUnroll = kResidentUnroll>
-class ResidentStream {
+// The weights of a thread's next steps, fetched kUnroll steps ahead into registers, over the ends
+// of slices and layers.
+template <int kUnroll>
+class ResidentSteps {
  public:
-  using Row = ResidentRow<T, R>;
-  static constexpr std::uint32_t kOutputs = 32;  // of a slice
-
-  struct Sums {
-    float of[Row::kChunks][Row::kImages] = {};
-  };
-
-  __device__ __forceinline__ ResidentStream(const ResidentView& weights, std::uint32_t first_layer,
-                                            std::uint32_t warp)
+  __device__ __forceinline__ ResidentSteps(const ResidentView& weights, std::uint32_t first_layer,
+                                           std::uint32_t warp)
       : at_(weights, first_layer, warp) {
 #pragma unroll
     for (int q = 0; q < kUnroll; ++q) fetch(q);
@@ -165,9 +116,10 @@ class ResidentStream {
     at_.take_slice(steps, bias);
   }
 
-  // Adds `steps` steps, a multiple of kUnroll, with the activations at x.
-  __device__ __forceinline__ void add(std::uint32_t steps, const unsigned char* x, Sums& sums) {
-    const std::uint32_t turn = Row::turn();
+  // Calls add(rows, weights), as ResidentView has them, for the next `steps` steps, a multiple of
+  // kUnroll.
+  template <typename Add>
+  __device__ __forceinline__ void for_each(std::uint32_t steps, const Add& add) {
 #pragma unroll 1
     for (std::uint32_t k = 0; k < steps; k += kUnroll) {
 #pragma unroll
@@ -175,24 +127,63 @@ class ResidentStream {
         const uint2 rows = rows_[q];
         const uint4 weights = weights_[q];
         fetch(q);
-        add_step<T, R>(rows, weights, x, turn, sums.of);
+        add(step_rows(rows), weights);
       }
     }
+  }
+
+ private:
+  __device__ __forceinline__ void fetch(int q) {
+    rows_[q] = __ldg(at_.row());
+    weights_[q] = __ldg(at_.weight());
+    at_.next_step();
+  }
+
+  ResidentPlace at_;
+  uint2 rows_[kUnroll];
+  uint4 weights_[kUnroll];
+};
+
+// A thread's sums by FMAs. A slice has an output for each lane.
+template <typename T, int R, int kUnroll = kResidentUnroll>
+class ResidentStream : public ResidentSteps<kUnroll> {
+ public:
+  using Row = ResidentRow<T, R>;
+  static constexpr std::uint32_t kOutputs = 32;  // of a slice
+
+  struct Sums {
+    float of[Row::kChunks][Row::kImages] = {};
+  };
+
+  using ResidentSteps<kUnroll>::ResidentSteps;
+
+  // Adds `steps` steps, a multiple of kUnroll, with the activations at x.
+  __device__ __forceinline__ void add(std::uint32_t steps, const unsigned char* x, Sums& sums) {
+    const std::uint32_t turn = Row::turn();
+    for_each_connection(steps, [&](std::uint32_t row, float weight) {
+      const std::uint32_t at = row * Row::kBytes + turn;
+#pragma unroll
+      for (int j = 0; j < Row::kChunks; ++j) {
+        Chunk<T>::add(*reinterpret_cast<const uint4*>(x + (at ^ j * 16)), weight, sums.of[j]);
+      }
+    });
   }
 
   // The same with activations that are 0 or 1: bit i of word x[row] is image i of the row.
   __device__ __forceinline__ void add_bits(std::uint32_t steps, const std::uint32_t* x,
                                            Sums& sums) {
-#pragma unroll 1
-    for (std::uint32_t k = 0; k < steps; k += kUnroll) {
+    const std::uint32_t first = Row::turn() / 16 * Row::kImages;
+    for_each_connection(steps, [&](std::uint32_t row, float weight) {
+      const std::uint32_t word = x[row];
 #pragma unroll
-      for (int q = 0; q < kUnroll; ++q) {
-        const uint2 rows = rows_[q];
-        const uint4 weights = weights_[q];
-        fetch(q);
-        add_bit_step<T, R>(rows, weights, x, sums.of);
+      for (int j = 0; j < Row::kChunks; ++j) {
+        const std::uint32_t chunk = word >> (first ^ j * Row::kImages);
+#pragma unroll
+        for (int i = 0; i < Row::kImages; ++i) {
+          if ((chunk >> i & 1) != 0) sums.of[j][i] += weight;
+        }
       }
-    }
+    });
   }
 
   // Writes what the epilogue makes of the sums of a slice to the rows at y. Returns a bit for each
@@ -214,15 +205,15 @@ class ResidentStream {
   }
 
  private:
-  __device__ __forceinline__ void fetch(int q) {
-    rows_[q] = __ldg(at_.row());
-    weights_[q] = __ldg(at_.weight());
-    at_.next_step();
+  // Calls add(row, weight) for the four connections of each step.
+  template <typename Add>
+  __device__ __forceinline__ void for_each_connection(std::uint32_t steps, const Add& add) {
+    this->for_each(steps, [&](const StepRows& rows, const uint4& weights) {
+      const std::uint32_t words[4] = {weights.x, weights.y, weights.z, weights.w};
+#pragma unroll
+      for (int c = 0; c < 4; ++c) add(rows.of[c], __uint_as_float(words[c]));
+    });
   }
-
-  ResidentPlace at_;
-  uint2 rows_[kUnroll];
-  uint4 weights_[kUnroll];
 };
 
 // Two buffers of rows in shared memory: a layer reads x and writes y, then they are swapped.

@@ -9,17 +9,11 @@
 
 #include "runtime/challenge/engines/grouped/kernels/group_math.cuh"
 #include "runtime/challenge/engines/grouped/kernels/multilayer_ring.cuh"
+#include "runtime/device/load_matrices.cuh"
 
 namespace winnow::challenge {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-
-__device__ __forceinline__ void load_matrices(std::uint32_t address, std::uint32_t (&m)[4]) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
-               : "r"(address)
-               : "memory");
-}
 
 __device__ __forceinline__ void store_matrices(std::uint32_t address, const std::uint32_t (&m)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(address),
