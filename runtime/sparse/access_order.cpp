@@ -16,12 +16,17 @@ constexpr std::uint32_t kPad = EdgeColoring::kNone;
 
 AccessOrder::AccessOrder(const SparseLayer& layer, std::span<const std::uint32_t> position,
                          AccessShape shape)
-    : layer_(layer), position_(position), shape_(shape), counts_(layer.outputs()) {
-  for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
-    for (std::uint32_t k = layer.row_begin[j]; k < layer.row_begin[j + 1]; ++k) {
-      ++counts_[j][bank_group_of(k)];
+    : layer_(layer), position_(position), shape_(shape) {}
+
+// [outputs] connections.
+std::vector<AccessOrder::Counts> AccessOrder::counts() const {
+  std::vector<Counts> counts(layer_.outputs());
+  for (std::uint32_t j = 0; j < layer_.outputs(); ++j) {
+    for (std::uint32_t k = layer_.row_begin[j]; k < layer_.row_begin[j + 1]; ++k) {
+      ++counts[j][bank_group_of(k)];
     }
   }
+  return counts;
 }
 
 std::vector<std::uint32_t> AccessOrder::outputs_in_sets() const {
@@ -30,31 +35,32 @@ std::vector<std::uint32_t> AccessOrder::outputs_in_sets() const {
   std::ranges::stable_sort(
       sorted, [&](std::uint32_t a, std::uint32_t b) { return connections(a) > connections(b); });
   if (shape_.outputs() == 1) return sorted;
+  const std::vector<Counts> counts = this->counts();
   std::vector<std::uint32_t> outputs;
   outputs.reserve(sorted.size());
   std::vector<std::uint32_t> window;
   std::size_t next = 0;
   while (outputs.size() < sorted.size()) {
     while (window.size() < kWindow && next < sorted.size()) window.push_back(sorted[next++]);
-    append_set(window, outputs);
+    append_set(counts, window, outputs);
   }
   return outputs;
 }
 
 // Starts with the first of `window` and adds whoever levels the bank groups best.
-void AccessOrder::append_set(std::vector<std::uint32_t>& window,
+void AccessOrder::append_set(const std::vector<Counts>& counts, std::vector<std::uint32_t>& window,
                              std::vector<std::uint32_t>& outputs) const {
-  Counts total = counts_[window.front()];
+  Counts total = counts[window.front()];
   outputs.push_back(window.front());
   window.erase(window.begin());
   for (std::uint32_t m = 1; m < shape_.outputs() && !window.empty(); ++m) {
     std::size_t best = 0;
     std::int64_t best_score = std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < window.size(); ++i) {
-      const std::int64_t score = unevenness(total, counts_[window[i]]);
+      const std::int64_t score = unevenness(total, counts[window[i]]);
       if (score < best_score) best_score = score, best = i;
     }
-    for (std::uint32_t c = 0; c < shape_.bank_groups; ++c) total[c] += counts_[window[best]][c];
+    for (std::uint32_t c = 0; c < shape_.bank_groups; ++c) total[c] += counts[window[best]][c];
     outputs.push_back(window[best]);
     window.erase(window.begin() + static_cast<std::ptrdiff_t>(best));
   }

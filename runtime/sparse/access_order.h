@@ -63,7 +63,9 @@ class AccessOrder {
   std::uint32_t bank_group_of(std::uint32_t connection) const {
     return position_[layer_.input[connection]] & (shape_.bank_groups - 1);  // a power of two
   }
-  void append_set(std::vector<std::uint32_t>& window, std::vector<std::uint32_t>& outputs) const;
+  std::vector<Counts> counts() const;
+  void append_set(const std::vector<Counts>& counts, std::vector<std::uint32_t>& window,
+                  std::vector<std::uint32_t>& outputs) const;
   std::int64_t unevenness(const Counts& a, const Counts& b) const;
   template <typename Visit>
   void for_each_by_bank_group(std::uint32_t output, Visit visit) const;
@@ -75,7 +77,6 @@ class AccessOrder {
   const SparseLayer& layer_;
   std::span<const std::uint32_t> position_;
   AccessShape shape_;
-  std::vector<Counts> counts_;  // [outputs] connections
   std::uint64_t accesses_ = 0;
   std::uint64_t passes_ = 0;
 };

@@ -9,7 +9,6 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/half.h"
-#include "runtime/sparse/lane_order.h"
 
 namespace winnow {
 namespace {
@@ -99,7 +98,7 @@ std::vector<std::uint32_t> outputs_of_fragments(const SparseLayer& layer,
                                                 std::uint32_t bank_groups) {
   const AccessShape shape = shape_of(bank_groups);
   std::vector<std::uint32_t> in_sets = AccessOrder(layer, position, shape).outputs_in_sets();
-  while (in_sets.size() % kFragmentOutputs != 0) in_sets.push_back(kNoOutput);
+  fill_slice(in_sets, kFragmentOutputs);
   std::vector<std::uint32_t> output(in_sets.size());
   for (std::size_t i = 0; i < output.size(); ++i) {
     const auto g = static_cast<std::uint32_t>(i % kFragmentOutputs);
@@ -109,31 +108,22 @@ std::vector<std::uint32_t> outputs_of_fragments(const SparseLayer& layer,
   return output;
 }
 
-FragmentOrder order_fragments(const SparseLayer& layer, std::span<const std::uint32_t> position,
-                              std::vector<std::uint32_t> output, std::uint32_t bank_groups,
-                              std::uint32_t unroll) {
+SliceOrder order_fragments(const SparseLayer& layer, std::span<const std::uint32_t> position,
+                           std::vector<std::uint32_t> output, std::uint32_t bank_groups,
+                           std::uint32_t unroll) {
   check_range(layer);
   AccessOrder accesses(layer, position, shape_of(bank_groups));
-  FragmentOrder order;
-  order.output = std::move(output);
-  const std::uint32_t multiple = kFragmentReads * unroll;
-  for (std::size_t first = 0; first < order.output.size(); first += kFragmentOutputs) {
-    const auto outputs = std::span(order.output).subspan(first, kFragmentOutputs);
-    std::uint32_t longest = 0;
-    for (const std::uint32_t o : outputs) longest = std::max(longest, accesses.connections(o));
-    const std::uint32_t length = (longest + multiple - 1) / multiple * multiple;
-    const Reads reads = reads_of(accesses, outputs, bank_groups, length);
-    for (std::uint32_t k = 0; k < length; k += kFragmentReads) {
-      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        order.row.push_back(rows_of(reads, lane, k));
-        order.weight.push_back(weights_of(reads, lane, k));
-      }
-    }
-    order.steps.push_back(length / kFragmentReads);
-  }
-  order.accesses = accesses.accesses();
-  order.passes = accesses.passes();
-  return order;
+  return order_slices(
+      accesses, std::move(output), kFragmentOutputs, kFragmentReads, unroll,
+      [&](std::span<const std::uint32_t> outputs, std::uint32_t length, SliceOrder& order) {
+        const Reads reads = reads_of(accesses, outputs, bank_groups, length);
+        for (std::uint32_t k = 0; k < length; k += kFragmentReads) {
+          for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+            order.row.push_back(rows_of(reads, lane, k));
+            order.weight.push_back(weights_of(reads, lane, k));
+          }
+        }
+      });
 }
 
 }  // namespace winnow

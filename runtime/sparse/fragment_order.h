@@ -15,14 +15,12 @@
 // behind it, so the places of non-zero weights (PTX: metadata) never change.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "runtime/device/host_device.h"
-#include "runtime/sparse/access_order.h"
+#include "runtime/sparse/slice_order.h"
 #include "runtime/sparse/sparse_layer.h"
 
 namespace winnow {
@@ -55,27 +53,14 @@ WINNOW_HOST_DEVICE constexpr std::uint32_t fragment_turn(std::uint32_t output,
   return output % chunks;
 }
 
-// A layer as tensor cores read it. Group s is what a warp computes at a time: the outputs
-// output[8 s ...], which it leaves in the rows 8 s and so on.
-struct FragmentOrder {
-  std::vector<std::uint32_t> output;  // [groups * 8]; kNoOutput fills the last group
-  std::vector<std::uint32_t> steps;   // [groups]
-  std::vector<uint2> row;             // [group][step][lane]: rows of its slots, 16 bits a product
-  std::vector<uint4> weight;          // [group][step][lane]: registers of matrix A, as halves
-
-  std::uint64_t accesses = 0;
-  std::uint64_t passes = 0;  // of shared memory that these take
-
-  std::uint32_t groups() const { return static_cast<std::uint32_t>(steps.size()); }
-};
-
-// As outputs_of_lanes() and order_lanes() (lane_order.h). Throws Error{usage} if a weight times
-// kFragmentWeightScale is beyond fp16; bank_groups in {2, 4, 8}.
+// As outputs_of_lanes() and order_lanes() (lane_order.h); weights are registers of matrix A, as
+// halves. Throws Error{usage} if a weight times kFragmentWeightScale is beyond fp16; bank_groups in
+// {2, 4, 8}.
 std::vector<std::uint32_t> outputs_of_fragments(const SparseLayer& layer,
                                                 std::span<const std::uint32_t> position,
                                                 std::uint32_t bank_groups);
-FragmentOrder order_fragments(const SparseLayer& layer, std::span<const std::uint32_t> position,
-                              std::vector<std::uint32_t> output, std::uint32_t bank_groups,
-                              std::uint32_t unroll);
+SliceOrder order_fragments(const SparseLayer& layer, std::span<const std::uint32_t> position,
+                           std::vector<std::uint32_t> output, std::uint32_t bank_groups,
+                           std::uint32_t unroll);
 
 }  // namespace winnow

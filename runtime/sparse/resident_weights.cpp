@@ -3,12 +3,10 @@
 #include <vector_functions.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <variant>
 
 #include "runtime/base/error.h"
 #include "runtime/base/thread_pool.h"
@@ -25,7 +23,7 @@ struct Slot {
   SparseLayer layer;
   std::vector<std::uint32_t> position;  // rows of its inputs
   std::vector<std::uint32_t> output;    // outputs_of_lanes() or outputs_of_fragments()
-  std::variant<LaneOrder, FragmentOrder> order;
+  SliceOrder order;
 };
 
 // What one warp reads, of all layers, in host memory.
@@ -35,13 +33,6 @@ struct WarpStream {
   std::vector<float> bias;
   std::vector<std::uint16_t> steps;
 };
-
-std::uint32_t slices_of(const LaneOrder& order) {
-  return order.slices();
-}
-std::uint32_t slices_of(const FragmentOrder& order) {
-  return order.groups();
-}
 
 // All layers in host memory, as they go to the device.
 struct Streams {
@@ -61,78 +52,45 @@ std::uint32_t whole_slices(std::uint32_t neurons) {
   return (neurons + kLanes - 1) / kLanes * kLanes;
 }
 
-uint4 words_of(float a, float b, float c, float d) {
-  const auto word = [](float value) { return std::bit_cast<std::uint32_t>(value); };
-  return make_uint4(word(a), word(b), word(c), word(d));
-}
-
-void append_slices(Streams& streams, const LaneOrder& order) {
-  for (std::uint32_t s = 0; s < order.slices(); ++s) {
-    WarpStream& stream = streams.of_slice(s);
-    for (std::uint32_t step = 0; step < order.steps[s]; ++step) {
-      for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-        const std::size_t at = order.slice_begin[s] + std::size_t{step} * kStep * kLanes + lane;
-        const auto row = [&](std::uint32_t k) { return order.row[at + k * kLanes]; };
-        const auto value = [&](std::uint32_t k) { return order.value[at + k * kLanes]; };
-        stream.row.push_back(make_uint2(row(0) | row(1) << 16, row(2) | row(3) << 16));
-        stream.weight.push_back(words_of(value(0), value(1), value(2), value(3)));
-      }
-    }
-  }
-}
-
-void append_slices(Streams& streams, const FragmentOrder& order) {
+void append_slices(Streams& streams, const SparseLayer& layer, const SliceOrder& order) {
   std::ptrdiff_t at = 0;
-  for (std::uint32_t s = 0; s < order.groups(); ++s) {
+  for (std::uint32_t s = 0; s < order.slices(); ++s) {
     WarpStream& stream = streams.of_slice(s);
     const std::ptrdiff_t end = at + std::ptrdiff_t{order.steps[s]} * kLanes;
     stream.row.insert(stream.row.end(), order.row.begin() + at, order.row.begin() + end);
     stream.weight.insert(stream.weight.end(), order.weight.begin() + at,
                          order.weight.begin() + end);
     at = end;
-  }
-}
-
-// The output, of a slice's, whose bias a lane adds.
-std::uint32_t own_output(const LaneOrder&, std::uint32_t lane) {
-  return lane;
-}
-std::uint32_t own_output(const FragmentOrder&, std::uint32_t lane) {
-  return lane / 4;
-}
-
-template <typename Order>
-void append_biases(Streams& streams, const SparseLayer& layer, const Order& order,
-                   std::uint32_t l) {
-  const std::size_t outputs = slices_of(order) == 0 ? 0 : order.output.size() / slices_of(order);
-  for (std::uint32_t s = 0; s < slices_of(order); ++s) {
-    if (order.steps[s] > std::numeric_limits<std::uint16_t>::max()) {
-      fail(ErrorCode::usage, "layer ", l, ": an output has more than 262140 connections");
-    }
-    WarpStream& stream = streams.of_slice(s);
     stream.steps.push_back(static_cast<std::uint16_t>(order.steps[s]));
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      const std::uint32_t output = order.output[s * outputs + own_output(order, lane)];
+      const std::uint32_t output = order.output_of_lane(s, lane);
       stream.bias.push_back(output == kNoOutput ? 0.0f : layer.bias[output]);
     }
   }
 }
 
-template <typename Order>
-void append_layer(Streams& streams, const SparseLayer& layer, const Order& order, std::uint32_t l) {
-  if (whole_slices(std::max(layer.inputs, layer.outputs())) > 65536) {
-    fail(ErrorCode::usage, "layer ", l, ": ", layer.inputs, " inputs and ", layer.outputs(),
-         " outputs, at most 65536 rows fit 16 bits");
+void append_layer(Streams& streams, const SparseLayer& layer, const SliceOrder& order,
+                  std::uint32_t l) {
+  for (const std::uint32_t steps : order.steps) {
+    if (steps > std::numeric_limits<std::uint16_t>::max()) {
+      fail(ErrorCode::usage, "layer ", l, ": an output has more than 262140 connections");
+    }
   }
-  streams.slices.push_back(slices_of(order));
+  streams.slices.push_back(order.slices());
   for (const WarpStream& stream : streams.warp) {
     streams.begin.push_back(make_uint2(static_cast<std::uint32_t>(stream.row.size() / kLanes),
                                        static_cast<std::uint32_t>(stream.steps.size())));
   }
-  append_biases(streams, layer, order, l);
-  append_slices(streams, order);
+  append_slices(streams, layer, order);
   streams.accesses += order.accesses;
   streams.passes += order.passes;
+}
+
+void check_rows(const SparseLayer& layer, std::uint32_t l) {
+  if (whole_slices(std::max(layer.inputs, layer.outputs())) > 65536) {
+    fail(ErrorCode::usage, "layer ", l, ": ", layer.inputs, " inputs and ", layer.outputs(),
+         " outputs, at most 65536 rows fit 16 bits");
+  }
 }
 
 // Orders the lanes of all layers, a batch of layers at a time, one to a thread.
@@ -175,6 +133,7 @@ class Ordering {
     const auto begin = Clock::now();
     std::uint32_t l = first;
     for (Slot& slot : slots) {
+      check_rows(slot.layer, l);
       const auto [bank_groups, has_fragments] = forms[l++];
       slot.output = has_fragments ? outputs_of_fragments(slot.layer, position, bank_groups)
                                   : outputs_of_lanes(slot.layer, position, bank_groups);
@@ -192,9 +151,7 @@ class Ordering {
     });
     l = first;
     for (const Slot& slot : slots) {
-      std::visit([&](const auto& order) { append_layer(streams, slot.layer, order, l); },
-                 slot.order);
-      ++l;
+      append_layer(streams, slot.layer, slot.order, l++);
       rows = std::max(rows, whole_slices(slot.layer.outputs()));
     }
     ms += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();

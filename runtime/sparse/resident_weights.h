@@ -35,7 +35,7 @@ struct ResidentSchedule {
 // of all layers, and their steps, follow each other.
 struct ResidentView {
   const uint2* row = nullptr;             // [warp][step][lane]: 4 rows of 16 bits
-  const uint4* weight = nullptr;          // [warp][step][lane]: 4 floats, or FragmentOrder::weight
+  const uint4* weight = nullptr;          // [warp][step][lane]: 4 floats, or registers of matrix A
   const float* bias = nullptr;            // [warp][slice][lane] of the output that a lane writes
   const std::uint16_t* steps = nullptr;   // [warp][slice]
   const std::uint32_t* slices = nullptr;  // [layers]: of all warps

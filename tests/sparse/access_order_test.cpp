@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "tests/sparse/rows.h"
+
 namespace winnow {
 namespace {
 
@@ -36,12 +38,6 @@ SparseLayer level_layer(const AccessShape& shape, std::uint32_t accesses, std::m
     layer.value.push_back(static_cast<float>(k + 1));
   }
   return layer;
-}
-
-std::vector<std::uint32_t> identity(std::uint32_t count) {
-  std::vector<std::uint32_t> position(count);
-  std::iota(position.begin(), position.end(), 0u);
-  return position;
 }
 
 TEST_CASE("a set that reads all bank groups equally often takes one pass an access") {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <set>
 
 #include "runtime/base/error.h"
 #include "runtime/base/half.h"
 #include "tests/challenge/random_network.h"
+#include "tests/sparse/rows.h"
 
 namespace winnow {
 namespace {
@@ -49,7 +49,7 @@ void multiply(const std::array<uint4, 32>& a, const std::array<std::array<float,
 }
 
 // Runs one step of a group for the chunks of an output that it reads n-th.
-void run_step(const FragmentOrder& order, std::size_t step, std::uint32_t chunks, std::uint32_t n,
+void run_step(const SliceOrder& order, std::size_t step, std::uint32_t chunks, std::uint32_t n,
               const Activations& x, Sums& sums) {
   for (std::uint32_t product = 0; product < kFragmentProducts; ++product) {
     std::array<uint4, 32> a{};
@@ -69,11 +69,11 @@ void run_step(const FragmentOrder& order, std::size_t step, std::uint32_t chunks
 }
 
 // [output][image] of the layer by the order; rows of `x` are where `position` says.
-Activations run(const FragmentOrder& order, std::uint32_t outputs, std::uint32_t chunks,
+Activations run(const SliceOrder& order, std::uint32_t outputs, std::uint32_t chunks,
                 const Activations& x) {
   Activations y(outputs, std::vector<float>(chunks * kImages));
   std::size_t step = 0;
-  for (std::uint32_t group = 0; group < order.groups(); ++group) {
+  for (std::uint32_t group = 0; group < order.slices(); ++group) {
     for (std::uint32_t n = 0; n < chunks; ++n) {
       Sums sums{};
       for (std::uint32_t s = 0; s < order.steps[group]; ++s) {
@@ -96,15 +96,15 @@ Activations run(const FragmentOrder& order, std::uint32_t outputs, std::uint32_t
   return y;
 }
 
-FragmentOrder ordered(const SparseLayer& layer, std::span<const std::uint32_t> position,
-                      std::uint32_t bank_groups, std::uint32_t unroll = 1) {
+SliceOrder ordered(const SparseLayer& layer, std::span<const std::uint32_t> position,
+                   std::uint32_t bank_groups, std::uint32_t unroll = 1) {
   return order_fragments(layer, position, outputs_of_fragments(layer, position, bank_groups),
                          bank_groups, unroll);
 }
 
 // Passes that the slots of ldmatrix take, by the banks they meet: row r, chunk c of `chunks` lies
 // in bank group (r * chunks + c) % 8 of 16 bytes.
-std::uint64_t passes_of(const FragmentOrder& order, std::uint32_t chunks) {
+std::uint64_t passes_of(const SliceOrder& order, std::uint32_t chunks) {
   std::uint64_t passes = 0;
   for (std::size_t step = 0; step < order.row.size() / 32; ++step) {
     for (std::uint32_t product = 0; product < kFragmentProducts; ++product) {
@@ -134,13 +134,6 @@ SparseLayer regular_layer(std::uint32_t inputs, std::uint32_t outputs, std::mt19
   std::uniform_real_distribution<float> weight(-0.2f, 0.2f);
   for (std::uint32_t k = 0; k < layer.connections(); ++k) layer.value.push_back(weight(random));
   return layer;
-}
-
-std::vector<std::uint32_t> shuffled_rows(std::uint32_t count, std::mt19937& random) {
-  std::vector<std::uint32_t> position(count);
-  std::iota(position.begin(), position.end(), 0u);
-  std::ranges::shuffle(position, random);
-  return position;
 }
 
 Activations random_rows(std::uint32_t rows, std::uint32_t images, std::mt19937& random) {
@@ -175,9 +168,9 @@ TEST_CASE("sums by the model of the instructions are those of the layer") {
       CAPTURE(outputs);
       const std::uint32_t chunks = 8 / bank_groups;
       const SparseLayer layer = regular_layer(96, outputs, random);
-      const auto position = shuffled_rows(96, random);
+      const auto position = shuffled(96, random);
       const Activations x = random_rows(96, chunks * kImages, random);
-      const FragmentOrder order = ordered(layer, position, bank_groups);
+      const SliceOrder order = ordered(layer, position, bank_groups);
       check_against_sums(layer, position, x, run(order, outputs, chunks, x));
     }
   }
@@ -191,9 +184,9 @@ TEST_CASE("layers with outputs of any length are summed exactly") {
     for (std::uint32_t l = 0; l < network.layers(); ++l) {
       const SparseLayer layer = network.layer(l);
       const std::uint32_t chunks = 8 / bank_groups;
-      const auto position = shuffled_rows(layer.inputs, random);
+      const auto position = shuffled(layer.inputs, random);
       const Activations x = random_rows(layer.inputs, chunks * kImages, random);
-      const FragmentOrder order = ordered(layer, position, bank_groups, 2);
+      const SliceOrder order = ordered(layer, position, bank_groups, 2);
       for (const std::uint32_t steps : order.steps) CHECK(steps % 2 == 0);
       check_against_sums(layer, position, x, run(order, layer.outputs(), chunks, x));
       const auto rows = positions_of(order.output, layer.outputs());
@@ -207,7 +200,7 @@ TEST_CASE("slots of one ldmatrix mostly meet different banks, and passes are cou
   const SparseLayer layer = regular_layer(512, 512, random);
   for (const std::uint32_t bank_groups : {4u, 8u}) {
     CAPTURE(bank_groups);
-    const FragmentOrder order = ordered(layer, shuffled_rows(512, random), bank_groups);
+    const SliceOrder order = ordered(layer, shuffled(512, random), bank_groups);
     const std::uint32_t chunks = 8 / bank_groups;
     CHECK(order.accesses == 512 * 32 / bank_groups);
     CHECK(static_cast<double>(order.passes) < 1.25 * static_cast<double>(order.accesses));
@@ -223,7 +216,7 @@ TEST_CASE("a weight beyond fp16 is refused") {
   std::mt19937 random(1);
   SparseLayer layer = regular_layer(64, 8, random);
   layer.value[5] = -64;
-  const auto position = shuffled_rows(64, random);
+  const auto position = shuffled(64, random);
   CHECK_THROWS_WITH_AS(ordered(layer, position, 8), doctest::Contains("a weight is -64, at most"),
                        Error);
 }

@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
-#include <numeric>
 #include <random>
+
+#include "tests/sparse/rows.h"
 
 namespace winnow {
 namespace {
@@ -75,10 +75,7 @@ TEST_CASE("a packed layer has its connections, in any order of the outputs") {
       CAPTURE(outputs);
       const SparseLayer layer = ragged_layer(inputs, outputs);
       check_piece(layer, {});
-      std::vector<std::uint32_t> order(outputs);
-      std::iota(order.begin(), order.end(), 0u);
-      std::ranges::shuffle(order, random);
-      check_piece(layer, order);
+      check_piece(layer, shuffled(outputs, random));
     }
   }
 }

@@ -3,25 +3,20 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "tests/challenge/random_network.h"
+#include "tests/sparse/rows.h"
 
 namespace winnow {
 namespace {
 
-LaneOrder ordered(const SparseLayer& layer, std::span<const std::uint32_t> position,
-                  std::uint32_t bank_groups, std::uint32_t unroll) {
+SliceOrder ordered(const SparseLayer& layer, std::span<const std::uint32_t> position,
+                   std::uint32_t bank_groups, std::uint32_t unroll) {
   return order_lanes(layer, position, outputs_of_lanes(layer, position, bank_groups), bank_groups,
                      unroll);
-}
-
-std::vector<std::uint32_t> identity(std::uint32_t count) {
-  std::vector<std::uint32_t> position(count);
-  std::iota(position.begin(), position.end(), 0u);
-  return position;
 }
 
 // Every output with 32 of `neurons` inputs, spread evenly.
@@ -40,19 +35,45 @@ SparseLayer regular_layer(std::uint32_t neurons, std::uint32_t stride) {
   return layer;
 }
 
-// What output j of the layer reads according to the order: row to weight, without pads.
-std::map<std::uint32_t, float> read_by(const LaneOrder& order, std::uint32_t at) {
+// The rows and weights of a word's four connections after each other.
+std::vector<std::uint32_t> rows_of(const SliceOrder& order) {
+  std::vector<std::uint32_t> rows;
+  for (const uint2& words : order.row) {
+    for (const std::uint32_t word : {words.x, words.y}) {
+      rows.insert(rows.end(), {word & 0xffff, word >> 16});
+    }
+  }
+  return rows;
+}
+std::vector<float> weights_of(const SliceOrder& order) {
+  std::vector<float> weights;
+  for (const uint4& words : order.weight) {
+    for (const std::uint32_t word : {words.x, words.y, words.z, words.w}) {
+      weights.push_back(std::bit_cast<float>(word));
+    }
+  }
+  return weights;
+}
+
+// What the output in row `at` reads according to the order: row to weight, without pads.
+std::map<std::uint32_t, float> read_by(const SliceOrder& order, std::uint32_t at) {
   std::map<std::uint32_t, float> read;
+  const std::vector<std::uint32_t> rows = rows_of(order);
+  const std::vector<float> weights = weights_of(order);
   const std::uint32_t slice = at / kLanes, lane = at % kLanes;
-  for (std::uint32_t k = 0; k < order.steps[slice] * kStep; ++k) {
-    const std::size_t entry = order.slice_begin[slice] + std::size_t{k} * kLanes + lane;
-    if (order.value[entry] != 0) CHECK(read.emplace(order.row[entry], order.value[entry]).second);
+  std::size_t step = 0;
+  for (std::uint32_t s = 0; s < slice; ++s) step += order.steps[s];
+  for (const std::size_t end = step + order.steps[slice]; step < end; ++step) {
+    for (std::uint32_t i = 0; i < kStep; ++i) {
+      const std::size_t entry = (step * kLanes + lane) * kStep + i;
+      if (weights[entry] != 0) CHECK(read.emplace(rows[entry], weights[entry]).second);
+    }
   }
   return read;
 }
 
 void check_order(const SparseLayer& layer, std::span<const std::uint32_t> position,
-                 const LaneOrder& order) {
+                 const SliceOrder& order) {
   const std::vector<std::uint32_t> rows = positions_of(order.output, layer.outputs());
   CHECK(std::set(rows.begin(), rows.end()).size() == layer.outputs());
   for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
@@ -63,7 +84,8 @@ void check_order(const SparseLayer& layer, std::span<const std::uint32_t> positi
     }
     CHECK(read_by(order, rows[j]) == expected);
   }
-  CHECK(std::all_of(order.row.begin(), order.row.end(), [&](std::uint32_t row) {
+  const std::vector<std::uint32_t> all = rows_of(order);
+  CHECK(std::all_of(all.begin(), all.end(), [&](std::uint32_t row) {
     return row < layer.inputs || std::find(position.begin(), position.end(), row) != position.end();
   }));
 }
@@ -77,7 +99,7 @@ TEST_CASE("every output keeps its connections, whatever the bank groups") {
     std::vector<std::uint32_t> position = identity(network.neurons());
     for (std::uint32_t l = 0; l < network.layers(); ++l) {
       const SparseLayer layer = network.layer(l);
-      const LaneOrder order = ordered(layer, position, bank_groups, 2);
+      const SliceOrder order = ordered(layer, position, bank_groups, 2);
       check_order(layer, position, order);
       for (const std::uint32_t steps : order.steps) CHECK(steps % 2 == 0);
       position = positions_of(order.output, layer.outputs());
@@ -89,7 +111,7 @@ TEST_CASE("lanes that are served together mostly read different banks") {
   const SparseLayer layer = regular_layer(512, 3);
   const std::vector<std::uint32_t> position = identity(512);
   for (const std::uint32_t bank_groups : {2u, 4u, 8u}) {
-    const LaneOrder order = ordered(layer, position, bank_groups, 2);
+    const SliceOrder order = ordered(layer, position, bank_groups, 2);
     CAPTURE(bank_groups);
     CHECK(order.accesses == 512 * 32 / bank_groups);
     CHECK(static_cast<double>(order.passes) < 1.2 * static_cast<double>(order.accesses));
@@ -103,18 +125,18 @@ TEST_CASE("two outputs that read even rows and two that read odd ones never meet
   layer.input = {0, 2, 4, 6, 0, 2, 4, 6, 1, 3, 5, 7, 1, 3, 5, 7};
   layer.value.assign(16, 1.0f);
   layer.bias.assign(4, 0.0f);
-  const LaneOrder order = ordered(layer, identity(8), 2, 1);
+  const SliceOrder order = ordered(layer, identity(8), 2, 1);
   CHECK(order.passes == order.accesses);
   CHECK(order.slices() == 1);
 }
 
 TEST_CASE("an order is the same every time") {
   const SparseLayer layer = regular_layer(256, 5);
-  const LaneOrder a = ordered(layer, identity(256), 4, 2);
-  const LaneOrder b = ordered(layer, identity(256), 4, 2);
+  const SliceOrder a = ordered(layer, identity(256), 4, 2);
+  const SliceOrder b = ordered(layer, identity(256), 4, 2);
   CHECK(a.output == b.output);
-  CHECK(a.row == b.row);
-  CHECK(a.value == b.value);
+  CHECK(rows_of(a) == rows_of(b));
+  CHECK(weights_of(a) == weights_of(b));
 }
 
 }  // namespace winnow
