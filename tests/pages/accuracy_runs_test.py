@@ -4,9 +4,10 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from fake_program import WithFakeProgram
 
 BENCHMARKS = pathlib.Path(sys.argv.pop(1)).resolve()
 SCRIPT = BENCHMARKS / "accuracy_runs.py"
@@ -42,22 +43,13 @@ def number_of(text):
         return text
 
 
-class AccuracyRuns(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
-        prune = self.root / "prune"
-        prune.write_text(PRUNE, encoding="utf-8")
-        prune.chmod(0o755)
+class AccuracyRuns(WithFakeProgram):
+    NAME, TEXT = "prune", PRUNE
 
     def make(self, lines, *arguments):
         (self.root / "runs.txt").write_text("config a.yaml\n" + lines, encoding="utf-8")
         return subprocess.run([sys.executable, "-B", SCRIPT, "runs.txt", "--prune", "./prune", *arguments],
                               cwd=self.root, capture_output=True, text=True)
-
-    def calls(self):
-        return (self.root / "calls.txt").read_text(encoding="utf-8").splitlines()
 
     def test_a_start_is_trained_once_for_all_that_want_it(self):
         lines = "COMMON = x=1 # of all\ndense: $COMMON\na < dense: $COMMON y=2\nb < dense: $COMMON y=3\n"

@@ -3,8 +3,9 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from fake_program import WithFakeProgram
 
 SCRIPT = pathlib.Path(sys.argv.pop(1)).resolve() / "challenge_cells.py"
 
@@ -29,21 +30,12 @@ with open(value("--json"), "w") as file:
 '''
 
 
-class ChallengeCells(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
-        runtime = self.root / "runtime"
-        runtime.write_text(RUNTIME, encoding="utf-8")
-        runtime.chmod(0o755)
+class ChallengeCells(WithFakeProgram):
+    NAME, TEXT = "runtime", RUNTIME
 
     def make(self, which, *arguments):
         return subprocess.run([sys.executable, "-B", SCRIPT, which, "--runtime", self.root / "runtime", "--data", "data", "--mnist", "m.gz",
                                "--output", "out", *arguments], cwd=self.root, capture_output=True, text=True)
-
-    def calls(self):
-        return (self.root / "calls.txt").read_text(encoding="utf-8").splitlines()
 
     def lines(self, which):
         return [json.loads(line) for line in (self.root / f"out/{which}.jsonl").read_text(encoding="utf-8").splitlines()]

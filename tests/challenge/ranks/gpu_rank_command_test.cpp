@@ -1,24 +1,14 @@
 // `runtime challenge run` as two processes on two GPUs of one machine.
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/rank_place.h"
-#include "runtime/challenge/engines/gpu/gpu_engines.h"
 #include "tests/challenge/ranks/rank_processes.h"
+#include "tests/challenge/ranks/two_gpus.h"
 
 namespace winnow::challenge {
-namespace {
-
-bool lacks_two_gpus() {
-  if (visible_gpus() >= 2) return false;
-  std::printf("skipped: fewer than two GPUs\n");
-  return true;
-}
-
-}  // namespace
 
 TEST_CASE("two processes on a GPU each give the categories of one") {
   if (lacks_two_gpus()) return;

@@ -3,26 +3,12 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdio>
-
-#include "runtime/challenge/engines/gpu/gpu_engines.h"
 #include "runtime/challenge/ranks/rank_engine.h"
 #include "tests/challenge/random_network.h"
 #include "tests/challenge/ranks/ranks_in_threads.h"
-#include "tests/gpu/gpu_case.h"
+#include "tests/challenge/ranks/two_gpus.h"
 
 namespace winnow::challenge {
-namespace {
-
-// Whether the case must end here; ctest counts it as skipped.
-bool lacks_two_gpus() {
-  if (lacks_gpu()) return true;
-  if (visible_gpus() >= 2) return false;
-  std::printf("skipped: one GPU\n");
-  return true;
-}
-
-}  // namespace
 
 TEST_CASE("NCCL brings what each rank gives to all") {
   if (lacks_two_gpus()) return;
