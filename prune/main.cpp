@@ -13,6 +13,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/output_path.h"
+#include "runtime/base/rank_farewell.h"
 #include "runtime/base/run_names.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/utf8.h"
@@ -163,17 +164,11 @@ std::optional<PruneSummary> run_as_rank(const RankPlace& place, const RunConfig&
   StorePeers peers(store);
   options.peers = &peers;
   options.local_rank = place.local_rank;
-  try {
+  return tell_ranks_of_failure(store, [&]() -> std::optional<PruneSummary> {
     if (place.rank == 0) return run_prune(config, options);
     join_run(config, options);
     return std::nullopt;
-  } catch (const Error& error) {
-    store.leave(error.code(), error.what());
-    throw;
-  } catch (const std::exception& error) {
-    store.leave(ErrorCode::internal, one_line(error.what()));
-    throw;
-  }
+  });
 }
 
 std::optional<PruneSummary> run_at(const RankPlace& place, const RunConfig& config,

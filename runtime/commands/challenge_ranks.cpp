@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "runtime/base/error.h"
-#include "runtime/base/suggest.h"
+#include "runtime/base/rank_farewell.h"
 #include "runtime/base/version.h"
 #include "runtime/challenge/engines/engines.h"
 #include "runtime/challenge/engines/gpu/gpu_engines.h"
@@ -57,15 +57,7 @@ int run_as_rank(const ChallengeRunOptions& options,
   if (place.size == 1) return run(options, nullptr);
   RankGroup group(place, challenge::meeting_ports(place), {},
                   [] { return InterruptGuard::requested(); });
-  try {
-    return run(options_of_rank(options, place), &group);
-  } catch (const Error& error) {
-    group.leave(error.code(), error.what());
-    throw;
-  } catch (const std::exception& error) {
-    group.leave(ErrorCode::internal, one_line(error.what()));
-    throw;
-  }
+  return tell_ranks_of_failure(group, [&] { return run(options_of_rank(options, place), &group); });
 }
 
 void require_same_work(RankGroup& group, const ChallengeRunOptions& options,
