@@ -1,7 +1,6 @@
 // `fused`: images stay in shared memory for several layers at a time; dead ones are dropped between
 // launches without a word to the host; the whole network is one CUDA graph.
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -101,11 +100,10 @@ class ResidentEngine : public FusedEngine {
     std::vector<std::uint32_t> live = counts_of_run(launches_.size());
     live.front() = images();
     const std::uint32_t rows = weights_->rows();
-    const bool has_fragments = has_tensor_cores_;
     std::vector<FusedLaunch> joined =
         join_launches(launches_, live, static_cast<std::uint32_t>(sms_),
                       launch_costs(full_, rows, connections_, false),
-                      launch_costs(half_, rows, connections_, has_fragments));
+                      launch_costs(half_, rows, connections_, has_tensor_cores_));
     if (joined == launches_) return;
     const double before = milliseconds();
     std::swap(launches_, joined);
@@ -126,15 +124,8 @@ class ResidentEngine : public FusedEngine {
 
   // The faster of two runs.
   double milliseconds() {
-    double best = 0;
-    for (int run = 0; run < 2; ++run) {
-      const auto begin = std::chrono::steady_clock::now();
-      infer();
-      const std::chrono::duration<double, std::milli> taken =
-          std::chrono::steady_clock::now() - begin;
-      best = run == 0 ? taken.count() : std::min(best, taken.count());
-    }
-    return best;
+    const double first = timed([&] { infer(); });
+    return std::min(first, timed([&] { infer(); }));
   }
 
   void enqueue(const Batch& batch) override {

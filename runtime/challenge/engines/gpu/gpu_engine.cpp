@@ -7,11 +7,8 @@
 #include "runtime/device/gpu.h"
 
 namespace winnow::challenge {
-namespace {
 
-// Milliseconds that `action` and the work that it puts on the device take.
-template <typename Action>
-double timed(Action action) {
+double GpuEngine::timed(const std::function<void()>& action) {
   CUDA_CHECK(cudaDeviceSynchronize());
   const auto begin = std::chrono::steady_clock::now();
   try {
@@ -24,8 +21,6 @@ double timed(Action action) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
       .count();
 }
-
-}  // namespace
 
 GpuEngine::GpuEngine(const Network& network, const EngineOptions& options)
     : options_(options),

@@ -1,6 +1,7 @@
 // What the engines on a GPU share: choosing it, its streams, the clock, progress.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ class GpuEngine : public Engine {
 
   // Finds out by trying how to run best over these images; not timed.
   virtual void tune() {}
+
+  // Milliseconds that `action` and the work that it puts on the device take.
+  static double timed(const std::function<void()>& action);
 
   // Runs all layers; the time that this takes is what counts.
   virtual Categories infer() = 0;
