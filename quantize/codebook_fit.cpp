@@ -10,7 +10,6 @@
 namespace winnow {
 namespace {
 
-constexpr float kLargestHalf = 65504.0f;
 constexpr int kMostRefinements = 100;  // each lowers the error; a few dozen reach a fixed point
 constexpr int kMostRounds = 30;        // of scales and centroids in turns
 constexpr double kWorthwhile = 1e-3;   // of the error

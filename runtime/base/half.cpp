@@ -43,4 +43,9 @@ float to_float(Half value) {
   return std::bit_cast<float>(sign | (wide << 23) | (fraction << 13));
 }
 
+HalfTerms half_terms(float value) {
+  const Half high = to_half(value);
+  return {high, to_half(value - to_float(high))};
+}
+
 }  // namespace winnow

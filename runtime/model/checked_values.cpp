@@ -10,8 +10,6 @@
 namespace winnow {
 namespace {
 
-constexpr float kLargestHalf = 65504.0f;
-
 template <typename Value, typename Good>
 void require_all(std::span<const Value> values, Good is_good, const std::string& name,
                  const std::string& place, const std::string& expected) {

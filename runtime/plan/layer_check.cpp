@@ -17,7 +17,7 @@ constexpr std::int64_t kFewestSamples = 1024, kMostSamples = 4096;
 constexpr double kSumUnit = 4 * 0x1p-24;
 constexpr double kSmallestChannel = 1.0 / 64;  // of the largest
 constexpr double kSmallestHalf = 0x1p-10;
-constexpr double kLargestHalf = 65000;
+constexpr double kLargestComparable = 65000;  // in fp16: rounding makes infinity of little more
 
 // `count` places of 0 .. size - 1, all of them if there are no more than `count`, in random order.
 std::vector<std::int64_t> spread(std::int64_t size, std::int64_t count, Random& random) {
@@ -152,7 +152,7 @@ std::string LayerCheck::defect(std::span<const float> found) const {
   double square = 0;
   std::size_t compared = 0;
   for (std::size_t i = 0; i < expected_.size(); ++i) {
-    const bool fits = precision_ == Precision::f32 || std::abs(expected_[i]) < kLargestHalf;
+    const bool fits = precision_ == Precision::f32 || std::abs(expected_[i]) < kLargestComparable;
     if (!fits) continue;
     if (!std::isfinite(found[i])) return "gives numbers that are not finite";
     const double off = (static_cast<double>(found[i]) - expected_[i]) / scale_[i];

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
-#include "runtime/base/error.h"
 #include "runtime/base/half.h"
 
 namespace winnow {
 namespace {
-
-constexpr float kLargestHalf = 65504;
 
 using Reads = std::array<std::vector<RowRead>, kFragmentOutputs>;  // of a group's outputs
 
@@ -36,22 +32,12 @@ struct Words {
   std::uint32_t rounded, rest;
 };
 Words words_of(float first, float second) {
-  Words words{0, 0};
-  for (const float weight : {second, first}) {
-    const float scaled = weight * kFragmentWeightScale;
-    const Half half = to_half(scaled);
-    words.rounded = words.rounded << 16 | half.bits;
-    words.rest = words.rest << 16 | to_half(scaled - to_float(half)).bits;
-  }
-  return words;
-}
-
-void check_range(const SparseLayer& layer) {
-  for (const float weight : layer.value) {
-    if (std::abs(weight * kFragmentWeightScale) <= kLargestHalf) continue;
-    fail(ErrorCode::usage, "tensor cores: a weight is ", weight, ", at most ",
-         kLargestHalf / kFragmentWeightScale, " fits fp16");
-  }
+  const HalfTerms a = half_terms(first * kFragmentWeightScale);
+  const HalfTerms b = half_terms(second * kFragmentWeightScale);
+  const auto word = [](Half low, Half high) {
+    return low.bits | static_cast<std::uint32_t>(high.bits) << 16;
+  };
+  return {word(a.high, b.high), word(a.low, b.low)};
 }
 
 uint2 rows_of(const Reads& reads, std::uint32_t lane, std::uint32_t first) {
@@ -111,7 +97,7 @@ std::vector<std::uint32_t> outputs_of_fragments(const SparseLayer& layer,
 SliceOrder order_fragments(const SparseLayer& layer, std::span<const std::uint32_t> position,
                            std::vector<std::uint32_t> output, std::uint32_t bank_groups,
                            std::uint32_t unroll) {
-  check_range(layer);
+  check_half_range(layer.value, kFragmentWeightScale, "tensor cores");
   AccessOrder accesses(layer, position, shape_of(bank_groups));
   return order_slices(
       accesses, std::move(output), kFragmentOutputs, kFragmentReads, unroll,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "runtime/base/error.h"
+#include "runtime/base/half.h"
 
 namespace winnow {
 namespace {
@@ -60,6 +61,17 @@ void check_values(const SparseLayer& layer, const std::string& where) {
 }
 
 }  // namespace
+
+void check_half_range(std::span<const float> weights, float scale, const std::string& where) {
+  bool fits = true;  // without branches, as above
+  for (const float weight : weights) fits &= std::abs(weight * scale) <= kLargestHalf;
+  if (fits) return;
+  for (const float weight : weights) {
+    if (std::abs(weight * scale) <= kLargestHalf) continue;
+    fail(ErrorCode::usage, where, ": a weight is ", weight, ", at most ", kLargestHalf / scale,
+         " fits fp16");
+  }
+}
 
 void check_layer(const SparseLayer& layer, const std::string& where) {
   if (layer.row_begin.size() != layer.bias.size() + 1 || layer.row_begin.front() != 0 ||

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct SparseLayer {
 // Throws Error{usage} naming `where` unless the members fit each other as said above and every
 // value is finite.
 void check_layer(const SparseLayer& layer, const std::string& where);
+
+// Throws Error{usage} naming `where` unless every weight times `scale` is within fp16's range.
+void check_half_range(std::span<const float> weights, float scale, const std::string& where);
 
 // Throws Error{usage} naming `where` unless layer l takes as many inputs as the one before has
 // outputs.

@@ -11,7 +11,6 @@
 namespace winnow::challenge {
 namespace {
 
-constexpr float kLargestHalf = 65504;
 constexpr std::uint32_t kLaneBytes = sizeof(uint4);
 constexpr std::uint32_t kTermBytes = kStepTermWords * kLaneBytes;
 
@@ -37,19 +36,8 @@ bool are_equal(Weights values) {
   return is_equal;
 }
 
-void check_range(Weights weights, float scale) {
-  bool fits = true;
-  for (const float weight : weights) fits &= std::abs(weight * scale) <= kLargestHalf;
-  if (fits) return;
-  for (const float weight : weights) {
-    if (std::abs(weight * scale) <= kLargestHalf) continue;
-    fail(ErrorCode::usage, "engine grouped: a weight is ", weight, ", at most ",
-         kLargestHalf / scale, " fits fp16");
-  }
-}
-
 std::uint32_t weight_terms(Weights weights, float scale) {
-  check_range(weights, scale);
+  check_half_range(weights, scale, "engine grouped");
   const bool is_exact = std::ranges::all_of(weights, [scale](float weight) {
     return to_float(to_half(weight * scale)) == weight * scale;
   });
@@ -104,10 +92,9 @@ void FragmentWriter::write_row(std::uint32_t output, std::span<const std::uint32
 }
 
 void FragmentWriter::convert(float value) {
-  const float scaled = value * scale_;
-  const Half high = to_half(scaled);
-  halves_[0] = high.bits;
-  halves_[1] = to_half(scaled - to_float(high)).bits;
+  const HalfTerms terms = half_terms(value * scale_);
+  halves_[0] = terms.high.bits;
+  halves_[1] = terms.low.bits;
 }
 
 }  // namespace winnow::challenge
