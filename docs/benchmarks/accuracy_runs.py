@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the runs of a page about accuracy, each for several seeds or folds.
 
-  accuracy_runs.py LIST [--only PATTERN] [--numbers 1,2,3] [--output runs] [--data FOLDER] [--prune build/bin/prune]
+  accuracy_runs.py LIST [--only PATTERN,...] [--numbers 1,2,3] [--output runs] [--data FOLDER] [--prune build/bin/prune]
                    [--jobs N] [--gpus N] [--seconds S] [--keep] [settings of all runs]
 
 LIST is runs.txt of a folder here. Lines of it:
@@ -14,7 +14,7 @@ LIST is runs.txt of a folder here. Lines of it:
 
 A run that is done is not made again, one that was begun is resumed. Ctrl-C, or --seconds, interrupts the runs in
 progress: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
-Dense networks that runs begin with come first.
+Dense networks that runs begin with come first, then runs in the order of --only, patterns with commas between them, all numbers of each.
 --keep copies config.yaml, prune.json, metrics.jsonl and, where there is one, bench.json of all runs that are done
 beside LIST, with folders of the machine made relative.
 """
@@ -180,10 +180,10 @@ def main():
 
     runs, key = read_list(options.list)
     patterns = options.only.split(",")
-    names = [name for name in runs if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+    names = list(dict.fromkeys(name for pattern in patterns for name in runs if fnmatch.fnmatch(name, pattern)))
     if not names:
         sys.exit(f"{options.list}: found no run like '{options.only}', expected one of {', '.join(runs)}")
-    pairs = [(name, number) for number in options.numbers.split(",") for name in names]
+    pairs = [(name, number) for name in names for number in options.numbers.split(",")]
     maker = Maker(options, runs, key)
     signal.signal(signal.SIGINT, lambda *_: maker.stop())
     if options.seconds:
