@@ -108,7 +108,11 @@ class AccuracyRuns(WithFakeProgram):
     def test_dense_networks_that_runs_begin_with_come_first(self):
         self.assertEqual(self.make("d:\na:\nb < d:\n", "--numbers", "1,2", "--only", "a,b").returncode, 0)
         self.assertEqual([call.split("runs/")[-1].split()[0] for call in self.calls()],
-                         ["d-seed1", "d-seed2", "a-seed1", "b-seed1", "a-seed2", "b-seed2"])
+                         ["d-seed1", "d-seed2", "a-seed1", "a-seed2", "b-seed1", "b-seed2"])
+
+    def test_runs_come_in_the_order_of_the_patterns(self):
+        self.assertEqual(self.make("a:\nb:\nc:\n", "--numbers", "1", "--only", "c,*").returncode, 0)
+        self.assertEqual([call.split("runs/")[-1].split()[0] for call in self.calls()], ["c-seed1", "a-seed1", "b-seed1"])
 
     def test_a_run_may_begin_with_a_pruned_network(self):
         self.assertEqual(self.make("d:\na < d:\nb << a: y=2\n", "--numbers", "1", "--only", "b").returncode, 0)

@@ -1,6 +1,8 @@
 """VGG16 on CIFAR-10 under several budgets, three seeds: sparse-accuracy.md. Each run has a folder
 sparse-accuracy/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
-from printers.common import ROOT, percent, read_config, table, three_digits
+from collections import Counter
+
+from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
 from printers.runs import SEEDS, Runs, mean
 
 FOLDER = "sparse-accuracy"
@@ -9,14 +11,38 @@ METHODS = {
     "magnitude": "magnitude, masks once an epoch",
     "steps": "magnitude, masks every 16 batches",
     "feedback": "magnitude, every 16 batches, feedback",
-    "plain": "evolutionary, every 16 batches",
+    "plain": "evolutionary, every 16 batches, random first pool",
+    "whole": "evolutionary, every 16 batches, dense first pool",
+    "chain": "evolutionary, every 16 batches, dense first pool, best always chosen",
+    "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "distilled": "magnitude, every 16 batches, distilled",
+    "steps-lamp": "magnitude, every 16 batches, `lamp`",
+    "steps-erk": "magnitude, every 16 batches, `erk`",
+}
+SPARSITIES = ("95", "96.2", "98")
+PARTS = {
+    "parts-98": "all parts",
+    "parts-98-population": "smaller population",
+    "parts-98-alpha": "without regrowing",
+    "parts-98-crossover": "without crossover",
+    "parts-98-rewinding": "without rewinding",
 }
 ALLOCATIONS = ("uniform", "erk", "global", "lamp", "least_loss")
+EVOLUTION_IN_TIME = {"least_loss, evolutionary": "evolution-time", "least_loss, evolutionary, known plans": "evolution-time-known"}
+LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
+
+
+class RunsAtTarget(Runs):
+    """Without those that ended beyond their target."""
+
+    def seeds(self, kind):
+        summaries = {seed: read(f"{FOLDER}/{kind}-seed{seed}/prune.json") for seed in super().seeds(kind)}
+        return [seed for seed, summary in summaries.items() if summary["sparsity"] < summary["target_sparsity"] + LITTLE]
 
 
 RUNS = Runs(FOLDER)
+AT_TARGET = RunsAtTarget(FOLDER)
 HEADER = [*SEEDS, "points beside dense, 80 epochs"]
 
 
@@ -26,9 +52,19 @@ def columns(kind):
 
 def results():
     rows = [["dense, 40 epochs, where pruning starts", "", *columns("dense-40")], ["dense, 80 epochs", "", *columns(DENSE)]]
-    for sparsity in ("95", "98"):
+    for sparsity in SPARSITIES:
         rows += [[name, sparsity, *columns(f"{kind}-{sparsity}")] for kind, name in METHODS.items() if RUNS.seeds(f"{kind}-{sparsity}")]
     return table(["run", "sparsity %", *HEADER], rows)
+
+
+def reached(kind):
+    """The sparsity of the weights: the mean, or where seeds differ by much that of each."""
+    found = [summary["sparsity"] for summary in RUNS.summaries(kind).values()]
+    return percent(mean(found)) if max(found) - min(found) < LITTLE else ", ".join(percent(sparsity) for sparsity in found)
+
+
+def parts():
+    return table(["run", "sparsity reached %", *HEADER], [[name, reached(kind), *columns(kind)] for kind, name in PARTS.items()])
 
 
 def budget_rows(budget):
@@ -36,15 +72,13 @@ def budget_rows(budget):
 
 
 def macs():
-    rows = [[allocation, percent(mean(s["sparsity"] for s in RUNS.summaries(kind).values())), *columns(kind)]
-            for allocation, kind in budget_rows("macs")]
+    rows = [[allocation, reached(kind), *columns(kind)] for allocation, kind in budget_rows("macs")]
     return table(["allocation", "sparsity of weights %", *HEADER], rows)
 
 
 def time():
-    rows = [[allocation, percent(mean(s["sparsity"] for s in RUNS.summaries(kind).values())),
-             three_digits(mean(s["time"]["predicted_ms"] for s in RUNS.summaries(kind).values())), *columns(kind)]
-            for allocation, kind in budget_rows("time")]
+    rows = [[allocation, reached(kind), three_digits(mean(s["time"]["predicted_ms"] for s in RUNS.summaries(kind).values())), *columns(kind)]
+            for allocation, kind in [*budget_rows("time"), *EVOLUTION_IN_TIME.items()]]
     return table(["allocation", "sparsity of weights %", "predicted ms", *HEADER], rows)
 
 
@@ -56,12 +90,95 @@ def config(key):
     return values.pop()
 
 
+def setting(kind, key):
+    """Of all seeds of a run: one number."""
+    values = {float(read_config(f"{FOLDER}/{kind}-seed{seed}/config.yaml")[f"prune.{key}"]) for seed in RUNS.seeds(kind)}
+    assert len(values) == 1, (kind, key, values)
+    return values.pop()
+
+
+def points_lost(kind):
+    """More of them, and an iteration is rejected."""
+    return f"{-100 * setting(kind, 'acc_threshold'):g}"
+
+
+def iterations(kind):
+    """{seed: what metrics.jsonl has of each iteration, but for its seconds}"""
+    lines = {seed: read_lines(f"{FOLDER}/{kind}-seed{seed}/metrics.jsonl") for seed in RUNS.seeds(kind)}
+    return {seed: [{key: value for key, value in line.items() if key != "seconds"} for line in found if line["stage"] == "prune"]
+            for seed, found in lines.items()}
+
+
+def count(is_counted, *kinds):
+    """Of the iterations of all seeds."""
+    counted = [is_counted(line) for kind in kinds for lines in iterations(kind).values() for line in lines]
+    return f"{sum(counted)} of {len(counted)} iterations"
+
+
+def is_rejected(line):
+    return not line["accepted"]
+
+
+def is_crossover(line):
+    return line["action"] == "crossover"
+
+
+def seeds_text(seeds):
+    return ("seeds " if len(seeds) > 1 else "seed ") + " and ".join(seeds)
+
+
+def crossing(kind):
+    return seeds_text([seed for seed, lines in iterations(kind).items() if any(map(is_crossover, lines))])
+
+
+def same_runs(kind, other):
+    theirs = iterations(other)
+    return seeds_text([seed for seed, lines in iterations(kind).items() if lines == theirs[seed]])
+
+
+def same_accuracies(kind, other):
+    theirs = RUNS.accuracies(other)
+    return seeds_text([seed for seed, accuracy in RUNS.accuracies(kind).items() if accuracy == theirs[seed]])
+
+
+def beyond_target(kind):
+    return seeds_text([seed for seed in RUNS.seeds(kind) if seed not in AT_TARGET.seeds(kind)])
+
+
+def sparsity_beyond_target(kind):
+    beyond = [summary["sparsity"] for seed, summary in RUNS.summaries(kind).items() if seed not in AT_TARGET.seeds(kind)]
+    return f"{percent(mean(beyond))} %"
+
+
+def without_loss(kind):
+    """Where the loss was no number."""
+    return ", ".join(f"iteration {line['iteration']}" for lines in iterations(kind).values() for line in lines if line["loss"] is None)
+
+
+def largest_alpha(kind):
+    return f"{max(line['alpha'] for lines in iterations(kind).values() for line in lines):.2f}"
+
+
+def plans_chosen(kind):
+    """What was trained most often of the plans that were compared, with how often."""
+    texts = []
+    for seed, lines in iterations(kind).items():
+        origins = Counter(line["origin"] for line in lines if line.get("origin"))
+        origin, times = origins.most_common(1)[0]
+        texts.append(f"{'its own plan' if origin == 'plan' else f'`{origin}`'} in {times} of {sum(origins.values())} with seed {seed}")
+    return ", ".join(texts)
+
+
 BLOCKS = {
     "sparse.results": results,
+    "sparse.parts": parts,
     "sparse.macs": macs,
     "sparse.time": time,
     "sparse.steps95": lambda: RUNS.beside("steps-95", DENSE),
+    "sparse.steps96": lambda: RUNS.beside("steps-96.2", DENSE),
     "sparse.steps98": lambda: RUNS.beside("steps-98", DENSE),
+    "sparse.lamp98": lambda: RUNS.beside("steps-lamp-98", "steps-98"),
+    "sparse.erk98": lambda: RUNS.beside("steps-erk-98", "steps-98"),
     "sparse.often95": lambda: RUNS.beside("steps-95", "magnitude-95"),
     "sparse.often98": lambda: RUNS.beside("steps-98", "magnitude-98"),
     "sparse.feedback95": lambda: RUNS.beside("feedback-95", "steps-95"),
@@ -70,11 +187,48 @@ BLOCKS = {
     "sparse.plain98": lambda: RUNS.beside("plain-98", "steps-98"),
     "sparse.spread_plain98": lambda: RUNS.spread("plain-98"),
     "sparse.spread_steps98": lambda: RUNS.spread("steps-98"),
+    "sparse.first_pool": lambda: f"{100 * setting('plain-98', 'initial_sparsity_max'):g} %",
+    "sparse.whole95": lambda: RUNS.beside("whole-95", "steps-95"),
+    "sparse.whole98": lambda: RUNS.beside("whole-98", "steps-98"),
+    "sparse.whole_plain95": lambda: RUNS.beside("whole-95", "plain-95"),
+    "sparse.whole_plain98": lambda: RUNS.beside("whole-98", "plain-98"),
+    "sparse.chain95": lambda: RUNS.beside("chain-95", "steps-95"),
+    "sparse.chain98": lambda: RUNS.beside("chain-98", "steps-98"),
+    "sparse.lost": lambda: points_lost("whole-98"),
+    "sparse.rejected": lambda: count(is_rejected, "plain-95", "plain-98", "whole-95", "whole-98", "chain-95", "chain-98", "regrow-98"),
+    "sparse.regrow98": lambda: RUNS.beside("regrow-98", "whole-98"),
+    "sparse.alpha": lambda: f"{setting('regrow-98', 'alpha'):g}",
+    "sparse.alpha_largest": lambda: largest_alpha("regrow-98"),
+    "sparse.parts_pool": lambda: f"{setting('parts-98', 'pool_size'):g}",
+    "sparse.parts_pool_less": lambda: f"{setting('parts-98-population', 'pool_size'):g}",
+    "sparse.parts_lost": lambda: points_lost("parts-98"),
+    "sparse.beyond_seed": lambda: beyond_target("parts-98"),
+    "sparse.beyond": lambda: sparsity_beyond_target("parts-98"),
+    "sparse.without_loss": lambda: without_loss("parts-98"),
+    "sparse.at_target": lambda: seeds_text(AT_TARGET.seeds("parts-98")),
+    "sparse.parts_population": lambda: AT_TARGET.beside("parts-98-population", "parts-98"),
+    "sparse.parts_alpha": lambda: AT_TARGET.beside("parts-98-alpha", "parts-98"),
+    "sparse.parts_crossover": lambda: AT_TARGET.beside("parts-98-crossover", "parts-98"),
+    "sparse.parts_rewinding": lambda: AT_TARGET.beside("parts-98-rewinding", "parts-98"),
+    "sparse.alpha_population": lambda: RUNS.beside("parts-98-alpha", "parts-98-population"),
+    "sparse.alpha_rewinding": lambda: RUNS.beside("parts-98-alpha", "parts-98-rewinding"),
+    "sparse.alpha_steps": lambda: RUNS.beside("parts-98-alpha", "steps-98"),
+    "sparse.alpha_whole": lambda: RUNS.beside("parts-98-alpha", "whole-98"),
+    "sparse.alpha_rejected": lambda: count(is_rejected, "parts-98-alpha"),
+    "sparse.crossovers": lambda: count(is_crossover, "parts-98"),
+    "sparse.crossing": lambda: crossing("parts-98"),
+    "sparse.same_crossover": lambda: same_runs("parts-98", "parts-98-crossover"),
+    "sparse.same_regrow": lambda: same_accuracies("parts-98-rewinding", "regrow-98"),
     "sparse.lottery98": lambda: RUNS.beside("lottery2-98", "steps-98"),
     "sparse.distilled98": lambda: RUNS.beside("distilled-98", "steps-98"),
     "sparse.erk_uniform": lambda: RUNS.beside("macs-erk", "macs-uniform"),
+    "sparse.least_uniform": lambda: RUNS.beside("macs-least_loss", "macs-uniform"),
+    "sparse.least_erk": lambda: RUNS.beside("macs-least_loss", "macs-erk"),
     "sparse.time_uniform": lambda: RUNS.beside("time-least_loss", "time-uniform"),
     "sparse.time_global": lambda: RUNS.beside("time-least_loss", "time-global"),
+    "sparse.time_evolution": lambda: RUNS.beside("evolution-time", "time-least_loss"),
+    "sparse.time_known": lambda: RUNS.beside("evolution-time-known", "time-least_loss"),
+    "sparse.known_chosen": lambda: plans_chosen("evolution-time-known"),
     "sparse.rate": lambda: config("prune.learning_rate"),
     "sparse.decay": lambda: config("train.weight_decay"),
     "sparse.cutout": lambda: config("augment.cutout"),
