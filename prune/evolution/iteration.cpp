@@ -142,7 +142,10 @@ void Iteration::reject() {
   record_.action = Action::rewound;
   Solution* parent = find(proposal_.parent.id);
   if (proposal_.masks_fixed || parent == nullptr) return;
-  parent->plan = halfway(proposal_.parent.sparsities, record_.sparsities);
+  // Masks of weights that are no numbers say nothing: then what was planned has failed.
+  const std::vector<double>& failed =
+      std::isfinite(record_.loss) ? record_.sparsities : proposal_.record.sparsities;
+  parent->plan = halfway(proposal_.parent.sparsities, failed);
   if (random_.chance(config_.crossover_probability) && state_.pool.size() > 1) {
     cross_two();
   } else {

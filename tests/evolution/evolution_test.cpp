@@ -366,6 +366,25 @@ TEST_CASE("a diverging network is rewound each time and the result says so") {
   CHECK(evolution.result().shortfall.find("finite") != std::string::npos);
 }
 
+TEST_CASE("masks of weights that are no numbers are not planned with") {
+  EvolutionConfig config = short_run();
+  config.iter_nr = 15;
+  config.base_allocation = Allocation::global;
+  config.mask_interval = 50;
+  config.initial_sparsity_max = 0.0;
+  SyntheticTrainee trainee(four_layers(), 0.5);
+  trainee.before_training = [&](std::int64_t first) {
+    trainee.diverges = first / config.batch_nr == 9;
+    trainee.strength.assign(4, trainee.diverges ? std::nan("") : 1.0);
+  };
+  Evolution evolution(config, trainee);
+  const std::vector<IterationRecord> records = run_to_end(evolution);
+  CHECK(std::isnan(records[9].loss));
+  CHECK(records[9].sparsity > 0.95);
+  CHECK_FALSE(records[9].accepted);
+  CHECK(records[10].sparsity < records[8].sparsity + 0.1);
+}
+
 TEST_CASE("excluded layers stay dense and the others meet the target among themselves") {
   SyntheticTrainee trainee(four_layers(), 0.5);
   EvolutionConfig config = short_run();
