@@ -1,6 +1,7 @@
-// Sums of one output over rows in global memory. A row is the activations of one input for kImages
-// images. Neighbouring lanes read neighbouring chunks of 16 bytes of it (chunk.cuh), so that every
-// read is whole sectors of 32 bytes.
+// Sums of a unit of outputs (gather_weights.h) over rows in global memory. A row is the activations
+// of one input for kImages images. Neighbouring lanes read neighbouring chunks of 16 bytes of it
+// (chunk.cuh), so that every read is whole sectors of 32 bytes. What is read once serves all
+// outputs of the unit.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace winnow {
 
-// The inputs of a step (GatherView): four connections.
+// The inputs of a step: four connections.
 template <bool kNarrow>
 __device__ __forceinline__ StepRows inputs_at(const GatherView& w, std::uint32_t step) {
   if constexpr (!kNarrow) {
@@ -22,28 +23,59 @@ __device__ __forceinline__ StepRows inputs_at(const GatherView& w, std::uint32_t
   }
 }
 
-template <bool kNarrow, typename Add>
-__device__ __forceinline__ void for_each_connection_of(const GatherView& w, std::uint32_t begin,
-                                                       std::uint32_t end, const Add& add) {
-#pragma unroll 2
-  for (std::uint32_t step = begin; step < end; ++step) {
-    const StepRows in = inputs_at<kNarrow>(w, step);
-    const float4 weight = __ldg(w.value + step);
-    const float of[4] = {weight.x, weight.y, weight.z, weight.w};
+// The weights of a step: [connection][output].
+template <int kOutputs>
+__device__ __forceinline__ void weights_at(const GatherView& w, std::uint32_t step,
+                                           float (&weight)[4][kOutputs]) {
+  static_assert(kOutputs == 1 || kOutputs == kQuad);
+  if constexpr (kOutputs == 1) {
+    const float4 of = __ldg(w.single_value + step);
+    weight[0][0] = of.x;
+    weight[1][0] = of.y;
+    weight[2][0] = of.z;
+    weight[3][0] = of.w;
+  } else {
 #pragma unroll
-    for (int c = 0; c < 4; ++c) add(in.of[c], of[c]);
+    for (std::uint32_t c = 0; c < 4; ++c) {
+      const float4 of = __ldg(w.quad_value + std::size_t{step} * 4 + c);
+      weight[c][0] = of.x;
+      weight[c][1] = of.y;
+      weight[c][2] = of.z;
+      weight[c][3] = of.w;
+    }
   }
 }
 
-// Calls add(input, weight) for the connections of the output at a place, in order.
-template <typename Add>
-__device__ __forceinline__ void for_each_connection(const GatherView& w, std::uint32_t place,
-                                                    const Add& add) {
-  const std::uint32_t begin = __ldg(w.begin + place), end = __ldg(w.begin + place + 1);
+template <bool kNarrow, int kOutputs, typename Load, typename Add>
+__device__ __forceinline__ void for_each_connection_of(const GatherView& w, std::uint32_t unit,
+                                                       const Load& load, const Add& add) {
+  const std::uint32_t begin = __ldg(w.begin + unit), end = __ldg(w.begin + unit + 1);
+  if (begin == end) return;
+  StepRows next = inputs_at<kNarrow>(w, begin);
+#pragma unroll(kOutputs == 1 ? 2 : 1)
+  for (std::uint32_t step = begin; step < end; ++step) {
+    const StepRows in = next;
+    // Known before what they are for is wanted: the loads of two steps need not wait in turn.
+    next = inputs_at<kNarrow>(w, min(step + 1, end - 1));
+    decltype(load(0u)) value[4];
+#pragma unroll
+    for (int c = 0; c < 4; ++c) value[c] = load(in.of[c]);
+    float weight[4][kOutputs];
+    weights_at(w, step, weight);
+#pragma unroll
+    for (int c = 0; c < 4; ++c) add(value[c], weight[c]);
+  }
+}
+
+// Calls add(load(input), weights) for the connections of a unit, in order; `weights` are those of
+// its kOutputs outputs. Several loads are on their way at a time.
+template <int kOutputs, typename Load, typename Add>
+__device__ __forceinline__ void for_each_connection(const GatherView& w, std::uint32_t unit,
+                                                    const Load& load, const Add& add) {
   if (w.narrow != nullptr) {
-    for_each_connection_of<true>(w, begin, end, add);
+    for_each_connection_of<true, kOutputs>(w, unit, load, add);
   } else {
-    for_each_connection_of<false>(w, begin, end, add);
+    for_each_connection_of<false, kOutputs>(w, unit, load, add);
   }
 }
 
@@ -57,14 +89,17 @@ __device__ __forceinline__ uint4 load_chunk(const void* from) {
   return chunk;
 }
 
-// Adds all connections of the output at `place` to the sums of this lane's chunk of images. `x` is
-// where the lane's chunk of the row of input 0 begins; rows of kImages images follow each other.
-template <int kImages, typename T>
-__device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t place, const T* x,
-                                         float (&sum)[Chunk<T>::kImages]) {
-  for_each_connection(w, place, [&](std::uint32_t input, float weight) {
-    Chunk<T>::add(load_chunk(x + std::size_t{input} * kImages), weight, sum);
-  });
+// Adds all connections of a unit to the sums of this lane's chunk of images. `x` is where the
+// lane's chunk of the row of input 0 begins; rows of kImages images follow each other.
+template <int kImages, typename T, int kOutputs>
+__device__ __forceinline__ void add_rows(const GatherView& w, std::uint32_t unit, const T* x,
+                                         float (&sum)[kOutputs][Chunk<T>::kImages]) {
+  for_each_connection<kOutputs>(
+      w, unit, [&](std::uint32_t input) { return load_chunk(x + std::size_t{input} * kImages); },
+      [&](const uint4& chunk, const float(&weight)[kOutputs]) {
+#pragma unroll
+        for (int o = 0; o < kOutputs; ++o) Chunk<T>::add(chunk, weight[o], sum[o]);
+      });
 }
 
 }  // namespace winnow

@@ -40,10 +40,10 @@ __global__ void __launch_bounds__(kThreads) linear_gather_kernel(const GatherArg
   for (std::uint32_t tile = blockIdx.y; tile < a.tiles; tile += gridDim.y) {
     const T* x = static_cast<const T*>(a.x) + std::size_t{tile} * a.weights.inputs * kTileImages;
     T* y = static_cast<T*>(a.y) + (std::size_t{tile} * a.weights.outputs + output) * kTileImages;
-    float sum[kImages] = {};
+    float sum[1][kImages] = {};  // all units are singles
     add_rows<kTileImages>(a.weights, place, x + image, sum);
-    activate(a.epilogue, bias, sum);
-    *reinterpret_cast<uint4*>(y + image) = Chunk<T>::pack(sum);
+    activate(a.epilogue, bias, sum[0]);
+    *reinterpret_cast<uint4*>(y + image) = Chunk<T>::pack(sum[0]);
   }
 }
 

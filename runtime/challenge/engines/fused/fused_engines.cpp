@@ -7,7 +7,7 @@
 namespace winnow::challenge {
 
 FusedBlock::FusedBlock(std::uint32_t images, std::uint32_t rows, std::size_t count)
-    : counts(count), alive(images / 32), first(images / 32) {
+    : counts(count), alive(images / 32), first(images / 32), number(images) {
   for (auto& buffer : activations) buffer = DeviceBuffer<float>(std::size_t{rows} * images);
   for (auto& buffer : ids) buffer = DeviceBuffer<std::uint32_t>(images);
 }
@@ -45,7 +45,7 @@ std::uint32_t widest_rows(const Network& network) {
 
 std::uint32_t fused_block_size(std::uint32_t images, std::uint32_t rows, std::size_t bytes,
                                std::uint32_t most) {
-  const std::size_t per_image = std::size_t{rows} * 2 * sizeof(float) + 16;
+  const std::size_t per_image = std::size_t{rows} * 2 * sizeof(float) + 20;
   const std::uint32_t size = images_per_batch(images, per_image, bytes, most);
   const std::uint32_t rounded = (size + 31) / 32 * 32;
   if (size == images && rounded * per_image <= bytes) return rounded;

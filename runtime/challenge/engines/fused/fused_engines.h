@@ -22,6 +22,7 @@ struct FusedBlock {
   DeviceBuffer<std::uint32_t> ids[2];
   DeviceBuffer<std::uint32_t> counts;        // images after a layer or launch
   DeviceBuffer<std::uint32_t> alive, first;  // [image / 32]
+  DeviceBuffer<std::uint32_t> number;        // [image]: of a live one, where it lay
 };
 
 class FusedEngine : public GraphEngine {

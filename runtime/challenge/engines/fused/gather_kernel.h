@@ -30,8 +30,8 @@ struct GatherLaunch {
 // Asynchronous; sums run over connections in their order, so equal inputs give equal outputs.
 void launch_gather(const GatherLaunch& launch, int sms, cudaStream_t stream);
 
-// Drops dead images: the activations of live ones move to the places that `places` gives them.
-// Pointers are to device memory.
+// Drops dead images: the activations of live ones move to the places that `places` gives them, of
+// which it has to have the numbers. Pointers are to device memory.
 struct GatherCompaction {
   const void* in = nullptr;
   void* out = nullptr;  // no overlap with `in`; null: only the ids are wanted

@@ -26,6 +26,21 @@ std::size_t default_limit() {
 
 }  // namespace
 
+// Outputs that read the same inputs in quads as far as they go, then all that is left.
+GatherOrder quads_first(const OutputSets& sets) {
+  GatherOrder order;
+  std::vector<std::uint32_t> single;
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    const auto set = sets[s];
+    const auto in_quads = static_cast<std::uint32_t>(set.size() / kQuad * kQuad);
+    order.output.insert(order.output.end(), set.begin(), set.begin() + in_quads);
+    single.insert(single.end(), set.begin() + in_quads, set.end());
+  }
+  order.quads = static_cast<std::uint32_t>(order.output.size()) / kQuad;
+  order.output.insert(order.output.end(), single.begin(), single.end());
+  return order;
+}
+
 // One layer on its way.
 struct GatherLayers::Packed {
   std::optional<GatherLayout> layout;
@@ -36,7 +51,8 @@ struct GatherLayers::Packed {
   void pack(const Network& network, std::uint32_t l, SpareMemory<SparseLayer>& spare) {
     SparseLayer layer = spare.take();
     network.read(l, layer);
-    piece = pack_for_gather(layer, layout.emplace(layer), find_equal_inputs(layer).output);
+    const GatherOrder order = quads_first(find_equal_inputs(layer));
+    piece = pack_for_gather(layer, layout.emplace(layer, order), order);
     spare.give(std::move(layer));
   }
   void store(std::span<std::byte> memory) {
@@ -60,6 +76,9 @@ GatherLayers::GatherLayers(const Network& network, std::size_t most_bytes, int t
       return;
     }
     layouts_.push_back(*packed.layout);
+    const GatherView view = layouts_.back().view(nullptr);
+    in_quads_ += std::uint64_t{kQuad} * view.quads;
+    outputs_ += view.outputs;
     if (fits) {
       resident_.push_back(memory_.take(packed.bytes(), network.layers() - l));
       uploads.copy(slot, packed.bytes(), resident_.back());

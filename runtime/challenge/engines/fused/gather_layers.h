@@ -1,9 +1,11 @@
 // All layers for the gather kernel: in GPU memory, or where they do not fit, in page-locked host
 // memory, from where each comes to the GPU while the one before is computed. Outputs that read the
-// same inputs are computed one beside the other.
+// same inputs are computed together, four by four.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -25,6 +27,12 @@ class GatherLayers {
 
   bool is_streamed() const { return !host_.empty(); }
 
+  // Of all outputs, those in quads (gather_weights.h).
+  double share_in_quads() const {
+    return static_cast<double>(in_quads_) /
+           static_cast<double>(std::max<std::uint64_t>(outputs_, 1));
+  }
+
   // For each run through all layers, on one stream, which may be under capture: start(); then for
   // l = 0, 1, ...: work put on the stream between layer(l) and done(l) finds layer l.
   void start(cudaStream_t stream) const;
@@ -36,6 +44,7 @@ class GatherLayers {
   void keep_in_host_memory(const std::vector<uint4>& piece);
   void start_copy(std::uint32_t l) const;
 
+  std::uint64_t in_quads_ = 0, outputs_ = 0;
   std::vector<GatherLayout> layouts_;
   DeviceChunks memory_;
   std::vector<std::byte*> resident_;       // in memory_: [layers], or none
