@@ -23,7 +23,6 @@ struct EngineOptions {
   std::size_t weight_bytes = 0;      // `fused`: GPU memory for weights; 0: 3/4 of what is free
   bool use_half = true;              // `fused`, `grouped`: fp16 activations from some layer on;
                                      // `grouped` cannot do without
-  bool use_tensor_cores = false;     // `fused`: for sums of fp16 activations in shared memory
   int full_precision_layers = -1;    // `fused`, `grouped`: before fp16 activations; -1: by neurons
   // Called between layers or blocks of layers with (layers done, layers in all). May throw to stop.
   std::function<void(std::uint32_t, std::uint32_t)> progress;

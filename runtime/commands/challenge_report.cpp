@@ -118,7 +118,6 @@ Json options_json(const challenge::EngineOptions& options) {
           {"streams", options.streams},
           {"weight_bytes", options.weight_bytes},
           {"half", options.use_half},
-          {"tensor_cores", options.use_tensor_cores},
           {"full_precision_layers", options.full_precision_layers}};
 }
 

@@ -300,10 +300,6 @@ void refuse_idle_options(const CLI::App& app, const ChallengeRunOptions& options
   if (!options.gather.empty() && rank_place().size == 1) {
     fail(ErrorCode::usage, "--gather has no effect: one process runs alone");
   }
-  if (options.engine_options.use_tensor_cores && options.engine != "fused" &&
-      options.baseline != "fused") {
-    fail(ErrorCode::usage, "--tensor-cores has no effect: it is for engine fused");
-  }
   if (challenge::runs_on_gpu(options.engine)) return;
   if (!options.baseline.empty() && challenge::runs_on_gpu(options.baseline)) return;
   for (const char* name : {"--gpu", "--images-at-once", "--streams", "--weight-memory", "--no-half",

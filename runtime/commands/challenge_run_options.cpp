@@ -68,9 +68,6 @@ void add_engine_options(CLI::App& app, ChallengeRunOptions& options) {
          "host memory (default: what is free)")
       ->transform(byte_size(1));
   app.add_flag("--no-half", options.has_no_half, "fused: no fp16 activations");
-  app.add_flag("--tensor-cores", engine.use_tensor_cores,
-               "fused: sums of fp16 activations in shared memory by tensor cores")
-      ->excludes("--no-half");
   app.add_option(
          "--full-precision-layers", engine.full_precision_layers,
          "fused, grouped: layers before activations become fp16; -1: by the number of neurons")

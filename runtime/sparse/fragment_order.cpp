@@ -94,6 +94,10 @@ std::vector<std::uint32_t> outputs_of_fragments(const SparseLayer& layer,
   return output;
 }
 
+bool fits_fragments(const SparseLayer& layer) {
+  return fits_half_range(layer.value, kFragmentWeightScale);
+}
+
 SliceOrder order_fragments(const SparseLayer& layer, std::span<const std::uint32_t> position,
                            std::vector<std::uint32_t> output, std::uint32_t bank_groups,
                            std::uint32_t unroll) {

@@ -53,6 +53,9 @@ WINNOW_HOST_DEVICE constexpr std::uint32_t fragment_turn(std::uint32_t output,
   return output % chunks;
 }
 
+// Whether every weight times kFragmentWeightScale is within fp16's range.
+bool fits_fragments(const SparseLayer& layer);
+
 // As outputs_of_lanes() and order_lanes() (lane_order.h); weights are registers of matrix A, as
 // halves. Throws Error{usage} if a weight times kFragmentWeightScale is beyond fp16; bank_groups in
 // {2, 4, 8}.

@@ -16,12 +16,14 @@ struct ResidentForm {
   std::uint32_t row_bytes() const { return static_cast<std::uint32_t>(images) * (is_half ? 2 : 4); }
   std::uint32_t bank_groups() const { return 128 / row_bytes(); }  // lane_order.h
 
-  // Shared memory of two buffers of `rows` rows.
-  std::size_t shared_bytes(std::uint32_t rows) const { return std::size_t{2} * rows * row_bytes(); }
+  // Shared memory of so many buffers of `rows` rows.
+  std::size_t shared_bytes(std::uint32_t rows, std::size_t buffers = 2) const {
+    return buffers * rows * row_bytes();
+  }
 
   // Whether a block that may have so much shared memory can hold them.
-  bool fits(std::uint32_t rows, std::size_t shared) const {
-    return shared_bytes(rows) + kStaticShared <= shared;
+  bool fits(std::uint32_t rows, std::size_t shared, std::size_t buffers = 2) const {
+    return shared_bytes(rows, buffers) + kStaticShared <= shared;
   }
 
   friend bool operator==(const ResidentForm&, const ResidentForm&) = default;

@@ -35,8 +35,9 @@ struct ResidentRow {
   }
 };
 
-// One thread block that has a tile to itself. ThreadBlockCluster (runtime/gpu/linear) has the same
-// functions for a cluster that shares one.
+// The threads 0 to kResidentThreads - 1 of a thread block, which have a tile to themselves; the
+// block may have others, that do something else. ThreadBlockCluster (runtime/gpu/linear) has the
+// same functions for a cluster that shares one.
 struct ThreadBlock {
   static constexpr std::uint32_t kWarps = kResidentWarps;
 
@@ -50,7 +51,9 @@ struct ThreadBlock {
   __device__ __forceinline__ void store(unsigned char* to, const Word& value) const {
     *reinterpret_cast<Word*>(to) = value;
   }
-  __device__ __forceinline__ void end_layer() { __syncthreads(); }
+  __device__ __forceinline__ void end_layer() {
+    asm volatile("bar.sync 1, %0;" ::"n"(kResidentThreads) : "memory");
+  }
 };
 
 // Where a thread is in the stream of its warp's weights (ResidentView). Fetches the number of steps
@@ -172,18 +175,14 @@ class ResidentStream : public ResidentSteps<kUnroll> {
   // The same with activations that are 0 or 1: bit i of word x[row] is image i of the row.
   __device__ __forceinline__ void add_bits(std::uint32_t steps, const std::uint32_t* x,
                                            Sums& sums) {
-    const std::uint32_t first = Row::turn() / 16 * Row::kImages;
     for_each_connection(steps, [&](std::uint32_t row, float weight) {
       const std::uint32_t word = x[row];
 #pragma unroll
-      for (int j = 0; j < Row::kChunks; ++j) {
-        const std::uint32_t chunk = word >> (first ^ j * Row::kImages);
-#pragma unroll
-        for (int i = 0; i < Row::kImages; ++i) {
-          if ((chunk >> i & 1) != 0) sums.of[j][i] += weight;
-        }
+      for (int i = 0; i < R; ++i) {
+        if ((word >> i & 1) != 0) sums.of[i / Row::kImages][i % Row::kImages] += weight;
       }
     });
+    turn(sums);
   }
 
   // Writes what the epilogue makes of the sums of a slice to the rows at y. Returns a bit for each
@@ -205,6 +204,25 @@ class ResidentStream : public ResidentSteps<kUnroll> {
   }
 
  private:
+  // Sums by chunk to sums by the turn of chunks, which is an exclusive or.
+  static __device__ __forceinline__ void turn(Sums& sums) {
+    const std::uint32_t turn = Row::turn() / 16;
+#pragma unroll
+    for (int bit = 1; bit < Row::kChunks; bit *= 2) {
+      const bool is_turned = (turn & bit) != 0;
+#pragma unroll
+      for (int j = 0; j < Row::kChunks; ++j) {
+        if ((j & bit) != 0) continue;
+#pragma unroll
+        for (int i = 0; i < Row::kImages; ++i) {
+          const float low = sums.of[j][i], high = sums.of[j | bit][i];
+          sums.of[j][i] = is_turned ? high : low;
+          sums.of[j | bit][i] = is_turned ? low : high;
+        }
+      }
+    }
+  }
+
   // Calls add(row, weight) for the four connections of each step.
   template <typename Add>
   __device__ __forceinline__ void for_each_connection(std::uint32_t steps, const Add& add) {

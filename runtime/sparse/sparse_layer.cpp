@@ -62,10 +62,14 @@ void check_values(const SparseLayer& layer, const std::string& where) {
 
 }  // namespace
 
-void check_half_range(std::span<const float> weights, float scale, const std::string& where) {
+bool fits_half_range(std::span<const float> weights, float scale) {
   bool fits = true;  // without branches, as above
   for (const float weight : weights) fits &= std::abs(weight * scale) <= kLargestHalf;
-  if (fits) return;
+  return fits;
+}
+
+void check_half_range(std::span<const float> weights, float scale, const std::string& where) {
+  if (fits_half_range(weights, scale)) return;
   for (const float weight : weights) {
     if (std::abs(weight * scale) <= kLargestHalf) continue;
     fail(ErrorCode::usage, where, ": a weight is ", weight, ", at most ", kLargestHalf / scale,

@@ -29,7 +29,8 @@ struct SparseLayer {
 // value is finite.
 void check_layer(const SparseLayer& layer, const std::string& where);
 
-// Throws Error{usage} naming `where` unless every weight times `scale` is within fp16's range.
+// Whether every weight times `scale` is within fp16's range; or throws Error{usage} naming `where`.
+bool fits_half_range(std::span<const float> weights, float scale);
 void check_half_range(std::span<const float> weights, float scale, const std::string& where);
 
 // Throws Error{usage} naming `where` unless layer l takes as many inputs as the one before has

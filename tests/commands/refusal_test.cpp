@@ -213,15 +213,6 @@ TEST_CASE("options that an engine does not read are refused") {
   }
 }
 
-TEST_CASE("tensor cores are refused where fused does not run") {
-  const std::string call = program("runtime") + " challenge run x --tensor-cores --engine ";
-  for (const char* engine : {"cpu", "grouped", "grouped --baseline tiled"}) {
-    check_refusal(shell(call + engine), 2,
-                  {"--tensor-cores has no effect: it is for engine fused"});
-  }
-  check_refusal(shell(call + "fused --no-half"), 2, {"--tensor-cores", "--no-half"});
-}
-
 TEST_CASE("control characters of a path do not reach the terminal") {
   const TemporaryDirectory directory;
   const std::string path = directory / "a\x1b[2J\nb.wnw";

@@ -144,8 +144,10 @@ def older():
 
 
 def fused_before():
-    """Runs of `fused` from before its reads were ordered by colouring edges and its launches joined."""
-    names = list(dict.fromkeys(where(run) for run in gpu_runs() if run["engine"] == "fused" and "tensor_cores" not in run["options"]))
+    """Runs of `fused` from before tiles moved beside the layers and outputs of equal inputs were made together."""
+    now = ("buffers", "in fours")
+    names = list(dict.fromkeys(where(run) for run in gpu_runs() if run["engine"] == "fused" and
+                               not any(word in run["kernel"] + run["discovery"] for word in now)))
     return "; ".join(names) if names else "none"
 
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/device/async_copy.cuh"
-#include "runtime/gpu/gathered/barrier.cuh"
+#include "runtime/device/barrier.cuh"
 #include "runtime/gpu/gathered/resident_arguments.h"
 #include "runtime/gpu/gathered/resident_index.h"
 

@@ -11,8 +11,8 @@
 #include <cuda_fp16.h>
 
 #include "runtime/device/async_copy.cuh"
+#include "runtime/device/barrier.cuh"
 #include "runtime/device/overlap.cuh"
-#include "runtime/gpu/gathered/barrier.cuh"
 #include "runtime/gpu/gathered/fragments.cuh"
 #include "runtime/gpu/gathered/ring_index.h"
 #include "runtime/gpu/gathered/ring_tile.h"

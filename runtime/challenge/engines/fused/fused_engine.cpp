@@ -1,15 +1,18 @@
 // `fused`: images stay in shared memory for several layers at a time; dead ones are dropped between
 // launches without a word to the host; the whole network is one CUDA graph.
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
-#include "runtime/base/error.h"
 #include "runtime/challenge/engines/fused/fused_engines.h"
 #include "runtime/challenge/engines/fused/resident_kernel.h"
 #include "runtime/challenge/engines/gpu/engine_makers.h"
 #include "runtime/challenge/engines/gpu/layer_plan.h"
+#include "runtime/challenge/parallel.h"
+#include "runtime/challenge/spare_memory.h"
 #include "runtime/device/attribute.h"
+#include "runtime/sparse/fragment_order.h"
 
 namespace winnow::challenge {
 namespace {
@@ -18,22 +21,26 @@ struct ResidentForms {
   ResidentForm full, half;
 };
 
-// In clocks of an SM, fitted to the challenge's networks of 1024 neurons on an H200.
+// In clocks of an SM, fitted to the challenge's networks of 1024 neurons on an H100. A tile's way
+// in and out costs little where it lasts as long as that of others through the layers.
 LaunchCosts launch_costs(const ResidentForm& form, std::uint32_t rows, double connections,
-                         bool has_fragments) {
+                         bool has_fragments, bool has_three_buffers) {
   const double bytes_per_clock =
       form.is_half && !has_fragments ? 64 : 100;  // of rows that sums read
-  const double bytes = rows * static_cast<double>(form.row_bytes());
+  const double way = 2 * rows * static_cast<double>(form.row_bytes()) / 11;
   return {.images = static_cast<std::uint32_t>(form.images),
           .layer = connections * form.row_bytes() / bytes_per_clock + 1000,
-          .border = 2 * bytes / 16 + 2000,
-          .launch = 8000};
+          .border = has_three_buffers ? 1000 : way + 2000,
+          .launch = 8000 + (has_three_buffers ? way : 0)};
+}
+
+std::size_t shared_memory(int gpu) {
+  return static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
 }
 
 // The forms with the most images to a row that fit shared memory, if there are any.
 std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
-  const auto shared =
-      static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu));
+  const std::size_t shared = shared_memory(gpu);
   ResidentForms forms{{false, 16}, {true, 16}};
   while (forms.full.images >= 4 && !forms.full.fits(rows, shared)) forms.full.images /= 2;
   while (forms.half.images >= 8 && !forms.half.fits(rows, shared)) forms.half.images /= 2;
@@ -41,15 +48,19 @@ std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   return forms;
 }
 
-void check_tensor_cores(const Network& network, const EngineOptions& options, bool is_resident) {
-  if (!is_resident) {
-    fail(ErrorCode::usage, "engine fused: --tensor-cores needs activations in shared memory, ",
-         "which does not hold those of ", network.neurons(), " neurons, and no --weight-memory");
-  }
-  if (first_half_layer(options, network.neurons(), network.layers()) == network.layers()) {
-    fail(ErrorCode::usage, "engine fused: --tensor-cores needs fp16 activations, and none of ",
-         network.layers(), " layers has them");
-  }
+// Tensor cores sum 16 images of a row in fewer passes of shared memory than FMAs; 8 they do not
+// (measured: 4096 neurons). They need weights that two halves hold.
+bool suits_tensor_cores(const Network& network, const ResidentForm& form, std::uint32_t half_from) {
+  if (form.images < 16 || half_from == network.layers()) return false;
+  std::atomic<bool> fits = true;
+  SpareMemory<SparseLayer> spare;
+  for_each_in_parallel(network.layers() - half_from, [&](std::size_t i) {
+    SparseLayer layer = spare.take();
+    network.read(half_from + static_cast<std::uint32_t>(i), layer);
+    if (!fits_fragments(layer)) fits = false;
+    spare.give(std::move(layer));
+  });
+  return fits;
 }
 
 class ResidentEngine : public FusedEngine {
@@ -57,10 +68,10 @@ class ResidentEngine : public FusedEngine {
   ResidentEngine(const Network& network, const EngineOptions& options, const ResidentForms& forms)
       : FusedEngine(network, options),
         sms_(device_attribute(cudaDevAttrMultiProcessorCount, options.gpu)),
-        has_tensor_cores_(options.use_tensor_cores),
         full_(forms.full),
         half_(forms.half) {
     const std::uint32_t half_from = first_half_layer(options, network.neurons(), network.layers());
+    has_tensor_cores_ = suits_tensor_cores(network, half_, half_from);
     shortest_ = launches_ = plan_resident_launches(network.layers(), half_from);
     std::vector<ResidentLayerForm> layer_forms;
     for (const FusedLaunch& launch : launches_) {
@@ -75,6 +86,7 @@ class ResidentEngine : public FusedEngine {
     std::string text = "resident fp32 x" + std::to_string(full_.images);
     if (launches_.back().is_half) text += ", fp16 x" + std::to_string(half_.images);
     if (has_fragments(launches_.back())) text += " by mma.sp.m16n8k32";
+    text += ", " + std::string(fits_three(form_of(launches_.front())) ? "3" : "2") + " buffers";
     text += ", " + std::to_string(launches_.size()) + " launches in one graph";
     return text + in_batches(images_at_a_time());
   }
@@ -100,10 +112,10 @@ class ResidentEngine : public FusedEngine {
     std::vector<std::uint32_t> live = counts_of_run(launches_.size());
     live.front() = images();
     const std::uint32_t rows = weights_->rows();
-    std::vector<FusedLaunch> joined =
-        join_launches(launches_, live, static_cast<std::uint32_t>(sms_),
-                      launch_costs(full_, rows, connections_, false),
-                      launch_costs(half_, rows, connections_, has_tensor_cores_));
+    std::vector<FusedLaunch> joined = join_launches(
+        launches_, live, static_cast<std::uint32_t>(sms_),
+        launch_costs(full_, rows, connections_, false, fits_three(full_)),
+        launch_costs(half_, rows, connections_, has_tensor_cores_, fits_three(half_)));
     if (joined == launches_) return;
     const double before = milliseconds();
     std::swap(launches_, joined);
@@ -120,6 +132,11 @@ class ResidentEngine : public FusedEngine {
 
   bool has_fragments(const FusedLaunch& launch) const {
     return launch.is_half && has_tensor_cores_;
+  }
+
+  // Of activations in shared memory.
+  bool fits_three(const ResidentForm& form) const {
+    return form.fits(weights_->rows(), shared_memory(options().gpu), 3);
   }
 
   // The faster of two runs.
@@ -141,6 +158,7 @@ class ResidentEngine : public FusedEngine {
       launch.rows = weights_->rows();
       launch.form = form_of(launches_[p]);
       launch.has_fragments = has_fragments(launches_[p]);
+      launch.has_three_buffers = fits_three(launch.form);
       launch.in.bits = is_first ? batch.bits.get() : nullptr;
       launch.in.inputs = neurons();
       launch.in.data = block.activations[p % 2].get();
@@ -156,7 +174,7 @@ class ResidentEngine : public FusedEngine {
   }
 
   int sms_;
-  bool has_tensor_cores_;
+  bool has_tensor_cores_ = false;
   ResidentForm full_, half_;
   std::vector<FusedLaunch> shortest_, launches_;  // as planned; as they run
   double connections_ = 0;                        // of a layer, on average
@@ -172,7 +190,6 @@ std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOp
     // All layers are read for their widths only where the first leaves it open.
     if (forms) forms = fitting_forms(widest_rows(network), options.gpu);
   }
-  if (options.use_tensor_cores) check_tensor_cores(network, options, forms.has_value());
   if (!forms) return make_gather_engine(network, options);
   return std::make_unique<ResidentEngine>(network, options, *forms);
 }

@@ -39,9 +39,12 @@ struct ResidentLaunch {
   std::uint32_t last_layer = 0;  // one beyond
   std::uint32_t rows = 0;        // ResidentWeights::rows()
   ResidentForm form;
-  bool has_fragments = false;  // the weights of these layers; needs fp16 activations
+  bool has_fragments = false;     // the weights of these layers; needs fp16 activations
+  bool has_three_buffers = true;  // else two (tile_buffers.h)
   ResidentInput in;
   ResidentOutput out;
+
+  std::size_t buffers() const { return has_three_buffers ? 3 : 2; }
 };
 
 // Asynchronous; fit for a CUDA graph. Which live image comes to lie where differs from run to run,

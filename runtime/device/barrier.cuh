@@ -41,6 +41,16 @@ __device__ __forceinline__ void arrive_and_expect(std::uint32_t barrier, std::ui
 #endif
 }
 
+// What this thread has read and written in shared memory, or knows of others to have, comes before
+// the bulk copies that it begins afterwards. Compute capability 9.0.
+__device__ __forceinline__ void fence_for_bulk_copies() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#else
+  __trap();
+#endif
+}
+
 // Begins to copy so many bytes, a multiple of 16 at addresses that are such; they arrive at the
 // barrier. Compute capability 9.0.
 __device__ __forceinline__ void copy_in_bulk(std::uint32_t to, const void* from,
