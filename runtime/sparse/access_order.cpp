@@ -1,7 +1,6 @@
 #include "runtime/sparse/access_order.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "runtime/sparse/edge_coloring.h"
@@ -9,7 +8,6 @@
 namespace winnow {
 namespace {
 
-constexpr std::size_t kWindow = 256;  // outputs among which a set's members are sought
 constexpr std::uint32_t kPad = EdgeColoring::kNone;
 
 }  // namespace
@@ -19,8 +17,8 @@ AccessOrder::AccessOrder(const SparseLayer& layer, std::span<const std::uint32_t
     : layer_(layer), position_(position), shape_(shape) {}
 
 // [outputs] connections.
-std::vector<AccessOrder::Counts> AccessOrder::counts() const {
-  std::vector<Counts> counts(layer_.outputs());
+std::vector<BankCounts> AccessOrder::counts() const {
+  std::vector<BankCounts> counts(layer_.outputs());
   for (std::uint32_t j = 0; j < layer_.outputs(); ++j) {
     for (std::uint32_t k = layer_.row_begin[j]; k < layer_.row_begin[j + 1]; ++k) {
       ++counts[j][bank_group_of(k)];
@@ -35,46 +33,27 @@ std::vector<std::uint32_t> AccessOrder::outputs_in_sets() const {
   std::ranges::stable_sort(
       sorted, [&](std::uint32_t a, std::uint32_t b) { return connections(a) > connections(b); });
   if (shape_.outputs() == 1) return sorted;
-  const std::vector<Counts> counts = this->counts();
+  const std::vector<BankCounts> counts = this->counts();
   std::vector<std::uint32_t> outputs;
   outputs.reserve(sorted.size());
-  std::vector<std::uint32_t> window;
-  std::size_t next = 0;
+  LevelWindow window(shape_.bank_groups);
+  auto next = sorted.begin();
   while (outputs.size() < sorted.size()) {
-    while (window.size() < kWindow && next < sorted.size()) window.push_back(sorted[next++]);
+    for (; !window.is_full() && next != sorted.end(); ++next) window.push(*next, counts[*next]);
     append_set(counts, window, outputs);
   }
   return outputs;
 }
 
 // Starts with the first of `window` and adds whoever levels the bank groups best.
-void AccessOrder::append_set(const std::vector<Counts>& counts, std::vector<std::uint32_t>& window,
+void AccessOrder::append_set(const std::vector<BankCounts>& counts, LevelWindow& window,
                              std::vector<std::uint32_t>& outputs) const {
-  Counts total = counts[window.front()];
-  outputs.push_back(window.front());
-  window.erase(window.begin());
-  for (std::uint32_t m = 1; m < shape_.outputs() && !window.empty(); ++m) {
-    std::size_t best = 0;
-    std::int64_t best_score = std::numeric_limits<std::int64_t>::max();
-    for (std::size_t i = 0; i < window.size(); ++i) {
-      const std::int64_t score = unevenness(total, counts[window[i]]);
-      if (score < best_score) best_score = score, best = i;
-    }
-    for (std::uint32_t c = 0; c < shape_.bank_groups; ++c) total[c] += counts[window[best]][c];
-    outputs.push_back(window[best]);
-    window.erase(window.begin() + static_cast<std::ptrdiff_t>(best));
+  BankCounts total{};
+  for (std::uint32_t m = 0; m < shape_.outputs() && !window.is_empty(); ++m) {
+    const std::uint32_t output = window.take(m == 0 ? 0 : window.most_even(total));
+    for (std::uint32_t c = 0; c < shape_.bank_groups; ++c) total[c] += counts[output][c];
+    outputs.push_back(output);
   }
-}
-
-// The square of bank_groups times the variance of the sums, up to a factor.
-std::int64_t AccessOrder::unevenness(const Counts& a, const Counts& b) const {
-  std::int64_t sum = 0, squares = 0;
-  for (std::uint32_t c = 0; c < shape_.bank_groups; ++c) {
-    const std::int64_t n = std::int64_t{a[c]} + b[c];
-    sum += n;
-    squares += n * n;
-  }
-  return squares * shape_.bank_groups - sum * sum;
 }
 
 // [output of the set][length] connections or kPad. The reads of an access are the edges of one
@@ -127,7 +106,7 @@ void AccessOrder::for_each_by_bank_group(std::uint32_t output, Visit visit) cons
 // Pads read a row of a bank group that nobody else reads in the access, where there is one.
 void AccessOrder::place_access(const std::vector<std::vector<std::uint32_t>>& connections,
                                std::uint32_t first, std::vector<std::vector<RowRead>>& reads) {
-  Counts readers{};
+  BankCounts readers{};
   for (const auto& list : connections) {
     for (std::uint32_t k = first; k < first + shape_.reads; ++k) {
       if (list[k] != kPad) ++readers[bank_group_of(list[k])];

@@ -9,11 +9,11 @@
 //   set     the outputs that read in the same accesses, each `reads` rows an access
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "runtime/sparse/level_window.h"
 #include "runtime/sparse/sparse_layer.h"
 
 namespace winnow {
@@ -57,16 +57,12 @@ class AccessOrder {
   std::uint64_t passes() const { return passes_; }
 
  private:
-  static constexpr std::uint32_t kMostBankGroups = 8;
-  using Counts = std::array<std::uint32_t, kMostBankGroups>;  // by bank group
-
   std::uint32_t bank_group_of(std::uint32_t connection) const {
     return position_[layer_.input[connection]] & (shape_.bank_groups - 1);  // a power of two
   }
-  std::vector<Counts> counts() const;
-  void append_set(const std::vector<Counts>& counts, std::vector<std::uint32_t>& window,
+  std::vector<BankCounts> counts() const;
+  void append_set(const std::vector<BankCounts>& counts, LevelWindow& window,
                   std::vector<std::uint32_t>& outputs) const;
-  std::int64_t unevenness(const Counts& a, const Counts& b) const;
   template <typename Visit>
   void for_each_by_bank_group(std::uint32_t output, Visit visit) const;
   std::vector<std::vector<std::uint32_t>> connections_of(std::span<const std::uint32_t> outputs,
