@@ -86,9 +86,10 @@ class Challenge(unittest.TestCase):
     PAGE = "docs/benchmarks/graph-challenge.md"
 
     def result(self, engine, neurons, layers, ms, survivors, **more):
-        return {"network": f"{neurons} neurons in data", "neurons": neurons, "last_layer": layers, "engine": engine,
-                "device": "cuda:0 (made up)", "kernel": "k", "warm_up": 1, "truth": None, "survivors": survivors,
-                "options": {"gpus": [0], "streams": 1}, "inference_ms": {"median": ms},
+        return {"network": f"{neurons} neurons in data", "neurons": neurons, "first_layer": 0, "last_layer": layers, "engine": engine,
+                "device": "cuda:0 (made up)", "kernel": "k", "discovery": "", "warm_up": 1, "repeats": 5, "truth": None,
+                "survivors": survivors, "live": [], "ranks": [], "options": {"gpus": [0], "streams": 1}, "prepare_ms": 1, "load_ms": 2,
+                "inference_ms": {"min": ms, "median": ms, "max": ms},
                 "tera_edges_per_second": 60000 * 32 * neurons * layers / ms / 1e9, **more}
 
     def printed(self, copy, name, runs):
@@ -113,6 +114,31 @@ class Challenge(unittest.TestCase):
             self.assertIn("challenge.nine.in-parts -->`cusparse` at 16384x120<!--", page)
             self.assertIn("challenge.nine.without-warm-up -->`cusparse` at 4096x480<!--", page)
 
+    def test_a_run_of_sizes_goes_before_others_and_other_gpus_and_processes_have_rows(self):
+        with Copy() as copy:
+            other = {"device": "cuda:0 (NVIDIA H200)"}
+            self.printed(copy, "runs", [
+                self.result("fused", 1024, 120, 7.0, 1812),
+                self.result("tiled", 1024, 120, 9.0, 1812, **other), self.result("fused", 1024, 120, 3.0, 1812, **other),
+                self.result("grouped", 1024, 120, 4.0, 1812, ranks=[{"inference_ms": {"median": ms}} for ms in (3.0, 4.0)],
+                            kernel="k, categories gathered by sockets")])
+            page = self.printed(copy, "sizes", [self.result(engine, 1024, 120, ms, 1812) for engine, ms in [("grouped", 8.0), ("fused", 5.0)]])
+            self.assertIn("| `fused` | 47.2 (5) |", page)
+            self.assertIn("| `tiled`, H200 | 26.2 (9) |", page)
+            self.assertIn("| `tiled`, H200 | 0.009 (26.2) | not measured |", page)
+            self.assertNotIn("| `fused`, H200", page)
+            self.assertIn("| `grouped`, 2 processes | 59 (4) |", page)
+            self.assertIn("challenge.two-processes -->2.00 at 1024x120<!--", page)
+
+    def test_a_baseline_stands_among_the_runs_of_its_network(self):
+        with Copy() as copy:
+            base = {"engine": "cusparse-spmm", "inference_ms": {"median": 50.0}, "tera_edges_per_second": 4.7, "survivors": 9,
+                    "speed_up": 10.0, "equal_categories": True}
+            page = self.printed(copy, "sizes", [
+                self.result("fused", 1024, 960, 5.0, 9, network="1024 neurons in shuffled-random-1024x960", baseline=base)])
+            self.assertIn("| 1024x960 `--shuffle --weights random` | `fused` | 5 | `cusparse-spmm` | 50 | 10.0 | equal |", page)
+            self.assertRegex(page, r"\| `cusparse-spmm` \|[^\n]* 4.7 \(50\) \|")
+
     def test_the_fastest_number_of_streams_is_bold(self):
         with Copy() as copy:
             page = self.printed(copy, "streams", [
@@ -121,24 +147,25 @@ class Challenge(unittest.TestCase):
             self.assertIn("| streams | `tiled` 1024x120, 32 queues | `fused` 1024x120, 32 queues |", page)
             self.assertIn("| 1 | 900 | **2.5** |", page)
             self.assertIn("| 64 | **700** | not measured |", page)
+            self.assertIn("| `tiled` 1024x120, 32 queues | 64 | 22.2 % |  | 0.778 |", page)
 
     def test_lists_of_categories_are_compared_by_their_hashes(self):
         with Copy() as copy:
-            work = {"neurons": 4096, "last_layer": 120, "first_image": 0, "last_image": 60000, "survivors": 3, "kernel": "k"}
+            work = {"neurons": 4096, "last_layer": 60, "first_image": 0, "last_image": 60000, "survivors": 3, "kernel": "k"}
             part = {**work, "first_image": 7, "last_image": 1007}
             mine = {"compared_with": "reference", "engine": "cpu"}
             truth = [{**work, "engine": "reference", "sha256": "aa"}, {**work, **mine, "sha256": "aa", "equal": True},
-                     {**work, "engine": "cpu", "sha256": "ac"}, {**work, "last_layer": 480, "engine": "cpu", "sha256": "dd"},
+                     {**work, "engine": "cpu", "sha256": "ac"}, {**work, "last_layer": 240, "engine": "cpu", "sha256": "dd"},
                      {**part, "engine": "reference", "sha256": "bb"}, {**part, **mine, "sha256": "bc", "equal": False}]
             (copy.root / "docs/benchmarks/graph-challenge/truth.jsonl").write_text(
                 "".join(json.dumps(line) + "\n" for line in truth), encoding="utf-8")
             page = self.printed(copy, "sizes", [
-                self.result(engine, 4096, 120, 250.0, 1801, peak_gpu_bytes=1, first_layer=0, first_image=0,
+                self.result(engine, 4096, 60, 250.0, 1801, peak_gpu_bytes=1, first_image=0,
                             last_image=60000, categories_sha256=sha256)
                 for engine, sha256 in [("cusparse", "aa"), ("cusparse-filter", "ab")]])
-            self.assertIn("| 4096x120 | all | `reference` | 3 | `aa` | `cpu` | `cusparse`, `cusparse-filter` **differs** |", page)
-            self.assertIn("| 4096x120 | 1,000 from 7 on | `reference` | 3 | `bb` | `cpu` **differs** | not compared |", page)
-            self.assertIn("| 4096x480 | all | `cpu` | 3 | `dd` | not compared | not compared |", page)
+            self.assertIn("| 4096x60 | all | `reference` | 3 | `aa` | `cpu` | `cusparse`, `cusparse-filter` **differs** |", page)
+            self.assertIn("| 4096x60 | 1,000 from 7 on | `reference` | 3 | `bb` | `cpu` **differs** | not compared |", page)
+            self.assertIn("| 4096x240 | all | `cpu` | 3 | `dd` | not compared | not compared |", page)
 
 
 class Convolution(unittest.TestCase):

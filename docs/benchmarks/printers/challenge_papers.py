@@ -1,18 +1,15 @@
 """graph-challenge.md at the sizes of papers 000 and 001, and what the papers printed."""
+import re
+
 from printers import challenge, peers
-from printers.common import ROOT, by_size, pivot, read_lines, three_digits
+from printers.challenge import MISSING, kept
+from printers.common import pivot, read_lines, three_digits
 
 NINE = [f"{neurons}x{layers}" for neurons in (1024, 4096, 16384) for layers in (120, 480, 1920)]
 PAPER_000 = ["1024x120", "1024x480"]
 OURS = ["cusparse", "cusparse-buffer", "cusparse-filter", "cusparse-spmm"]
-MISSING = "not measured"
+ALL_OURS = ["tiled", *OURS, "fused", "grouped"]
 TOO_LARGE = "/"  # as paper 001 says that memory does not suffice
-
-
-def kept(name):
-    """Lines of a file that may not be there yet."""
-    path = f"graph-challenge/{name}.jsonl"
-    return read_lines(path) if (ROOT / path).exists() else []
 
 
 def papers(number):
@@ -23,15 +20,12 @@ def devices(name):
     return " and ".join(dict.fromkeys(run["device"] for run in kept(name) if "device" in run)) or MISSING
 
 
-def is_plain(run):
-    return challenge.network(run) == "published" and challenge.row(run) == f"`{run['engine']}`"
-
-
 def sizes():
-    """{engine: {column: run}} on one GPU; what was run for this page's sizes goes before older runs."""
-    found = {}
-    for run in [*filter(is_plain, challenge.gpu_runs()), *kept("sizes")]:
-        found.setdefault(run["engine"], {})[challenge.column(run)] = run
+    """{row: {column: run}} on one GPU, with those that failed."""
+    found = {name: dict(row) for name, row in challenge.cells("published").items()}
+    for run in kept("sizes"):
+        if "error" in run:
+            found.setdefault(f"`{run['engine']}`", {})[challenge.column(run)] = run
     return found
 
 
@@ -53,9 +47,18 @@ def cell(run, text):
     return value + " (!)" if value and challenge.is_wrong(run) else value or MISSING
 
 
-def our_rows(columns, text, engines=OURS):
+def rows_of(engines):
+    """Those of an engine without options, of another card in a row of its own; an empty one where it was not run."""
     found = sizes()
-    return {f"`{engine}`": {c: cell(found.get(engine, {}).get(c), text) for c in columns} for engine in engines}
+    rows = {}
+    for engine in engines:
+        names = [name for name in found if re.fullmatch(rf"`{engine}`(, H\d+)?", name)]
+        rows.update({name: found[name] for name in names} or {f"`{engine}`": {}})
+    return rows
+
+
+def our_rows(columns, text, engines=OURS):
+    return {name: {c: cell(row.get(c), text) for c in columns} for name, row in rows_of(engines).items()}
 
 
 def paper_rows(number, columns, key, text, where=None):
@@ -90,7 +93,7 @@ def where_of(runs):
 
 
 def runs_of_sizes():
-    return [run for runs in sizes().values() for run in runs.values() if "error" not in run]
+    return [run for row in rows_of(ALL_OURS).values() for run in row.values() if "error" not in run]
 
 
 def in_parts():
@@ -100,14 +103,6 @@ def in_parts():
 
 def without_warm_up():
     return where_of(run for run in runs_of_sizes() if run["warm_up"] == 0)
-
-
-def spmm_everywhere():
-    """SpMM's sizes beyond the nine."""
-    runs = sizes().get("cusparse-spmm", {})
-    columns = [c for c in by_size(runs) if c not in NINE and "error" not in runs[c]]
-    return ", ".join(f"{c}: {seconds(runs[c]):.3g} s, {rate(runs[c]['tera_edges_per_second'])} TeraEdges/s"
-                     for c in columns) or MISSING
 
 
 def largest_difference():
@@ -130,7 +125,7 @@ def tiled():
     rows = {name: {c: with_rate(float(values[c]), c) for c in values}
             for name, values in paper_rows("000", PAPER_000, "seconds", str).items()}
     rows.update(our_rows(PAPER_000, lambda run: with_rate(seconds(run), challenge.column(run)),
-                         ["tiled", *OURS, "fused", "grouped"]))
+                         ALL_OURS))
     for system, runs in peers.measured().items():
         if all(c in runs for c in PAPER_000):
             rows[f"{system}, H200"] = {c: with_rate(runs[c]["seconds"], c) for c in PAPER_000}
@@ -143,7 +138,6 @@ BLOCKS = {
     "challenge.nine.memory": nine_memory,
     "challenge.nine.in-parts": in_parts,
     "challenge.nine.without-warm-up": without_warm_up,
-    "challenge.nine.spmm": spmm_everywhere,
     "challenge.nine.table-ix": largest_difference,
     "challenge.nine.device": lambda: devices("sizes"),
     "challenge.tiled": tiled,

@@ -1,6 +1,6 @@
 """graph-challenge.md: categories by the engine `reference`, or by `cpu` where that takes too long, and who found the same."""
 from printers import challenge
-from printers.challenge_papers import MISSING, kept
+from printers.challenge import MISSING, kept
 from printers.common import by_size, table
 
 ALL = 60000  # images
@@ -28,9 +28,8 @@ def firsts():
 
 def on_gpus():
     """Runs of published networks that name the hash of their list."""
-    runs = [*challenge.gpu_runs(), *(run for name in ("sizes", "streams") for run in kept(name))]
-    return [run for run in runs if run.get("categories_sha256") and challenge.network(run) == "published"
-            and run["first_layer"] == 0]
+    return [run for run in [*challenge.results(), *kept("streams")] if run.get("categories_sha256")
+            and challenge.network(run) == "published" and run["first_layer"] == 0]
 
 
 def verdicts(found):
@@ -55,6 +54,31 @@ def categories():
     return table(["network", "images", "by", "survivors", "SHA-256 of the list", "equal on a CPU", "equal on a GPU"], rows)
 
 
+def counted():
+    """Of the networks that ran on a GPU, how many have the list of all images that a CPU computed, on every run."""
+    known = {work(run): run["sha256"] for run in firsts() if images(run) == "all"}
+    equal = {}
+    for run in on_gpus():
+        equal.setdefault(work(run), True)
+        equal[work(run)] &= known.get(work(run)) == run["categories_sha256"]
+    return f"{sum(equal.values())} of {len(equal)}"
+
+
+def without_cpu():
+    """Networks that no CPU computed: who agrees, and the smaller networks of a CPU that have the same list."""
+    known = {challenge.column(run): run for run in firsts() if images(run) == "all"}
+    lists = {}
+    for run in on_gpus():
+        if challenge.column(run) not in known:
+            lists.setdefault((challenge.column(run), run["categories_sha256"]), {})[run["engine"]] = run
+    parts = []
+    for (column, sha256), runs in lists.items():
+        same = by_size(name for name, run in known.items() if run["sha256"] == sha256)
+        engines = " and ".join(f"`{engine}`" for engine in runs)
+        parts.append(f"at {column} {engines} give the list of {' and '.join(same) or 'no other network'}")
+    return "; ".join(parts) or MISSING
+
+
 def kernel():
     return " and ".join(dict.fromkeys(run["kernel"] for run in firsts() if run["engine"] == "reference")) or MISSING
 
@@ -62,4 +86,6 @@ def kernel():
 BLOCKS = {
     "challenge.truth": categories,
     "challenge.truth.kernel": kernel,
+    "challenge.truth.counted": counted,
+    "challenge.truth.without-cpu": without_cpu,
 }

@@ -1,6 +1,6 @@
 """What other systems reach: the table of graph-challenge.md, and README's comparison with them."""
 from printers import challenge
-from printers.common import by_size, pivot, read_lines, three_digits
+from printers.common import by_size, pivot, read_lines, table, three_digits
 
 COLUMNS = ["1024x120", "1024x1920", "4096x480", "16384x120", "65536x120", "65536x1920"]
 README_ROWS = {
@@ -10,7 +10,8 @@ README_ROWS = {
     "`fused` on networks without structure, weights of either sign": ("fused", "shuffled-random"),
 }
 OURS = "cusp_row"  # among the peers' runs
-BEST_PEER = "the best published system, run on the same kind of GPU"
+BEST_PEER = "the best published system, run on an H200"
+NAMED = {"Xin et al. 2021 (XY)": "XY", "Lin et al. 2023 (SNICIT)": "SNICIT"}  # the fastest on wide networks
 
 
 def rate(value):
@@ -51,20 +52,6 @@ def runs_of_cells():
     return f"{min(counts.values())} to {max(counts.values())}"
 
 
-def own_spmm():
-    """The same SpMM in a program of its own, where that is faster than the engine cusparse-spmm."""
-    best = {}
-    for run in challenge.gpu_runs():
-        for result in (run, run.get("baseline") or {}):
-            if result.get("engine") == "cusparse-spmm" and challenge.network(run) == "published":
-                size = challenge.column(run)
-                best[size] = min(best.get(size, 1e9), result["inference_ms"]["median"])
-    parts = [f"{1e3 * run['seconds']:.0f} ms instead of {best[size]:.0f} at {size}"
-             for runs in measured().values() for size, run in runs.items()
-             if run["program"] == OURS and size in best and 1e3 * run["seconds"] < 0.97 * best[size]]
-    return ", ".join(parts)
-
-
 def kernels_alone():
     """Runs whose own report of the kernels' time is a part of the whole run."""
     cells = {}
@@ -85,25 +72,70 @@ def survivors():
     return ", ".join(f"{counts[n]:,} instead of {challenge.SURVIVORS[n]:,} at {n}" for n in sorted(counts))
 
 
-def readme():
-    cells = {}
-    for name, (engine, kind) in README_ROWS.items():
-        cells[name] = {challenge.column(run): three_digits(run["tera_edges_per_second"])
-                       for run in challenge.gpu_runs()
-                       if challenge.network(run) == kind and challenge.row(run) == f"`{engine}`"}
-    best = {}
+def best():
+    """{column: fastest run} of the systems of others whose survivors are right."""
+    found = {}
     for runs in measured().values():
         for size, run in runs.items():
-            if run["survivors_are_right"] and run["program"] != OURS:
-                best[size] = max(best.get(size, 0), run["tera_edges_per_second"])
-    cells[BEST_PEER] = {size: three_digits(value) for size, value in best.items()}
-    return pivot(cells, COLUMNS, "engine")
+            if run["survivors_are_right"] and run["program"] != OURS and (
+                    size not in found or run["tera_edges_per_second"] > found[size]["tera_edges_per_second"]):
+                found[size] = run
+    return found
+
+
+def beside():
+    """Networks that a published system ran, with the fastest of these."""
+    ours = challenge.cells("published")
+    rows = []
+    for size in by_size(best()):
+        run = best()[size]
+        mine = [ours.get(f"`{engine}`", {}).get(size) for engine in ("grouped", "fused")]
+        rows.append([size, *(three_digits(r["tera_edges_per_second"]) if r else "" for r in mine),
+                     rate(run["tera_edges_per_second"]), run["system"],
+                     *(f"{r['tera_edges_per_second'] / run['tera_edges_per_second']:.2f}" if r else "" for r in mine)])
+    return table(["network", f"`grouped`, {challenge.CARD}", f"`fused`, {challenge.CARD}", "the fastest published, H200", "which",
+                  "`grouped` / it", "`fused` / it"], rows)
+
+
+def wide():
+    """fused beside the named systems, where rows are gathered."""
+    ours, parts = challenge.cells("published").get("`fused`", {}), []
+    for size in ("16384x120", "65536x120"):
+        others = [f"{short} {three_digits(measured()[system][size]['tera_edges_per_second'])}" for system, short in NAMED.items()]
+        mine = three_digits(ours[size]["tera_edges_per_second"]) if size in ours else challenge.MISSING
+        parts.append(f"{mine} TeraEdges/s at {size} ({', '.join(others)})")
+    return " and ".join(parts)
+
+
+def of_papers_alone():
+    """The fastest that a paper prints of a network on which no published system was run."""
+    ours, printed = challenge.cells("published"), {}
+    for line in read_lines("graph-challenge/papers.jsonl"):
+        for size, value in line.get("tera_edges_per_second", {}).items():
+            if size not in best() and size in COLUMNS:
+                printed.setdefault(size, []).append((value, f"{line['system']}, on {line['where']}"))
+    parts = []
+    for size, values in printed.items():
+        value, system = max(values)
+        mine = [f"`{engine}` {three_digits(ours[f'`{engine}`'][size]['tera_edges_per_second'])}" for engine in ("grouped", "fused")
+                if size in ours.get(f"`{engine}`", {})]
+        parts.append(f"at {size} {rate(value)} ({system}); " + ", ".join(mine))
+    return "; ".join(parts) or challenge.MISSING
+
+
+def readme():
+    found = {name: challenge.cells(kind).get(f"`{engine}`", {}) for name, (engine, kind) in README_ROWS.items()}
+    found[BEST_PEER] = best()
+    return pivot({name: {size: three_digits(run["tera_edges_per_second"]) for size, run in row.items()}
+                  for name, row in found.items()}, COLUMNS, "engine")
 
 
 BLOCKS = {
     "challenge.peers.runs": runs_of_cells,
-    "challenge.peers.own-spmm": own_spmm,
     "challenge.peers": peers,
+    "challenge.peers.beside": beside,
+    "challenge.peers.wide": wide,
+    "challenge.peers.of-papers-alone": of_papers_alone,
     "challenge.peers.kernels-alone": kernels_alone,
     "challenge.peers.survivors": survivors,
     "challenge.readme": readme,
