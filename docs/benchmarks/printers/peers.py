@@ -2,7 +2,7 @@
 from printers import challenge
 from printers.common import by_size, pivot, read_lines, table, three_digits
 
-COLUMNS = ["1024x120", "1024x1920", "4096x480", "16384x120", "65536x120", "65536x1920"]
+COLUMNS = ["1024x120", "1024x1920", "4096x480", "16384x120", "16384x1920", "65536x120", "65536x1920"]
 README_ROWS = {
     "`grouped`: outputs that read the same inputs, on tensor cores": ("grouped", "published"),
     "`fused`: any connections and weights": ("fused", "published"),
