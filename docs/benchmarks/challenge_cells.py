@@ -7,7 +7,7 @@ LIST  sizes: every engine of the published networks' tables at their sizes; stre
 DATA  networks are made there by `runtime challenge generate --published`, once.
 
 A run that OUTPUT/LIST.jsonl has is not made again: the same command goes on later. A run that fails is a line with its error;
---seconds ends what is running after so long and leaves no line of it. PATTERN is of `ENGINE NEURONSxLAYERS STREAMS`.
+--seconds ends what is running after so long and leaves no line of it. PATTERN is of `ENGINE NEURONSxLAYERS`, and ` STREAMS` where they are named.
 """
 import argparse
 import fnmatch
@@ -28,9 +28,9 @@ SLOW = ("cusparse", "cusparse-buffer", "cusparse-filter")
 
 def sizes():
     """Fast engines first; a slow one's single run has no other before it."""
-    cells = [(engine, size, 1) for engine in ("grouped", "fused") for size in TWELVE]
-    cells += [("cusparse-spmm", size, 1) for size in NINE] + [("tiled", size, 1) for size in ((1024, 120), (1024, 480))]
-    return cells + [(engine, size, 1) for size in NINE for engine in SLOW]
+    cells = [(engine, size, 0) for engine in ("grouped", "fused") for size in TWELVE]
+    cells += [("cusparse-spmm", size, 0) for size in NINE] + [("tiled", size, 0) for size in ((1024, 120), (1024, 480))]
+    return cells + [(engine, size, 0) for size in NINE for engine in SLOW]
 
 
 def streams():
@@ -43,7 +43,7 @@ LISTS = {"sizes": sizes, "streams": streams}
 
 def name_of(cell):
     engine, (neurons, layers), count = cell
-    return f"{engine} {neurons}x{layers} {count}"
+    return f"{engine} {neurons}x{layers}" + (f" {count}" if count else "")
 
 
 class Maker:
@@ -56,7 +56,11 @@ class Maker:
         if not self.path.exists():
             return set()
         lines = [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
-        return {name_of((line["engine"], (line["neurons"], line["last_layer"]), line["options"]["streams"])) for line in lines}
+        return {name_of((line["engine"], (line["neurons"], line["last_layer"]), self.streams_of(line))) for line in lines}
+
+    def streams_of(self, line):
+        """0: as many as the engine takes by itself."""
+        return line["options"]["streams"] if self.options.list == "streams" else 0
 
     def call(self, command, environment=None):
         """None where time is up."""
@@ -95,9 +99,12 @@ class Maker:
         is_single = engine in SLOW and neurons * layers > 1024 * 480
         with tempfile.TemporaryDirectory() as scratch:
             report = pathlib.Path(scratch) / "run.json"
-            command = [self.options.runtime, "challenge", "run", folder, "--layers", str(layers), "--engine", engine, "--streams", str(count), "--quiet",
+            command = [self.options.runtime, "challenge", "run", folder, "--layers", str(layers), "--engine", engine, "--quiet",
                        "--repeats", "1" if is_single else "5", "--warm-up", "0" if is_single else "1", "--json", report]
-            environment = {**os.environ, "CUDA_DEVICE_MAX_CONNECTIONS": "32"} if self.options.list == "streams" else None
+            environment = None
+            if count:
+                command += ["--streams", str(count)]
+                environment = {**os.environ, "CUDA_DEVICE_MAX_CONNECTIONS": "32"}
             ended = self.call(command, environment)
             if ended is None:
                 return False

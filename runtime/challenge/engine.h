@@ -19,7 +19,8 @@ struct EngineOptions {
   int gpu = 0;                       // CUDA device number
   std::vector<int> gpus = {};        // GPU engines: images split over these; empty: `gpu` alone
   std::uint32_t images_at_once = 0;  // GPU engines; 0: as many as memory holds
-  int streams = 1;                   // kStreamEngines: blocks of images, each on a CUDA stream
+  int streams = 0;                   // kStreamEngines: blocks of images, each on a CUDA stream;
+                                     // 0: 2 for `fused` in shared memory, else 1
   std::size_t weight_bytes = 0;      // `fused`: GPU memory for weights; 0: 3/4 of what is free
   bool use_half = true;              // `fused`, `grouped`: fp16 activations from some layer on;
                                      // `grouped` cannot do without

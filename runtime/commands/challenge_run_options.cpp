@@ -59,9 +59,8 @@ void add_engine_options(CLI::App& app, ChallengeRunOptions& options) {
   app.add_option(
          "--streams", engine.streams,
          "tiled, cusparse-spmm, fused: divide the images into so many equal blocks, each on "
-         "a CUDA stream of its own")
-      ->check(whole_number(1, challenge::kMostStreams))
-      ->capture_default_str();
+         "a CUDA stream of its own (default: 2 for fused in shared memory, else 1)")
+      ->check(whole_number(1, challenge::kMostStreams));
   app.add_option(
          "--weight-memory", engine.weight_bytes,
          "fused: GPU memory for weights, for example 20GB; beyond it they are streamed from "

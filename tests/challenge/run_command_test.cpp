@@ -40,7 +40,7 @@ TEST_CASE("the CPU engines run a folder and confirm its categories") {
     CHECK(json["connections"] == folder.network().connections());
     CHECK(json["runs"].size() == 3);
     CHECK(json["truth"]["equal"] == true);
-    CHECK(json["options"]["streams"] == 1);
+    CHECK(json["options"]["streams"] == 0);
     const double seconds = json["inference_ms"]["median"].get<double>() / 1e3;
     CHECK(json["tera_edges_per_second"].get<double>() ==
           doctest::Approx(static_cast<double>(kRunImages * folder.network().connections()) /

@@ -20,10 +20,10 @@ struct CpuEntry {
 constexpr CpuEntry kCpuEngines[] = {{"reference", make_reference_engine}, {"cpu", make_cpu_engine}};
 
 void check_streams(const std::string& name, const EngineOptions& options) {
-  if (options.streams < 1 || options.streams > kMostStreams) {
-    fail(ErrorCode::usage, "streams is ", options.streams, ", expected 1 to ", kMostStreams);
+  if (options.streams < 0 || options.streams > kMostStreams) {
+    fail(ErrorCode::usage, "streams is ", options.streams, ", expected 0 to ", kMostStreams);
   }
-  if (options.streams == 1) return;
+  if (options.streams <= 1) return;
   if (std::ranges::find(kStreamEngines, name) == kStreamEngines.end()) {
     fail(ErrorCode::usage, "engine ", name, ": does not divide images over streams; ",
          kStreamEngines[0], ", ", kStreamEngines[1], " and ", kStreamEngines[2], " do");

@@ -191,7 +191,10 @@ std::unique_ptr<Engine> make_fused_engine(const Network& network, const EngineOp
     if (forms) forms = fitting_forms(widest_rows(network), options.gpu);
   }
   if (!forms) return make_gather_engine(network, options);
-  return std::make_unique<ResidentEngine>(network, options, *forms);
+  EngineOptions chosen = options;
+  // A block's launches fill the SMs that the last tiles of the other's leave idle.
+  if (chosen.streams == 0) chosen.streams = 2;
+  return std::make_unique<ResidentEngine>(network, chosen, *forms);
 }
 
 }  // namespace winnow::challenge

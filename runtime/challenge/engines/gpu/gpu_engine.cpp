@@ -1,5 +1,6 @@
 #include "runtime/challenge/engines/gpu/gpu_engine.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "runtime/base/error.h"
@@ -27,7 +28,7 @@ GpuEngine::GpuEngine(const Network& network, const EngineOptions& options)
       network_name_(network.name()),
       layers_(network.layers()),
       neurons_(network.neurons()),
-      streams_(static_cast<std::size_t>(options.streams)) {}
+      streams_(static_cast<std::size_t>(std::max(options.streams, 1))) {}
 
 std::string GpuEngine::device() const {
   return gpu_name(options_.gpu);

@@ -32,7 +32,7 @@ inline constexpr int kMostStreams = 256;  // a GPU runs up to 128 kernels at the
 // How many GPUs this process sees; 0 if it can use none.
 int visible_gpus();
 
-// `name` is one of kGpuEngines, options.streams is 1 or it is one of kStreamEngines. Reads all
+// `name` is one of kGpuEngines, options.streams is 0 or 1 or it is one of kStreamEngines. Reads all
 // layers of `network` and moves them to the GPU (`tiled` keeps them in host memory); the network
 // may go afterwards. Throws Error{device} if there is no GPU `options.gpu`, if memory runs out or
 // if a library is missing.

@@ -63,7 +63,8 @@ TEST_CASE("fused gives the reference's categories wherever fp16 begins") {
 TEST_CASE("fused sums fp16 by tensor cores where 16 images fit and halves hold the weights") {
   if (lacks_gpu()) return;
   const auto kernel_of = [](std::uint32_t width, float weight, int full_precision_layers) {
-    SparseLayer layer{.inputs = width, .row_begin = {0, 1}, .input = {0}, .value = {weight}};
+    SparseLayer layer{
+        .inputs = width, .row_begin = {0, 1}, .input = {0}, .value = {weight}, .bias = {}};
     layer.bias.resize(width);
     layer.row_begin.resize(width + 1, 1);
     EngineOptions options;
@@ -76,6 +77,22 @@ TEST_CASE("fused sums fp16 by tensor cores where 16 images fit and halves hold t
   CHECK_FALSE(has_mma(kernel_of(64, 64.0f, 1)));
   CHECK_FALSE(has_mma(kernel_of(64, 1.0f, 2)));
   CHECK_FALSE(has_mma(kernel_of(4096, 1.0f, 0)));
+}
+
+TEST_CASE("fused in shared memory takes two streams by itself, and one where it gathers") {
+  if (lacks_gpu()) return;
+  const MemoryNetwork network = random_network({.widths = {64, 64, 64}});
+  const auto has = [](const Engine& engine, const std::string& text) {
+    return engine.kernel().find(text) != std::string::npos;
+  };
+  for (const Maker make : kMakers) {
+    const auto engine = make(network, {});
+    engine->set_images(random_images(64, 100, 1));
+    CHECK(has(*engine, "resident") == has(*engine, "in 2 blocks on 2 streams"));
+    EngineOptions one;
+    one.streams = 1;
+    CHECK_FALSE(has(*make(network, one), "streams"));
+  }
 }
 
 TEST_CASE("weights beyond two halves are summed by FMAs") {
@@ -99,7 +116,7 @@ TEST_CASE("fused gives the same on any number of streams, in both forms") {
   if (lacks_gpu()) return;
   for (const Case& sample : kCases) {
     std::vector<EngineOptions> all;
-    for (const int streams : {2, 5, 64}) {
+    for (const int streams : {1, 2, 5, 64}) {
       EngineOptions& options = all.emplace_back();
       options.streams = streams;
       options.full_precision_layers = 1;
