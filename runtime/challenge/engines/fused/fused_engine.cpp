@@ -21,17 +21,19 @@ struct ResidentForms {
   ResidentForm full, half;
 };
 
-// In clocks of an SM, fitted to the challenge's networks of 1024 neurons on an H100. A tile's way
-// in and out costs little where it lasts as long as that of others through the layers.
+// In clocks of an SM, fitted to the challenge's networks of 1024 neurons on an H100. With three
+// buffers tiles move while others are computed: then only a launch's first and last ones are waited
+// for.
 LaunchCosts launch_costs(const ResidentForm& form, std::uint32_t rows, double connections,
                          bool has_fragments, bool has_three_buffers) {
   const double bytes_per_clock =
       form.is_half && !has_fragments ? 64 : 100;  // of rows that sums read
-  const double way = 2 * rows * static_cast<double>(form.row_bytes()) / 11;
+  constexpr double kMemoryBytesPerClock = 11;     // one SM's share of the device's
+  const double in_and_out = 2 * rows * static_cast<double>(form.row_bytes()) / kMemoryBytesPerClock;
   return {.images = static_cast<std::uint32_t>(form.images),
           .layer = connections * form.row_bytes() / bytes_per_clock + 1000,
-          .border = has_three_buffers ? 1000 : way + 2000,
-          .launch = 8000 + (has_three_buffers ? way : 0)};
+          .border = has_three_buffers ? 1000 : in_and_out + 2000,
+          .launch = 8000 + (has_three_buffers ? in_and_out : 0)};
 }
 
 std::size_t shared_memory(int gpu) {
@@ -48,8 +50,8 @@ std::optional<ResidentForms> fitting_forms(std::uint32_t rows, int gpu) {
   return forms;
 }
 
-// Tensor cores sum 16 images of a row in fewer passes of shared memory than FMAs; 8 they do not
-// (measured: 4096 neurons). They need weights that two halves hold.
+// Tensor cores are faster than FMAs with 16 images to a row, and slower with 8 (measured at 1024
+// and at 4096 neurons). They need weights that two halves hold.
 bool suits_tensor_cores(const Network& network, const ResidentForm& form, std::uint32_t half_from) {
   if (form.images < 16 || half_from == network.layers()) return false;
   std::atomic<bool> fits = true;
