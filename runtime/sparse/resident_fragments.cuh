@@ -38,8 +38,9 @@ class FragmentStream : public ResidentSteps<kUnroll> {
     float of[Row::kChunks][4] = {};
   };
 
-  explicit __device__ __forceinline__ FragmentStream(const ResidentPlace& begin)
-      : ResidentSteps<kUnroll>(begin),
+  __device__ __forceinline__ FragmentStream(const ResidentView& weights, std::uint32_t first_layer,
+                                            std::uint32_t warp)
+      : ResidentSteps<kUnroll>(weights, first_layer, warp),
         product_(fragment_product(lane())),
         turn_(fragment_turn(fragment_slot(lane(), 0).output, Row::kChunks) * 16),
         places_(lane() / 4 % 2 == 0 ? 0x44444444u : 0xeeeeeeeeu) {

@@ -108,7 +108,9 @@ class ResidentPlace {
 template <int kUnroll>
 class ResidentSteps {
  public:
-  explicit __device__ __forceinline__ ResidentSteps(const ResidentPlace& begin) : at_(begin) {
+  __device__ __forceinline__ ResidentSteps(const ResidentView& weights, std::uint32_t first_layer,
+                                           std::uint32_t warp)
+      : at_(weights, first_layer, warp) {
 #pragma unroll
     for (int q = 0; q < kUnroll; ++q) fetch(q);
   }

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kResidentThreads, 1) linear_stack_kernel(const
   const std::uint32_t buffer = a.rows * ResidentRow<T, R>::kBytes;
   for (std::uint32_t tile = blockIdx.x / threads.blocks(); tile * R < a.images;
        tile += tiles_at_once) {
-    ResidentStream<T, R, Threads::kUnroll> stream(ResidentPlace(a.weights, 0, threads.warp()));
+    ResidentStream<T, R, Threads::kUnroll> stream(a.weights, 0, threads.warp());
     wait_for_launch_before();
     load_rows<T, R>(a, tile, memory);
     __syncthreads();

@@ -25,11 +25,10 @@ __device__ __forceinline__ void compute_tiles(const ResidentLaunch& a, unsigned 
   const std::uint32_t images = *a.in.count, layers = a.last_layer - a.first_layer;
   const std::uint32_t bytes = a.rows * ResidentRow<T, R>::kBytes;
   ThreadBlock threads;
-  const ResidentPlace begin(a.weights, a.first_layer, threads.warp());
   TileBuffers places(a.has_three_buffers);
   for (std::uint32_t tile = blockIdx.x, n = 0; tile * R < images; tile += gridDim.x, ++n) {
     const TileTurn turn(n);
-    Stream stream(begin);
+    Stream stream(a.weights, a.first_layer, threads.warp());
     ResidentBuffers buffers{memory + places.in() * bytes, memory + places.other() * bytes};
     wait_for(shared_address(&signals.loaded[turn.slot]), turn.parity);
     std::uint32_t layer = a.first_layer, mine = 0;
