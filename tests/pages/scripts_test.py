@@ -269,13 +269,16 @@ class Frontier(unittest.TestCase):
             summary["time"] = {"batch": 128, "predicted_ms": 2.0, **changes.get("time", {})}
         (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
         config = (f"name: {name}\nseed: {seed}\noutput: runs/{name}\ntrain:\n  epochs: 3\nprune:\n"
-                  f"  granularity: {granularity}\n  target_speedup: {speedup}\n  target_ms: 0\n")
+                  f"  granularity: {granularity}\n  target_speedup: {speedup}\n  target_ms: 0\n"
+                  f"model:\n  weights: {changes.get('weights', chr(34) * 2)}\n")
         (folder / "config.yaml").write_text(config, encoding="utf-8")
         lines = [{"stage": "run"}, *({"stage": "dense", "batches": 10 * i} for i in (1, 2, 3))]
         if not is_dense:
             lines += [{"stage": "time", "network": "rehearsal"}]
             lines += [{"stage": "prune", "batches": batches} for _ in range(rounds) for batches in (20, 40)]
         (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        if not changes.get("is_measured", True):
+            return
         bench = [{"batch": batch, "device": changes.get("device", "gpu (made up)"), "precision": "f16",
                   "chosen": {"network_ms": {"median": median}}} for batch, median in ((1, 0.5), (128, ms))]
         (folder / "bench.json").write_text(json.dumps(bench[1:] if is_dense else bench), encoding="utf-8")
@@ -330,6 +333,39 @@ class Frontier(unittest.TestCase):
             shutil.rmtree(copy.root / "docs/benchmarks/frontier/net")
             self.assertIn("nothing prints the block 'frontier.net.where'", copy.tables("--check").stderr)
 
+    def write_unmeasured_runs(self, copy):
+        """Times as the table predicts them; dense takes 4 ms."""
+        def time(ms):
+            return {"time": {"predicted_ms": ms, "dense_ms": 4.0, "device": "gpu (made up)", "precision": "f16"}, "is_measured": False}
+        self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
+        self.write_run(copy, "mixed", "mixed", accuracy=0.937, **time(2.5))
+        self.write_run(copy, "mixed-4x", "mixed", accuracy=0.91, speedup=4.0, **time(1.0))
+        self.write_run(copy, "channel", "channel", accuracy=0.92, **{**time(3.2), "is_measured": True})
+
+    def test_while_a_run_is_not_measured_all_times_are_predicted_ones(self):
+        with Copy() as copy:
+            self.write_unmeasured_runs(copy)
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| measured ms | against dense, predicted |", page)
+            self.assertIn("| dense |  |  | 30 | 1 | 94.00 | +0.00 |  | 4 | not measured | 1.00x |", page)
+            self.assertIn("| channel (filters alone) | magnitude | 2x | 70 | 1 | 92.00 | -2.00 | 80.00 | 3.2 | 2 | 1.25x |", page)
+            self.assertIn("| mixed | magnitude | 2x | 70 | 1 | 93.70 | -0.30 | 80.00 | 2.5 | not measured | 1.60x |", page)
+            self.assertIn("| `mixed` | mixed | magnitude | 2x | 1 | 70 | 93.70 | 80.00 | 2.5 | not measured |  | yes |", page)
+            self.assertIn("1.60x predicted, -0.30 points (mixed, magnitude, asked for 2x)", page)
+            figure = (copy.root / "docs/benchmarks/frontier/net.svg").read_text(encoding="utf-8")
+            self.assertIn(">ms of a pass, predicted<", figure)
+
+    def test_batches_of_the_network_that_a_run_began_with_count(self):
+        with Copy() as copy:
+            self.write_run(copy, "dense-seed1", accuracy=0.93, ms=4.0)
+            self.write_run(copy, "mixed", "mixed", weights="runs/dense-seed1/dense.safetensors")
+            _, page = self.page(copy)
+            self.assertIn("| mixed | magnitude | 2x | 100 | 1 |", page)
+            self.write_run(copy, "odd", weights="runs/other/dense.safetensors")
+            run, _ = self.page(copy)
+            self.assertIn("odd: begins with runs/other/dense.safetensors, which is no run of this case", run.stderr)
+
     def test_runs_that_cannot_stand_side_by_side_are_refused(self):
         for message, changes in [
                 ("measured on ('other', 'f16', 128), channel on", {"device": "other"}),
@@ -346,6 +382,18 @@ class Frontier(unittest.TestCase):
             self.write_run(copy, "channel", "channel")
             run, _ = self.page(copy)
             self.assertIn("docs/benchmarks/frontier/net: no run whose name begins with dense", run.stderr)
+
+    def test_runs_without_bench_json_need_a_table_of_times(self):
+        with Copy() as copy:
+            self.write_runs(copy)
+            self.write_run(copy, "odd", is_measured=False)
+            run, _ = self.page(copy)
+            self.assertIn("odd: no bench.json, and no table of times in prune.json that could stand for it", run.stderr)
+        with Copy() as copy:
+            self.write_unmeasured_runs(copy)
+            self.write_run(copy, "odd", time={"dense_ms": 5.0, "device": "gpu (made up)", "precision": "f16"})
+            run, _ = self.page(copy)
+            self.assertIn("odd: its table has ", run.stderr)
 
 
 class PaperNetworks(unittest.TestCase):
@@ -367,6 +415,36 @@ class PaperNetworks(unittest.TestCase):
             self.assertIn("| ResNet50, CIFAR-10 | dense, 80 epochs |  | 95.00 | 96.00 |  | 95.50 |  |  |", text)
             self.assertIn("| ResNet50, CIFAR-10 | pruned, 80 epochs in all | 97.20 |  | 95.50 |  | 95.50 | -0.50 (-0.50 to -0.50) "
                           "| 94.1 at 97.14 % |", text)
+
+
+class TrainingSpeed(unittest.TestCase):
+    SECONDS = {"dense": [9.0, 11.0, 14.0, 15.0], "evolution": [9.0, 13.0, 18.0, 20.0]}  # at the end of each epoch
+
+    def write_run(self, copy, kind, peak):
+        folder = copy.root / "docs/benchmarks/training-speed" / f"{kind}-seed1"
+        folder.mkdir(parents=True)
+        summary = {"device": "cuda:0 (made up), graphs", "peak_gpu_bytes": peak, "population": [{}] * 3}
+        (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
+        config = "data:\n  validation: 10000\ntrain:\n  batch_size: 256\nprune:\n  batch_nr: 157\n  mask_interval: 16\n  pool_size: 3\n"
+        (folder / "config.yaml").write_text(config, encoding="utf-8")
+        work = kind.split("-")[1]
+        phases = ("rise", "rise", "settle", "tune")
+        lines = [{"stage": "dense" if work == "dense" else "prune", "phase": phase, "seconds": seconds}
+                 for phase, seconds in zip(phases, self.SECONDS.get(work, []))]
+        (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+    def test_epochs_without_the_first_and_those_of_fixed_masks_apart(self):
+        with Copy() as copy:
+            shutil.rmtree(copy.root / "docs/benchmarks/training-speed")
+            for kind in ("vgg16-dense", "vgg16-evolution", "resnet50-dense", "resnet50-evolution", "resnet50-pool16"):
+                self.write_run(copy, kind, 3 * 2**30)
+            run = copy.tables()
+            self.assertEqual(run.returncode, 0, run.stderr)
+            page = (copy.root / "docs/benchmarks/training-speed.md").read_text(encoding="utf-8")
+            self.assertIn("| VGG16 | dense epoch | 3 | 2 | 1 | 3 | 2.5 |", page)  # 40,000 images
+            self.assertIn("| VGG16 | iteration of the evolution | 2 | 4.5 | 4 | 5 | 5.62 |", page)
+            self.assertIn("| ResNet50 | iteration of the evolution, masks fixed | 1 | 2 | 2 | 2 | 2.5 |", page)
+            self.assertIn("| ResNet50 | evolution, larger population | 3 | 1 | 3.22 | 3.00 |", page)
 
 
 class Condense(unittest.TestCase):

@@ -1,69 +1,25 @@
-"""Accuracy against measured time. Each case (network, data, device, precision, batch) has a folder frontier/CASE with a folder for
-each run: config.yaml, prune.json, metrics.jsonl and bench.json (`runtime bench --json` of the deployed network, made small by
-condense.py). A run whose name begins with dense is the network that was not pruned: its dense_accuracy and its bench.json count.
+"""Accuracy against time: of each case the tables and the figure. Times are those measured of the deployed networks, or, while one of the
+case was not measured, what the table of times predicts of all.
 """
-import sys
+from functools import lru_cache
 
-from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
+from printers.common import ROOT, percent, table, three_digits
 from printers.figure import chart, steps
+from printers.frontier_runs import DENSE, FOLDER, ORDER, cases, refuse, run_of
 
-FOLDER = "frontier"
-DENSE = "dense"
-ORDER = (DENSE, "channel", "element", "vector8", "vector16", "vector32", "mixed")
 TITLES = {"channel": "channel (filters alone)"}
-OWN = ("seed", "name", "output", "device", "threads", "checkpoint.seconds", "model.weights", "prune.time_table", "prune.time_programs")
-
-
-def refuse(place, message):
-    sys.exit(f"docs/benchmarks/{place}: {message}")
-
-
-def cases():
-    """Those of which something was run."""
-    return sorted({path.parent.parent.name for path in (ROOT / FOLDER).glob("*/*/prune.json")})
-
-
-def batches_of(place):
-    """Trained in all; each round of a budget of time counts from 1 again."""
-    sums = {"dense": 0, "prune": 0}
-    last = dict(sums)
-    for line in read_lines(f"{place}/metrics.jsonl"):
-        stage = line["stage"]
-        if stage not in sums:
-            continue
-        sums[stage] += line["batches"] - (last[stage] if line["batches"] > last[stage] else 0)
-        last[stage] = line["batches"]
-    return sums["dense"] + sums["prune"]
-
-
-def run_of(case, name):
-    place = f"{FOLDER}/{case}/{name}"
-    summary, config = read(f"{place}/prune.json"), read_config(f"{place}/config.yaml")
-    is_dense = name.startswith(DENSE)
-    time = summary.get("time", {})
-    if not is_dense and not time:
-        refuse(place, "prune.json has no time: its budget was another one")
-    measured = [one for one in read(f"{place}/bench.json") if is_dense or one["batch"] == time["batch"]]
-    if len(measured) != 1:
-        refuse(place, f"bench.json has {len(measured)} measurements of the run's batch, expected 1")
-    bench = measured[0]
-    speedup, ms = config.get("prune.target_speedup", "0"), config.get("prune.target_ms", "0")
-    return {"name": name, "seed": summary["seed"], "place": place,
-            "group": tuple(sorted((key, value) for key, value in config.items() if key not in OWN)),
-            "granularity": DENSE if is_dense else summary["granularity"],
-            "method": "" if is_dense else summary["method"],
-            "target": "" if is_dense else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
-            "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
-            "sparsity": 0.0 if is_dense else summary["sparsity"],
-            "predicted": time.get("predicted_ms"), "ms": bench["chosen"]["network_ms"]["median"],
-            "is_met": is_dense or summary["target_met"],
-            "batches": batches_of(place), "where": (bench["device"], bench["precision"], bench["batch"])}
+NOT_MEASURED = "not measured"
 
 
 def place_in_order(run):
     return (ORDER.index(run["granularity"]) if run["granularity"] in ORDER else len(ORDER), run["granularity"])
 
 
+def has_all(group, key):
+    return all(run[key] is not None for run in group)
+
+
+@lru_cache(maxsize=None)
 def runs(case):
     found = [run_of(case, path.name) for path in sorted((ROOT / FOLDER / case).iterdir()) if (path / "prune.json").exists()]
     if not any(run["granularity"] == DENSE for run in found):
@@ -71,7 +27,17 @@ def runs(case):
     for run in found:
         if run["where"] != found[0]["where"]:
             refuse(run["place"], f"measured on {run['where']}, {found[0]['name']} on {found[0]['where']}")
-    return sorted(found, key=lambda run: (*place_in_order(run), run["ms"]))
+    time = "ms" if has_all(found, "ms") else "predicted"
+    for run in found:
+        run["time"] = run[time]
+        if run["time"] is None:
+            refuse(run["place"], "no predicted time, and others of the case are not measured")
+    return sorted(found, key=lambda run: (*place_in_order(run), run["time"]))
+
+
+def if_predicted(case, words):
+    """Nothing where the times of the case are measured ones."""
+    return "" if has_all(runs(case), "ms") else words
 
 
 def mean(group, key):
@@ -87,12 +53,16 @@ def groups(case):
         seeds = [run["seed"] for run in group]
         if len(set(seeds)) < len(seeds):
             refuse(group[-1]["place"], f"a second run of seed {group[-1]['seed']} with one configuration")
-    return sorted(by_config.values(), key=lambda group: (*place_in_order(group[0]), mean(group, "ms")))
+    return sorted(by_config.values(), key=lambda group: (*place_in_order(group[0]), mean(group, "time")))
 
 
 def dense_of(case):
     """The group that was trained longest: what pruned networks stand beside."""
     return max((group for group in groups(case) if group[0]["granularity"] == DENSE), key=lambda group: mean(group, "batches"))
+
+
+def ms_text(ms, missing):
+    return missing if ms is None else three_digits(ms)
 
 
 def with_range(group, key, text):
@@ -109,7 +79,7 @@ def title(granularity):
 def beside(case, group):
     """Points of accuracy, and how many times as fast."""
     dense = dense_of(case)
-    return 100 * (mean(group, "accuracy") - mean(dense, "accuracy")), mean(dense, "ms") / mean(group, "ms")
+    return 100 * (mean(group, "accuracy") - mean(dense, "accuracy")), mean(dense, "time") / mean(group, "time")
 
 
 def means(case):
@@ -119,19 +89,20 @@ def means(case):
         points, faster = beside(case, group)
         rows.append([title(group[0]["granularity"]), group[0]["method"], group[0]["target"], f"{mean(group, 'batches'):,.0f}", str(len(group)),
                      with_range(group, "accuracy", percent), f"{points:+.2f}", "" if is_dense else percent(mean(group, "sparsity")),
-                     "" if is_dense else three_digits(mean(group, "predicted")), with_range(group, "ms", three_digits), f"{faster:.2f}x"])
+                     three_digits(mean(group, "predicted")) if has_all(group, "predicted") else "",
+                     with_range(group, "ms", three_digits) if has_all(group, "ms") else NOT_MEASURED, f"{faster:.2f}x"])
     return table(["granularity", "method", "asked", "batches trained", "seeds", "accuracy %", "points beside dense", "sparsity %",
-                  "predicted ms", "measured ms", "against dense"], rows)
+                  "predicted ms", "measured ms", f"against dense{if_predicted(case, ', predicted')}"], rows)
 
 
 def each(case):
     rows = []
     for run in runs(case):
         is_dense = run["granularity"] == DENSE
-        deviation = "" if is_dense else f"{100 * (run['ms'] / run['predicted'] - 1):+.1f}"
+        deviation = "" if is_dense or run["ms"] is None else f"{100 * (run['ms'] / run['predicted'] - 1):+.1f}"
         rows.append([f"`{run['name']}`", title(run["granularity"]), run["method"], run["target"], str(run["seed"]), f"{run['batches']:,}",
                      percent(run["accuracy"]), "" if is_dense else percent(run["sparsity"]),
-                     "" if is_dense else three_digits(run["predicted"]), three_digits(run["ms"]), deviation, "yes" if run["is_met"] else "no"])
+                     ms_text(run["predicted"], ""), ms_text(run["ms"], NOT_MEASURED), deviation, "yes" if run["is_met"] else "no"])
     return table(["run", "granularity", "method", "asked", "seed", "batches trained", "accuracy %", "sparsity %", "predicted ms", "measured ms",
                   "difference %", "target met"], rows)
 
@@ -141,9 +112,9 @@ def fastest(case, within=0.5):
     found = [group for group in groups(case) if group[0]["granularity"] != DENSE and beside(case, group)[0] >= -within]
     if not found:
         return f"no pruned network is within {within:g} points of dense"
-    best = min(found, key=lambda group: mean(group, "ms"))
+    best = min(found, key=lambda group: mean(group, "time"))
     points, faster = beside(case, best)
-    return f"{faster:.2f}x, {points:+.2f} points ({title(best[0]['granularity'])}, {best[0]['method']}, asked for {best[0]['target']})"
+    return f"{faster:.2f}x{if_predicted(case, ' predicted')}, {points:+.2f} points ({title(best[0]['granularity'])}, {best[0]['method']}, asked for {best[0]['target']})"
 
 
 def where(case):
@@ -154,9 +125,9 @@ def where(case):
 def figure(case):
     series = {}
     for group in groups(case):
-        series.setdefault(title(group[0]["granularity"]), []).append((mean(group, "ms"), 100 * mean(group, "accuracy")))
+        series.setdefault(title(group[0]["granularity"]), []).append((mean(group, "time"), 100 * mean(group, "accuracy")))
     points = [point for line in series.values() for point in line]
-    return chart(f"{case}: accuracy against time ({where(case)})", ("ms of a pass", "accuracy %"), series,
+    return chart(f"{case}: accuracy against time ({where(case)})", (f"ms of a pass{if_predicted(case, ', predicted')}", "accuracy %"), series,
                  x_ticks=steps([0.0, *(ms for ms, _ in points)]), y_ticks=steps([accuracy for _, accuracy in points]))
 
 

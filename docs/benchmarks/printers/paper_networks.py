@@ -28,4 +28,19 @@ def results():
     return table(["network, data", "run", "sparsity %", *SEEDS, "points beside dense", "paper 003, %"], rows)
 
 
-BLOCKS = {"papers.results": results, "papers.device": RUNS.devices}
+def not_run():
+    return "; ".join(network for network, name, _, sparsity, _ in ROWS if not RUNS.seeds(f"{name}-{sparsity}"))
+
+
+def paper_of(wanted):
+    return next(paper for _, name, _, _, paper in ROWS if name == wanted)
+
+
+BLOCKS = {
+    "papers.results": results,
+    "papers.not_run": not_run,
+    "papers.resnet50_c10": lambda: RUNS.beside("resnet50-c10-97.2", "resnet50-c10-dense-80"),
+    "papers.resnet50_c10_mean": lambda: f"{percent(mean(RUNS.accuracies('resnet50-c10-97.2').values()))} %",
+    "papers.resnet50_c10_paper": lambda: paper_of("resnet50-c10"),
+    "papers.device": RUNS.devices,
+}

@@ -1,0 +1,94 @@
+"""Runs of the frontier. Each case (network, data, device, precision, batch) has a folder frontier/CASE with a folder for each run:
+config.yaml, prune.json, metrics.jsonl and, once the deployed network was measured, bench.json (`runtime bench --json`, made small by
+condense.py). A run whose name begins with dense is the network that was not pruned: its dense_accuracy and its bench.json count.
+"""
+import sys
+
+from printers.common import ROOT, read, read_config, read_lines
+
+FOLDER = "frontier"
+DENSE = "dense"
+ORDER = (DENSE, "channel", "element", "vector8", "vector16", "vector32", "mixed")
+OWN = ("seed", "name", "output", "device", "threads", "checkpoint.seconds", "model.weights", "prune.time_table", "prune.time_programs")
+
+
+def refuse(place, message):
+    sys.exit(f"docs/benchmarks/{place}: {message}")
+
+
+def cases():
+    """Those of which something was run."""
+    return sorted({path.parent.parent.name for path in (ROOT / FOLDER).glob("*/*/prune.json")})
+
+
+def batches_of(place, stages):
+    """Trained in these; each round of a budget of time counts from 1 again."""
+    sums, last = dict.fromkeys(stages, 0), dict.fromkeys(stages, 0)
+    for line in read_lines(f"{place}/metrics.jsonl"):
+        stage = line["stage"]
+        if stage not in sums:
+            continue
+        sums[stage] += line["batches"] - (last[stage] if line["batches"] > last[stage] else 0)
+        last[stage] = line["batches"]
+    return sum(sums.values())
+
+
+def trained(case, name, is_dense):
+    """Batches behind a run's network in all, with those of the run of its case that it began with."""
+    place = f"{FOLDER}/{case}/{name}"
+    weights = read_config(f"{place}/config.yaml").get("model.weights", "").strip('"')
+    before = 0
+    if weights:
+        start = weights.rpartition("/")[0].rpartition("/")[2]
+        if not (ROOT / FOLDER / case / start / "prune.json").exists():
+            refuse(place, f"begins with {weights}, which is no run of this case")
+        before = trained(case, start, weights.endswith("/dense.safetensors"))
+    return before + batches_of(place, ("dense",) if is_dense else ("dense", "prune"))
+
+
+def dense_time(case):
+    """What the tables of times that the pruned runs were made with have of the dense network; {} if none has it."""
+    found = {}
+    for path in sorted((ROOT / FOLDER / case).glob("*/prune.json")):
+        time = read(path).get("time", {})
+        if "dense_ms" not in time:
+            continue
+        other = {"device": time["device"], "precision": time["precision"], "batch": time["batch"], "predicted_ms": time["dense_ms"]}
+        if found and other != found:
+            refuse(f"{FOLDER}/{case}/{path.parent.name}", f"its table has {other} of the dense network, that of others {found}")
+        found = other
+    return found
+
+
+def bench_of(place, batch):
+    """Of the run's batch, of dense runs the only one; None if the network was not measured yet."""
+    if not (ROOT / place / "bench.json").exists():
+        return None
+    measured = [one for one in read(f"{place}/bench.json") if batch in (None, one["batch"])]
+    if len(measured) != 1:
+        refuse(place, f"bench.json has {len(measured)} measurements of the run's batch, expected 1")
+    return measured[0]
+
+
+def run_of(case, name):
+    place = f"{FOLDER}/{case}/{name}"
+    summary, config = read(f"{place}/prune.json"), read_config(f"{place}/config.yaml")
+    is_dense = name.startswith(DENSE)
+    time = dense_time(case) if is_dense else summary.get("time", {})
+    if not is_dense and not time:
+        refuse(place, "prune.json has no time: its budget was another one")
+    bench = bench_of(place, None if is_dense else time["batch"])
+    where = bench or time
+    if "device" not in where:
+        refuse(place, "no bench.json, and no table of times in prune.json that could stand for it")
+    speedup, ms = config.get("prune.target_speedup", "0"), config.get("prune.target_ms", "0")
+    return {"name": name, "seed": summary["seed"], "place": place,
+            "group": tuple(sorted((key, value) for key, value in config.items() if key not in OWN)),
+            "granularity": DENSE if is_dense else summary["granularity"],
+            "method": "" if is_dense else summary["method"],
+            "target": "" if is_dense else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
+            "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
+            "sparsity": 0.0 if is_dense else summary["sparsity"],
+            "predicted": time.get("predicted_ms"), "ms": bench["chosen"]["network_ms"]["median"] if bench else None,
+            "is_met": is_dense or summary["target_met"],
+            "batches": trained(case, name, is_dense), "where": (where["device"], where["precision"], where["batch"])}

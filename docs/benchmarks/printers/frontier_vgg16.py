@@ -1,0 +1,57 @@
+"""What the page frontier.md says of VGG16 at batch 128 besides its table and figure."""
+from printers.common import percent, read, three_digits
+from printers.runs import Runs, mean
+
+RUNS = Runs("frontier/vgg16-cifar10-h100-b128")
+SAME = {"dense-40": "dense-40", "dense-80": "dense-80", "vector16-2.5": "time-least_loss"}  # runs of sparse-accuracy.md with these settings
+VECTOR = 16
+
+
+def network_times():
+    return read("sparse-accuracy/times-h100.json")["batches"][0]["network"]
+
+
+def vectors_time(density):
+    """Predicted of all layers at one density."""
+    batch = read("sparse-accuracy/times-h100.json")["batches"][0]
+    line = next(one for one in network_times()["granularities"] if one["vector"] == VECTOR)
+    points = [next(one for one in layer["granularities"] if one["vector"] == VECTOR)["points"] for layer in batch["layers"]]
+    ms = sum(next(point["ms"] for point in layer if point["density"] == density) for layer in points)
+    return f"{three_digits(line['constant_ms'] + line['scale'] * ms)} ms"
+
+
+def sparsity(kind):
+    return f"{percent(mean(summary['sparsity'] for summary in RUNS.summaries(kind).values()))} %"
+
+
+def predicted(kind):
+    times = [summary["time"] for summary in RUNS.summaries(kind).values()]
+    return f"{mean(time['predicted_speedup'] for time in times):.2f}x, {three_digits(mean(time['predicted_ms'] for time in times))} ms"
+
+
+def same_accuracies():
+    """With those of equal settings and seeds on another page."""
+    other = Runs("sparse-accuracy")
+    found = [accuracy == other.accuracies(theirs).get(seed) for ours, theirs in SAME.items() for seed, accuracy in RUNS.accuracies(ours).items()]
+    return f"{sum(found)} of {len(found)}"
+
+
+BLOCKS = {
+    "vgg16_frontier.half": lambda: f"{three_digits(network_times()['channels']['ms'])} ms",
+    "vgg16_frontier.whole": lambda: f"{three_digits(network_times()['dense_ms'])} ms",
+    "vgg16_frontier.vectors20": lambda: vectors_time(0.2),
+    "vgg16_frontier.vectors30": lambda: vectors_time(0.3),
+    "vgg16_frontier.beside2": lambda: RUNS.beside("channel-2", "vector16-2"),
+    "vgg16_frontier.beside2.5": lambda: RUNS.beside("channel-2.5", "vector16-2.5"),
+    "vgg16_frontier.dense2": lambda: RUNS.beside("channel-2", "dense-80"),
+    "vgg16_frontier.vector_dense2": lambda: RUNS.beside("vector16-2", "dense-80"),
+    "vgg16_frontier.vector_dense1.5": lambda: RUNS.beside("vector16-1.5", "dense-80"),
+    "vgg16_frontier.faster": lambda: RUNS.beside("vector16-2.5", "channel-2"),
+    "vgg16_frontier.channel_sparsity2": lambda: sparsity("channel-2"),
+    "vgg16_frontier.vector_sparsity2": lambda: sparsity("vector16-2"),
+    "vgg16_frontier.channel_sparsity2.5": lambda: sparsity("channel-2.5"),
+    "vgg16_frontier.vector_sparsity2.5": lambda: sparsity("vector16-2.5"),
+    "vgg16_frontier.sparsity4": lambda: sparsity("channel-4"),
+    "vgg16_frontier.reached4": lambda: predicted("channel-4"),
+    "vgg16_frontier.same": same_accuracies,
+}

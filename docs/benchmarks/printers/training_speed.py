@@ -1,0 +1,103 @@
+"""Seconds of an epoch and memory while training: training-speed.md. Runs of training-speed/runs.txt."""
+from statistics import median
+
+from printers.common import read, read_config, read_lines, table, three_digits
+from printers.runs import Runs
+
+RUNS = Runs("training-speed")
+IMAGES = 50000  # in CIFAR-10's training files
+NETWORKS = {"VGG16": "vgg16", "ResNet50": "resnet50"}
+FIXED = "tune"  # the phase of the evolution whose masks stay
+# Title, kind of run, stage of metrics.jsonl, and which of its lines count.
+WORK = (
+    ("dense epoch", "dense", "dense", lambda line: True),
+    ("iteration of the evolution", "evolution", "prune", lambda line: line["phase"] != FIXED),
+    ("iteration of the evolution, masks fixed", "evolution", "prune", lambda line: line["phase"] == FIXED),
+)
+MEMORY = (("dense", "dense"), ("evolution, an epoch an iteration", "evolution"), ("evolution, larger population", "pool16"))
+
+
+def place(kind, seed):
+    return f"{RUNS.folder}/{kind}-seed{seed}"
+
+
+def seconds(kind, stage, counts):
+    """Of each line but the first, which holds the start."""
+    found = []
+    for seed in RUNS.seeds(kind):
+        lines = [line for line in read_lines(f"{place(kind, seed)}/metrics.jsonl") if line["stage"] == stage]
+        found += [line["seconds"] - before["seconds"] for before, line in zip(lines, lines[1:]) if counts(line)]
+    return found
+
+
+def setting(kinds, key):
+    """Of all seeds of these runs: one number."""
+    values = {int(read_config(f"{place(kind, seed)}/config.yaml")[key]) for kind in kinds for seed in RUNS.seeds(kind)}
+    assert len(values) == 1, (kinds, key, values)
+    return values.pop()
+
+
+def every(*kinds):
+    return [f"{network}-{kind}" for network in NETWORKS.values() for kind in kinds]
+
+
+def images():
+    return IMAGES - setting(every("dense", "evolution"), "data.validation")
+
+
+def epochs():
+    rows = []
+    for network, name in NETWORKS.items():
+        for title, kind, stage, counts in WORK:
+            found = seconds(f"{name}-{kind}", stage, counts)
+            scaled = median(found) * IMAGES / images()
+            rows.append([network, title, str(len(found)), *(three_digits(value) for value in (median(found), min(found), max(found), scaled))])
+    return table(["network", "what", "counted", "median s", "least s", "most s", f"median scaled to {IMAGES:,} images, s"], rows)
+
+
+def memory():
+    rows = []
+    for network, name in NETWORKS.items():
+        for title, kind in MEMORY:
+            for seeds, peak in peaks(f"{name}-{kind}").items():
+                pool = "" if kind == "dense" else str(setting([f"{name}-{kind}"], "prune.pool_size"))
+                rows.append([network, title, pool, seeds, f"{peak / 1e9:.2f}", f"{peak / 2**30:.2f}"])
+    return table(["network", "run", "population", "seeds", "GB", "GiB"], rows)
+
+
+def peaks(kind):
+    """{seeds: peak_gpu_bytes}"""
+    seeds = {}
+    for seed, summary in RUNS.summaries(kind).items():
+        seeds.setdefault(summary["peak_gpu_bytes"], []).append(seed)
+    return {", ".join(found): peak for peak, found in seeds.items()}
+
+
+def pool_memory():
+    peak = max(summary["peak_gpu_bytes"] for summary in RUNS.summaries("resnet50-pool16").values())
+    return f"{peak / 1e9:.2f} GB ({peak / 2**30:.2f} GiB)"
+
+
+def members():
+    """Of the population when the run ended."""
+    return ", ".join(sorted({str(len(summary["population"])) for summary in RUNS.summaries("resnet50-pool16").values()}))
+
+
+def device():
+    return ", ".join(sorted({summary["device"] for kind in every("dense", "evolution", "pool16") for summary in RUNS.summaries(kind).values()}))
+
+
+BLOCKS = {
+    "speed.epochs": epochs,
+    "speed.memory": memory,
+    "speed.images": lambda: f"{images():,}",
+    "speed.validation": lambda: f"{setting(every('dense', 'evolution'), 'data.validation'):,}",
+    "speed.batch": lambda: str(setting(every("dense", "evolution"), "train.batch_size")),
+    "speed.batches": lambda: str(setting(every("evolution"), "prune.batch_nr")),
+    "speed.interval": lambda: str(setting(every("evolution"), "prune.mask_interval")),
+    "speed.pool_size": lambda: str(setting(every("evolution"), "prune.pool_size")),
+    "speed.pool_batches": lambda: str(setting(["resnet50-pool16"], "prune.batch_nr")),
+    "speed.pool_memory": pool_memory,
+    "speed.members": members,
+    "speed.device": device,
+}
