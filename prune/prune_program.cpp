@@ -1,8 +1,10 @@
 #include "prune/prune_program.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
+#include "prune/layer_removal.h"
 #include "prune/run/prune_run.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/suggest.h"
@@ -11,7 +13,9 @@
 
 namespace winnow {
 
-Graph make_graph(const ModelConfig& model, const DataSet& data) {
+namespace {
+
+Graph whole_graph(const ModelConfig& model, const DataSet& data) {
   if (model.graph) return *model.graph;
   const std::int64_t width = data.vectors.words.empty() ? 300 : data.vectors.width;
   return build_architecture(model.architecture,
@@ -21,6 +25,38 @@ Graph make_graph(const ModelConfig& model, const DataSet& data) {
                              .stem = model.stem,
                              .tokens = data.train.token_count,
                              .embedding = model.embedding > 0 ? model.embedding : width});
+}
+
+}  // namespace
+
+namespace {
+
+void remove_named(const RunConfig& config, const std::vector<std::string>& names, Model& model) {
+  constexpr char kKey[] = "model.remove_layers";
+  try {
+    remove_layers(model, names);
+  } catch (const Error& error) {
+    fail(error.code(), config.place(kKey), kKey, ": ", error.what());
+  }
+}
+
+}  // namespace
+
+void remove_layers_of(const RunConfig& config, Model& given) {
+  std::vector<std::string> names = config.model.removed_layers;
+  if (config.model.graph || !config.model.architecture.empty()) {  // which run_graph() compares
+    std::erase_if(names, [&](const std::string& name) {
+      return std::ranges::find(given.graph.nodes, name, &Node::name) == given.graph.nodes.end();
+    });
+  }
+  remove_named(config, names, given);
+}
+
+Graph make_graph(const RunConfig& config, const DataSet& data) {
+  Model model;
+  model.graph = whole_graph(config.model, data);
+  remove_named(config, config.model.removed_layers, model);
+  return model.graph;
 }
 
 std::string comparable_config(const RunConfig& config) {

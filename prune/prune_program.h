@@ -52,8 +52,14 @@ PruneSummary run_prune(const RunConfig& config, const PruneOptions& options);
 // training, leaves no file, and holds the run folder, if it is there, until it returns.
 std::string describe_run(const RunConfig& config, const PruneOptions& options);
 
-// The network that a configuration names, for samples of this form.
-Graph make_graph(const ModelConfig& model, const DataSet& data);
+// The network that a configuration names, for samples of this form, without the layers that it
+// removes.
+Graph make_graph(const RunConfig& config, const DataSet& data);
+
+// Removes these layers from the network of `model.weights`. If the configuration names a network
+// too, the file's may lack them already. Throws Error{usage} with the place of the key where
+// remove_layers() does.
+void remove_layers_of(const RunConfig& config, Model& given);
 
 // Where decoded picture folders are kept: beside the run folder, for the next run; not in it,
 // however its path is spelled.

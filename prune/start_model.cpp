@@ -115,6 +115,7 @@ std::optional<Model> read_given_model(const RunConfig& config) {
   Model model = load_model(config.model.weights);
   take_values(model);
   if (config.model.removes_zero_channels) remove_zero_channels(model);
+  remove_layers_of(config, model);
   switch (config.stage.masks) {
     case Masks::none:
       drop_masks(model);
@@ -145,10 +146,10 @@ void require_weights_outside(const RunConfig& config) {
 }
 
 Graph run_graph(const RunConfig& config, const std::optional<Model>& given, const DataSet& data) {
-  if (!given) return make_graph(config.model, data);
+  if (!given) return make_graph(config, data);
   if (config.model.graph || !config.model.architecture.empty()) {
     const char* key = config.model.graph ? "model.graph" : "model.architecture";
-    const std::string found = difference(given->graph, make_graph(config.model, data),
+    const std::string found = difference(given->graph, make_graph(config, data),
                                          !config.model.removes_zero_channels);
     if (!found.empty()) {
       fail(ErrorCode::usage, config.place(key), key, ": not the network of ",

@@ -24,6 +24,7 @@ namespace winnow {
 struct ModelConfig {
   std::string weights;                 // a safetensors file of import, prune or quantize; absolute
   bool removes_zero_channels = false;  // of `weights`: its network gets smaller layers
+  std::vector<std::string> removed_layers;  // of whatever network (layer_removal.h)
   std::string architecture;
   double dropout = 0.0;
   Stem stem = Stem::automatic;  // of ResNets and DenseNets

@@ -65,6 +65,7 @@ void visit_data(DataConfig& data, Fields& fields) {
 void visit_model(ModelConfig& model, Fields& fields) {
   fields.text("weights", model.weights);
   fields.boolean("remove_zero_channels", model.removes_zero_channels);
+  fields.texts("remove_layers", model.removed_layers);
   fields.choice("architecture", model.architecture, architecture_names());
   fields.real("dropout", model.dropout, kBelowOne);
   enumerator(fields, "stem", model.stem, kStems);

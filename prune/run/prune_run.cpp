@@ -64,7 +64,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       folder_(checked(config_, folder)),
       given_(read_given_model(config_)),
       data_(load_run_data(config_, options.is_quiet, image_cache, given_)),
-      initial_(given_ ? *given_ : scratch_model(config_, make_graph(config_.model, data_), data_)),
+      initial_(given_ ? *given_ : scratch_model(config_, make_graph(config_, data_), data_)),
       trainee_(initial_, data_, counting_options()),
       teams_(config_, peers(), options_.peers ? &options_.peers->store() : nullptr) {
   state_.config = comparable_config(config_);

@@ -29,18 +29,26 @@ std::span<float> bias_of(Model& model, Node& node) {
   return model.tensors.at(name).values<float>();
 }
 
-void bypass_node(Model& model, std::size_t index) {
+void erase_node(Model& model, std::size_t index) {
   const Node removed = model.graph.nodes.at(index);
+  model.graph.nodes.erase(model.graph.nodes.begin() + static_cast<std::ptrdiff_t>(index));
+  for (const Parameter& parameter : parameters_of(removed)) model.tensors.erase(parameter.name);
+  model.tensors.erase(weight_name(removed) + ".mask");
+  model.mask_vector.erase(removed.name);
+  model.activation_frac.erase(removed.name);
+}
+
+void bypass_node(Model& model, std::size_t index) {
+  const Node& removed = model.graph.nodes.at(index);
   if (removed.inputs.size() != 1) {
     fail(ErrorCode::internal, model.graph.name, ": node ", in_quotes(removed.name), " reads ",
          removed.inputs.size(), " values, cannot be bypassed");
   }
-  for (Node& node : model.graph.nodes) {
-    std::replace(node.inputs.begin(), node.inputs.end(), removed.name, removed.inputs[0]);
+  for (const std::size_t reader : readers_of(model.graph, removed.name)) {
+    std::vector<std::string>& inputs = model.graph.nodes[reader].inputs;
+    std::replace(inputs.begin(), inputs.end(), removed.name, removed.inputs[0]);
   }
-  model.graph.nodes.erase(model.graph.nodes.begin() + static_cast<std::ptrdiff_t>(index));
-  for (const Parameter& parameter : parameters_of(removed)) model.tensors.erase(parameter.name);
-  model.activation_frac.erase(removed.name);
+  erase_node(model, index);
 }
 
 Model remove_dropouts(Model model) {

@@ -250,6 +250,11 @@ TEST_CASE("channels are permuted for masks of vectors, by trained weights") {
             .find("expected 'prune.masks: none'") != std::string::npos);
 }
 
+TEST_CASE("layers that are removed are a list of names") {
+  CHECK(parse_config(kMinimal, {"model.remove_layers=[conv1, conv2]"}).model.removed_layers ==
+        std::vector<std::string>{"conv1", "conv2"});
+}
+
 TEST_CASE("channels of zeros are removed from weights that are given") {
   CHECK(parse_config(kMinimal, {"model.weights=x", "model.remove_zero_channels=true"})
             .model.removes_zero_channels);

@@ -85,6 +85,16 @@ TEST_CASE("layers take the time of the outputs and inputs that their units keep"
   CHECK(time.convex_at(kept(8, 16)) == doctest::Approx(time.at(kept(8, 16))));
 }
 
+TEST_CASE("layers of a table that were removed from the network take no time") {
+  TimeModel time = three_layers();
+  LayerChannelTimes gone = time.channels[0];
+  gone.name = "gone";
+  time.channels.insert(time.channels.begin(), gone);
+  time.has_removed_layers = true;
+  CHECK(ChannelTime(time, chain_of(kChannels)).at(kept(8, 16)) ==
+        doctest::Approx(2 * (2 + 4 + 3.0)));
+}
+
 TEST_CASE("times of channels must be those of the network's layers") {
   const auto refusal = [](TimeModel time) {
     const auto make = [&] { ChannelTime(time, chain_of(kChannels)); };

@@ -306,6 +306,11 @@ TEST_CASE("a budget of time refuses tables of other networks") {
   layers = kThree;
   layers.pop_back();
   CHECK(refusal(config, layers) == "time_table: the network has no layer 'c'; did you mean 'a'?");
+  TimeModel removed = three_times();
+  removed.has_removed_layers = true;
+  CHECK(LayerBudget(time_config(three_times(), 2.0), kThree).predicted_ms(1.0) -
+            LayerBudget(time_config(removed, 2.0), layers).predicted_ms(1.0) ==
+        doctest::Approx(removed.scale * removed.layers[2].dense_ms));
   layers = kThree;
   layers[1].weights = layers[1].blocks = 99;
   CHECK(refusal(config, layers) ==

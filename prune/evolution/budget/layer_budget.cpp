@@ -81,7 +81,8 @@ void LayerBudget::make_curves(const EvolutionConfig& config) {
   for (const LayerTimeCurve& layer : time_->layers) {
     const bool is_of_network =
         std::ranges::find(layers_, layer.name, &PrunableLayer::name) != layers_.end();
-    if (!is_of_network) fixed_cost_ += time_->scale * layer.dense_ms;
+    const bool is_removed = time_->has_removed_layers && !layer.is_scale;
+    if (!is_of_network && !is_removed) fixed_cost_ += time_->scale * layer.dense_ms;
   }
 }
 

@@ -43,6 +43,7 @@ void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers
            suggestion(layers[i].name, in_table));
     }
   }
+  if (time.has_removed_layers) return;
   for (const LayerTimeCurve& layer : time.layers) {
     if (layer.is_scale || std::ranges::find(in_network, layer.name) != in_network.end()) continue;
     fail(ErrorCode::usage, "time_table: the network has no layer ", in_quotes(layer.name),
