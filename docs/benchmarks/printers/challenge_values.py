@@ -128,12 +128,11 @@ def with_range(times):
 def before():
     """The program before rows were shared, on the same GPU, beside what counts now."""
     parts = []
-    for line in kept("before"):
-        kind = next(name for name, options in NETWORKS.items() if options == line["network"])
-        size = f"{line['neurons']}x{line['layers']}"
-        now = cells(kind).get("`fused`", {}).get(size)
-        old = with_range({"median": line["ms"], "min": line["min"], "max": line["max"]})
-        parts.append(f"`{line['network']}` at {size} {old} before, {with_range(now['inference_ms']) if now else MISSING} now")
+    for old in kept("before"):
+        kind = network(old)
+        now = cells(kind).get("`fused`", {}).get(column(old))
+        parts.append(f"`{NETWORKS[kind]}` at {column(old)} {with_range(old['inference_ms'])} before, "
+                     f"{with_range(now['inference_ms']) if now else MISSING} now")
     return "; ".join(parts) or MISSING
 
 

@@ -5,14 +5,15 @@ from functools import lru_cache
 
 from printers.common import ROOT, percent, table, three_digits
 from printers.figure import chart, steps
-from printers.frontier_runs import DENSE, FOLDER, ORDER, cases, refuse, run_of
+from printers.frontier_runs import DENSE, FOLDER, ORDER, START, cases, refuse, run_of
 
 TITLES = {"channel": "channel (filters alone)"}
 NOT_MEASURED = "not measured"
 
 
 def place_in_order(run):
-    return (ORDER.index(run["granularity"]) if run["granularity"] in ORDER else len(ORDER), run["granularity"])
+    granularity = run["granularity"].partition(",")[0]
+    return (ORDER.index(granularity) if granularity in ORDER else len(ORDER), run["granularity"])
 
 
 def has_all(group, key):
@@ -21,7 +22,8 @@ def has_all(group, key):
 
 @lru_cache(maxsize=None)
 def runs(case):
-    found = [run_of(case, path.name) for path in sorted((ROOT / FOLDER / case).iterdir()) if (path / "prune.json").exists()]
+    found = [run_of(case, path.name) for path in sorted((ROOT / FOLDER / case).iterdir())
+             if (path / "prune.json").exists() and not path.name.startswith(START)]
     if not any(run["granularity"] == DENSE for run in found):
         refuse(f"{FOLDER}/{case}", "no run whose name begins with dense")
     for run in found:
@@ -73,7 +75,8 @@ def with_range(group, key, text):
 
 
 def title(granularity):
-    return TITLES.get(granularity, granularity)
+    kind, comma, rest = granularity.partition(",")
+    return TITLES.get(kind, kind) + comma + rest
 
 
 def beside(case, group):

@@ -1,6 +1,7 @@
 """Runs of the frontier. Each case (network, data, device, precision, batch) has a folder frontier/CASE with a folder for each run:
 config.yaml, prune.json, metrics.jsonl and, once the deployed network was measured, bench.json (`runtime bench --json`, made small by
-condense.py). A run whose name begins with dense is the network that was not pruned: its dense_accuracy and its bench.json count.
+condense.py). A run whose name begins with dense is the network that was not pruned: its dense_accuracy and its bench.json count. One
+whose name begins with start is a network that others begin with, and no more.
 """
 import sys
 
@@ -8,6 +9,7 @@ from printers.common import ROOT, read, read_config, read_lines
 
 FOLDER = "frontier"
 DENSE = "dense"
+START = "start"
 ORDER = (DENSE, "channel", "element", "vector8", "vector16", "vector32", "mixed")
 OWN = ("seed", "name", "output", "device", "threads", "checkpoint.seconds", "model.weights", "prune.time_table", "prune.time_programs")
 
@@ -70,6 +72,12 @@ def bench_of(place, batch):
     return measured[0]
 
 
+def kind_of(summary, config):
+    """The granularity, and how many layers the network was left without."""
+    removed = [name for name in config.get("model.remove_layers", "[]").strip("[]").split(",") if name.strip()]
+    return summary["granularity"] + (f", {len(removed)} layers left out" if removed else "")
+
+
 def run_of(case, name):
     place = f"{FOLDER}/{case}/{name}"
     summary, config = read(f"{place}/prune.json"), read_config(f"{place}/config.yaml")
@@ -84,7 +92,7 @@ def run_of(case, name):
     speedup, ms = config.get("prune.target_speedup", "0"), config.get("prune.target_ms", "0")
     return {"name": name, "seed": summary["seed"], "place": place,
             "group": tuple(sorted((key, value) for key, value in config.items() if key not in OWN)),
-            "granularity": DENSE if is_dense else summary["granularity"],
+            "granularity": DENSE if is_dense else kind_of(summary, config),
             "method": "" if is_dense else summary["method"],
             "target": "" if is_dense else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
             "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
