@@ -42,8 +42,8 @@ def fastest_of_each_family(layer):
 
 
 def condense_comparison(comparison):
-    for plan in ("dense", "sparse", "chosen"):
-        if "layers" not in comparison[plan]:
+    for plan in ("dense", "sparse", "chosen", "against"):
+        if "layers" not in comparison.get(plan, {}):
             continue
         times = comparison[plan]["network_ms"]
         comparison[plan]["network_ms"] = {**percentiles(times), "count": times.get("count", comparison["repeats"])}

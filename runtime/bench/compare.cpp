@@ -1,7 +1,6 @@
 #include "runtime/bench/compare.h"
 
 #include <algorithm>
-#include <array>
 #include <future>
 
 #include "runtime/base/error.h"
@@ -46,6 +45,35 @@ Contestant prepare(const DeployedModel& model, const CompareOptions& options, Ke
     timing.error = error.what();
   }
   return contestant;
+}
+
+// The other model, at its best on the same device.
+Contestant prepare_other(const CompareOptions& options, PlanTiming& timing) {
+  CompareOptions others = options;
+  others.session.family.clear();
+  return prepare(*options.against, others, KernelChoice::measured, timing);
+}
+
+void require_same_input(const DeployedModel& model, const CompareOptions& options) {
+  const auto input = [](const DeployedModel& one) { return infer_shapes(one.graph, 1).front(); };
+  if (input(*options.against) == input(model)) return;
+  fail(ErrorCode::usage, options.against_name, ": of ", to_string(input(*options.against)),
+       ", expected the same input as the model's, ", to_string(input(model)));
+}
+
+// Dense, sparse and chosen, and the other model if there is one.
+std::vector<Contestant> contestants_of(const DeployedModel& model, const CompareOptions& options,
+                                       Comparison& result) {
+  if (options.against != nullptr) require_same_input(model, options);
+  std::vector<Contestant> all;
+  all.push_back(prepare(model, options, KernelChoice::dense, result.dense));
+  all.push_back(prepare(model, options, KernelChoice::sparse, result.sparse));
+  all.push_back(prepare(model, options, KernelChoice::measured, result.chosen));
+  if (options.against != nullptr) {
+    result.against_name = options.against_name;
+    all.push_back(prepare_other(options, result.against.emplace()));
+  }
+  return all;
 }
 
 // Runs `samples` on each session at the same time, in a thread of its own.
@@ -110,10 +138,7 @@ void time_layers(Contestant& contestant, const CompareOptions& options) {
 Comparison compare_plans(const DeployedModel& model, const CompareOptions& options) {
   Comparison result;
   result.batch = options.session.batch;
-  std::array<Contestant, 3> contestants = {
-      prepare(model, options, KernelChoice::dense, result.dense),
-      prepare(model, options, KernelChoice::sparse, result.sparse),
-      prepare(model, options, KernelChoice::measured, result.chosen)};
+  std::vector<Contestant> contestants = contestants_of(model, options, result);
   result.device = contestants[2].session->device();
   if (options.streams > 1) contestants[2].session->share();  // throws before all is timed
 

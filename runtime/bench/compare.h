@@ -1,9 +1,10 @@
-// Dense against sparse: one model, one device, one process.
+// Dense against sparse: one model, one device, one process; and another model beside it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct CompareOptions {
                     // more than one need a GPU
   bool all_candidates = false;  // in the JSON: every kernel that was timed, not the fastest of each
                                 // family
+  // Another model with the same input, timed in the same turns: what a smaller network stands for.
+  // Of all families, whatever `session` says. Null: none.
+  const DeployedModel* against = nullptr;
+  std::string against_name;  // its file
 
   // Called while the plans are timed: `done` of `all` rounds, of which the last are those of the
   // layers. May be empty. `session.progress` tells about the making of each plan.
@@ -48,10 +53,12 @@ struct Comparison {
   PlanTiming dense;
   PlanTiming sparse;
   PlanTiming chosen;
+  std::optional<PlanTiming> against;  // the other model, each layer by the fastest kernel
+  std::string against_name;
 };
 
 // Runs on normal random input (fixed seed). Throws Error{device} if the device fails, Error{usage}
-// for several streams on a CPU; a plan that
+// for several streams on a CPU and for another model whose input has another shape; a plan that
 // the device cannot make (no cuDNN) is reported in its `error`.
 Comparison compare_plans(const DeployedModel& model, const CompareOptions& options);
 

@@ -98,6 +98,10 @@ std::string csv_of(const Comparison& comparison, bool has_titles) {
   }
   table.add({comparison.device, batch, "network", "", "", median_text(comparison.dense),
              median_text(comparison.sparse), median_text(comparison.chosen)});
+  if (comparison.against) {
+    table.add({comparison.device, batch, "against", "", "", "", "", median_text(*comparison.against),
+               comparison.against_name});
+  }
   const std::string text = table.text(TableForm::csv);
   return has_titles ? text : text.substr(text.find('\n') + 1);
 }
@@ -127,7 +131,19 @@ std::string total_table(const Comparison& comparison, TableForm form) {
   add("dense", comparison.dense);
   add("sparse", comparison.sparse);
   add("chosen", comparison.chosen);
+  if (comparison.against) add("against", *comparison.against);
   return table.text(form) + (missing.empty() || form == TableForm::aligned ? "" : "\n") + missing;
+}
+
+// How many times as fast as the other model the chosen plan is.
+double times_as_fast(const Comparison& comparison) {
+  return comparison.against->network_ms.median / comparison.chosen.network_ms.median;
+}
+
+std::string against_text(const Comparison& comparison) {
+  if (!comparison.against) return "";
+  return "chosen is " + fixed(times_as_fast(comparison), 2) + " times as fast as " +
+         one_line(comparison.against_name) + "\n";
 }
 
 // "as a whole: dense 0.3100 ms, fastest by layer 0.2500 ms (chosen)"; nothing where no networks
@@ -165,6 +181,13 @@ std::string comparison_json(const Comparison& comparison, const CompareOptions& 
   append("dense", comparison.dense);
   append("sparse", comparison.sparse);
   append("chosen", comparison.chosen);
+  if (comparison.against) {
+    append("against", *comparison.against);
+    const Json tail = {{"against_model", comparison.against_name},
+                       {"times_as_fast", std::round(1e4 * times_as_fast(comparison)) / 1e4}};
+    text += ",\n " + tail.dump().substr(1);
+    text.pop_back();
+  }
   return text + "}";
 }
 
@@ -174,7 +197,8 @@ std::string comparison_table(const Comparison& comparison, TableForm form, bool 
   const std::string networks = networks_text(comparison.chosen.networks);
   return "device " + comparison.device + ", batch " + std::to_string(comparison.batch) + "\n" +
          gap + layer_table(comparison).text(form) + "\n" + total_table(comparison, form) +
-         (networks.empty() ? "" : gap + networks);
+         (networks.empty() ? "" : gap + networks) +
+         (comparison.against ? gap + against_text(comparison) : "");
 }
 
 }  // namespace winnow

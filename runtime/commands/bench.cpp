@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "runtime/bench/compare.h"
@@ -17,6 +18,7 @@ struct BenchOptions {
   std::vector<std::int64_t> batches = {1, 128};
   CompareOptions compare;
   std::string format = "table";  // of what stdout has
+  std::string against;           // another model file
 };
 
 const std::map<std::string, TableForm> kForms = {
@@ -31,12 +33,20 @@ void show(const Comparison& comparison, const BenchOptions& options, bool is_fir
   std::fflush(stdout);
 }
 
+std::optional<DeployedModel> open_other(const BenchOptions& options, std::int64_t batch) {
+  if (options.against.empty()) return std::nullopt;
+  return open_model(options.against, batch, open_options(options.model, "bench"));
+}
+
 int bench(BenchOptions& options) {
   check_json_place(options.model);
   options.compare.device = device_from(options.model.device);
   const std::int64_t largest = *std::ranges::max_element(options.batches);
   const DeployedModel model =
       open_model(options.model.model, largest, open_options(options.model, "bench"));
+  const std::optional<DeployedModel> other = open_other(options, largest);
+  options.compare.against = other ? &*other : nullptr;
+  options.compare.against_name = options.against;
   const auto cache = open_cache(options.model);
   std::string json;
   for (const std::int64_t batch : options.batches) {
@@ -79,6 +89,8 @@ Command add_bench_command(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--candidates", compare.all_candidates,
                "JSON: every kernel that was timed, not the fastest of each family");
+  app.add_option("--against", options->against,
+                 "Another model file of the same input, timed in the same turns: the dense network");
   app.add_option("--format", options->format, "What stdout has: table, json, csv or md (Markdown)")
       ->check(CLI::IsMember({"table", "json", "csv", "md"}))
       ->capture_default_str();

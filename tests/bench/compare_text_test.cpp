@@ -64,6 +64,20 @@ TEST_CASE("a comparison tells which networks were timed as wholes, and which of 
   CHECK(json[1]["chosen"] == true);
 }
 
+TEST_CASE("a comparison with another model says how many times as fast the chosen plan is") {
+  Comparison one = comparison();
+  CHECK(!nlohmann::json::parse(comparison_json(one, {})).contains("against"));
+  one.against = timing(5);
+  one.against_name = "dense.wnw";
+  const auto json = nlohmann::json::parse(comparison_json(one, {}));
+  CHECK(json["against_model"] == "dense.wnw");
+  CHECK(json["against"]["network_ms"]["median"] == 10.0);
+  CHECK(json["times_as_fast"] == 5.0);
+  CHECK(comparison_table(one).ends_with("\nchosen is 5.00 times as fast as dense.wnw\n"));
+  CHECK(comparison_table(one).find("\nagainst ") != std::string::npos);
+  CHECK(comparison_table(one, TableForm::csv).ends_with("cpu,4,against,,,,,10.0000,dense.wnw\n"));
+}
+
 TEST_CASE("a comparison as lines of values, and as Markdown") {
   const std::string titles =
       "device,batch,layer,op,sparse %,dense ms,sparse ms,chosen ms,chosen kernel\n";

@@ -1,7 +1,10 @@
 // `runtime bench`: its numbers, and that they fit each other.
+#include <filesystem>
+
 #include "runtime/base/number_text.h"
 #include "runtime/cli/table.h"
 #include "tests/commands/desk.h"
+#include "tests/model/graphs.h"
 
 namespace winnow {
 namespace {
@@ -51,6 +54,32 @@ TEST_CASE("bench times three plans for each batch size") {
   }
   CHECK(json[0]["batch"] == 1);
   CHECK(json[1]["batch"] == 5);
+}
+
+TEST_CASE("bench times another model in the same turns") {
+  const Desk desk;
+  std::filesystem::copy_file(desk.model(), desk.file("other.wnw"));
+  const std::string other = desk.file("other.wnw");
+  const nlohmann::json json = desk.json_of("bench", kQuick + "--batch 2 --against " + other)[0];
+  check_plan(json["against"], 2);
+  CHECK(json["against_model"] == other);
+  CHECK(json["times_as_fast"].get<double>() ==
+        doctest::Approx(json["against"]["network_ms"]["median"].get<double>() /
+                        json["chosen"]["network_ms"]["median"].get<double>())
+            .epsilon(0.02));
+}
+
+TEST_CASE("bench refuses another model of another input") {
+  const Desk desk;
+  DeployedModel wide;
+  wide.graph = graph_of({1, 9, 9}, {{"flat", Flatten{}, {}}, {"fc", Linear{81, 2, false}, {}}});
+  wide.weights["fc.weight"] = DenseWeight{{2, 81}, encode_f32(std::vector<float>(162, 1.0f))};
+  write_model_file(desk.file("other.wnw"), wide);
+  const Outcome outcome = desk.run("bench", kQuick + "--against " + desk.file("other.wnw"));
+  CHECK(outcome.status == 2);
+  INFO(outcome.output);
+  CHECK(outcome.output.find("other.wnw: of [1, 1, 9, 9], expected the same input as the model's") !=
+        std::string::npos);
 }
 
 TEST_CASE("the tables of bench show the numbers of its JSON") {

@@ -270,7 +270,7 @@ class Frontier(unittest.TestCase):
         (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
         config = (f"name: {name}\nseed: {seed}\noutput: runs/{name}\ntrain:\n  epochs: 3\nprune:\n"
                   f"  granularity: {granularity}\n  target_speedup: {speedup}\n  target_ms: 0\n"
-                  f"model:\n  weights: {changes.get('weights', chr(34) * 2)}\n")
+                  f"model:\n  weights: {changes.get('weights', chr(34) * 2)}\n  remove_layers: {changes.get('removed', '[]')}\n")
         (folder / "config.yaml").write_text(config, encoding="utf-8")
         lines = [{"stage": "run"}, *({"stage": "dense", "batches": 10 * i} for i in (1, 2, 3))]
         if not is_dense:
@@ -281,6 +281,8 @@ class Frontier(unittest.TestCase):
             return
         bench = [{"batch": batch, "device": changes.get("device", "gpu (made up)"), "precision": "f16",
                   "chosen": {"network_ms": {"median": median}}} for batch, median in ((1, 0.5), (128, ms))]
+        if "against" in changes:
+            bench[1]["against"] = {"network_ms": {"median": changes["against"]}}
         (folder / "bench.json").write_text(json.dumps(bench[1:] if is_dense else bench), encoding="utf-8")
 
     def write_runs(self, copy):
@@ -315,6 +317,24 @@ class Frontier(unittest.TestCase):
             self.assertIn("| `channel` | channel (filters alone) | magnitude | 2x | 1 | 110 | 92.00 | 80.00 | 2 | 2.5 | +25.0 | no |", rows)
             self.assertIn("| `mixed-seed2` | mixed | magnitude | 2x | 2 | 70 | 94.00 | 80.00 | 2 | 1.9 | -5.0 | yes |", rows)
             self.assertIn("2.00x, -0.20 points (mixed, magnitude, asked for 2x)", page)
+
+    def test_layers_left_out_are_a_kind_of_their_own_and_starts_are_not_shown(self):
+        with Copy() as copy:
+            self.write_runs(copy)
+            self.write_run(copy, "start-cut", accuracy=0.5, ms=4.0, removed="[a, b]")
+            self.write_run(copy, "cut", "mixed", accuracy=0.93, ms=1.5, removed="[a, b]")
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| mixed, 2 layers left out | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.67x |", page)
+            self.assertNotIn("start-cut", page)
+
+    def test_the_dense_network_of_the_same_process_is_the_baseline(self):
+        with Copy() as copy:
+            self.write_runs(copy)
+            self.write_run(copy, "cut", "vector16", accuracy=0.93, ms=1.5, against=3.0)
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| vector16 | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.00x |", page)
 
     def test_the_figure_has_a_line_for_each_granularity(self):
         with Copy() as copy:

@@ -1,7 +1,8 @@
 """Runs of the frontier. Each case (network, data, device, precision, batch) has a folder frontier/CASE with a folder for each run:
 config.yaml, prune.json, metrics.jsonl and, once the deployed network was measured, bench.json (`runtime bench --json`, made small by
-condense.py). A run whose name begins with dense is the network that was not pruned: its dense_accuracy and its bench.json count. One
-whose name begins with start is a network that others begin with, and no more.
+condense.py), best with `--against` the dense network, which is then the baseline. A run whose name begins with dense is the network that
+was not pruned: its dense_accuracy and its bench.json count. One whose name begins with start is a network that others begin with, and
+no more.
 """
 import sys
 
@@ -98,5 +99,6 @@ def run_of(case, name):
             "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
             "sparsity": 0.0 if is_dense else summary["sparsity"],
             "predicted": time.get("predicted_ms"), "ms": bench["chosen"]["network_ms"]["median"] if bench else None,
+            "dense_ms": bench["against"]["network_ms"]["median"] if "against" in (bench or {}) else None,
             "is_met": is_dense or summary["target_met"],
             "batches": trained(case, name, is_dense), "where": (where["device"], where["precision"], where["batch"])}
