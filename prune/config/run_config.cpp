@@ -79,6 +79,10 @@ void check_groups(const RunConfig& config) {
     refuse_key(config, "prune.feedback",
                "'prune.method: fssl' drops groups for good and knows no 'prune.feedback'");
   }
+  if (config.stage.uses_fisher) {
+    refuse_key(config, "prune.criterion",
+               "'prune.method: fssl' prunes groups by their norms: found fisher, expected magnitude");
+  }
   if (config.stage.row_balance) {
     refuse_key(config, "prune.row_balance",
                "'prune.method: fssl' prunes groups of weights and knows no 'prune.row_balance'");
@@ -115,6 +119,10 @@ void check_start(const RunConfig& config) {
   if (stage.feedback && granularity_name(stage.vector) == "channel") {
     refuse_key(config, "prune.feedback", "'prune.feedback' is for single weights and vectors; ",
                "'prune.granularity: channel' keeps what dropped channels were");
+  }
+  if (stage.uses_fisher && granularity_name(stage.vector) == "channel") {
+    refuse_key(config, "prune.criterion", "'prune.criterion: fisher' is for single weights and ",
+               "vectors, found 'prune.granularity: channel'");
   }
   if (stage.feedback_decay > 0 && !stage.feedback) {
     refuse_key(config, "prune.feedback_decay", "'prune.feedback_decay' is ", stage.feedback_decay,

@@ -48,6 +48,7 @@ struct PruneStage {
   std::int64_t vector = 1;
   bool row_balance = false;            // all output channels of a layer keep equally many
   bool permutes_channels = false;      // into an order that suits masks of vectors
+  bool uses_fisher = false;            // what blocks are ranked by (TraineeOptions)
   bool feedback = false;               // pruned weights are trained on (TraineeOptions)
   double feedback_decay = 0;           // and drawn to 0 (TraineeOptions)
   RateSchedule rate = {.rate = 0.05};  // times in iterations

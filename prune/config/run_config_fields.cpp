@@ -33,6 +33,7 @@ constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"erk", Allocation::erk},
                                               {"lamp", Allocation::lamp},
                                               {"least_loss", Allocation::least_loss}};
+constexpr Named<bool> kCriteria[] = {{"magnitude", false}, {"fisher", true}};
 constexpr Named<Pace> kPaces[] = {{"exponential", Pace::exponential}, {"cubic", Pace::cubic}};
 constexpr Named<std::optional<Allocation>> kBases[] = {
     {"none", std::nullopt},           {"global", Allocation::global},
@@ -187,6 +188,7 @@ void visit_prune(RunConfig& config, Fields& fields) {
   enumerator(fields, "granularity", config.stage.vector, kGranularities);
   fields.boolean("row_balance", config.stage.row_balance);
   fields.boolean("permute_channels", config.stage.permutes_channels);
+  enumerator(fields, "criterion", config.stage.uses_fisher, kCriteria);
   fields.boolean("feedback", config.stage.feedback);
   fields.real("feedback_decay", config.stage.feedback_decay, kNotNegative);
   fields.real("distillation", config.stage.distillation.weight, kFraction);

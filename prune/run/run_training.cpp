@@ -16,6 +16,7 @@ TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& opti
           .augment = config.augment,
           .vector = config.stage.vector,
           .row_balance = config.stage.row_balance,
+          .uses_fisher = config.stage.uses_fisher,
           .feedback = config.stage.feedback,
           .feedback_decay = config.stage.feedback_decay,
           .batch_norm_images = config.stage.batch_norm_images,

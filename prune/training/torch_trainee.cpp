@@ -302,6 +302,7 @@ class TorchTrainee::Impl {
   MaskOptions mask_options(std::vector<std::int64_t> vectors) const {
     return {.vectors = std::move(vectors),
             .row_balance = options_.row_balance,
+            .uses_fisher = options_.uses_fisher,
             .feedback = options_.feedback,
             .feedback_decay = options_.feedback_decay};
   }

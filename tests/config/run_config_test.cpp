@@ -250,6 +250,15 @@ TEST_CASE("channels are permuted for masks of vectors, by trained weights") {
             .find("expected 'prune.masks: none'") != std::string::npos);
 }
 
+TEST_CASE("a Fisher criterion is for single weights and vectors") {
+  CHECK(parse_config(kMinimal, {"prune.criterion=fisher"}).stage.uses_fisher);
+  CHECK(!parse_config(kMinimal, {"prune.criterion=magnitude"}).stage.uses_fisher);
+  CHECK(refusal(kMinimal, {"prune.granularity=channel", "prune.criterion=fisher"})
+            .find("argument 'prune.criterion=fisher': 'prune.criterion: fisher' is for single") == 0);
+  CHECK(refusal(kMinimal, {"prune.method=fssl", "prune.criterion=fisher"})
+            .find("argument 'prune.criterion=fisher': 'prune.method: fssl' prunes groups by") == 0);
+}
+
 TEST_CASE("layers that are removed are a list of names") {
   CHECK(parse_config(kMinimal, {"model.remove_layers=[conv1, conv2]"}).model.removed_layers ==
         std::vector<std::string>{"conv1", "conv2"});

@@ -20,7 +20,7 @@ Model trained_on_gpu(const torch::Device& device, bool records_steps, bool has_a
                      const Model& model) {
   TraineeOptions wanted;
   if (has_all) {  // all options that have parts of the step
-    wanted.feedback = true;
+    wanted.uses_fisher = wanted.feedback = true;
     wanted.train.ema_decay = 0.9;
     wanted.distillation.weight = 0.5;
   }

@@ -302,6 +302,68 @@ TEST_CASE("feedback begins with what a stage without masks left, and goes on fro
   CHECK((go_on(other) == expected));
 }
 
+// The linear layer's first four inputs are always 0, its weights of them are large.
+Model with_idle_inputs() {
+  Model model = small_model();
+  for (const char* name : {"conv2.weight", "conv2.bias"}) {
+    const auto values = model.tensors.at(name).values<float>();
+    std::fill_n(values.begin(), values.size() / 12, 0.0f);
+  }
+  const auto linear = model.tensors.at("linear.weight").values<float>();
+  for (std::size_t o = 0; o < 4; ++o) std::fill_n(linear.begin() + 48 * o, 4, 9.0f);
+  return model;
+}
+
+std::int64_t kept_of_idle_inputs(TorchTrainee& trainee) {
+  const Model model = stored(trainee);
+  const auto mask = model.tensors.at("linear.weight.mask").values<std::uint8_t>();
+  std::int64_t kept = 0;
+  for (std::size_t o = 0; o < 4; ++o) {
+    kept += std::accumulate(mask.begin() + 48 * o, mask.begin() + 48 * o + 4, std::int64_t{0});
+  }
+  return kept;
+}
+
+TEST_CASE("a Fisher criterion prunes what the loss does not feel first, magnitude what is small") {
+  const std::vector<double> half(3, 0.5), fewer(3, 0.8);
+  for (const bool uses_fisher : {false, true}) {
+    CAPTURE(uses_fisher);
+    TraineeOptions wanted = options();
+    wanted.uses_fisher = uses_fisher;
+    TorchTrainee trainee(with_idle_inputs(), striped_data(), wanted);
+    trainee.begin(pruning_stage());
+    trainee.recompute_masks(half, 0.0);
+    CHECK(kept_of_idle_inputs(trainee) == 16);  // no gradient yet: by magnitude
+    trainee.train_batches(0, 3);
+    trainee.recompute_masks(fewer, 0.0);
+    CHECK(kept_of_idle_inputs(trainee) == (uses_fisher ? 0 : 16));
+    if (!uses_fisher) continue;
+    const auto curve = trainee.magnitude_curves().back();
+    CHECK(curve.magnitudes.front() > 0);
+    CHECK(curve.magnitudes.front() < 1);  // not 9
+  }
+}
+
+TEST_CASE("the squares of a Fisher criterion go on from a snapshot") {
+  TraineeOptions wanted = options();
+  wanted.uses_fisher = true;
+  TorchTrainee trainee(small_model(), striped_data(), wanted);
+  trainee.begin(pruning_stage());
+  trainee.train_batches(0, 5);
+  const auto snapshot = trainee.snapshot();
+  const auto go_on = [&](TorchTrainee& one) {
+    one.recompute_masks(std::vector<double>(3, 0.6), 0.0);
+    one.train_batches(5, 3);
+    one.recompute_masks(std::vector<double>(3, 0.8), 0.0);
+    return stored(one);
+  };
+  const Model expected = go_on(trainee);
+  TorchTrainee other(small_model(), striped_data(), wanted);
+  other.begin(pruning_stage());
+  other.restore(*snapshot);
+  CHECK((go_on(other).tensors == expected.tensors));
+}
+
 TEST_CASE("feedback decay draws pruned weights to 0 in proportion, and no others") {
   const auto after_a_step = [](double decay) {
     TraineeOptions wanted = options();

@@ -24,6 +24,7 @@ BlockMasks::BlockMasks(const Model& model, Learner& learner, const MaskOptions& 
     masks_.push_back(layer.mask);
     weights_.push_back(layer.weight);
     gradient_sums_.push_back(layer.gradient_sum);
+    if (options.uses_fisher) squares_.push_back(layer.square);
     if (options.feedback) dense_.push_back(layer.dense);
   }
   momentum_masks_ = masks_;
@@ -42,6 +43,7 @@ void BlockMasks::find_layers(Learner& learner) {
     masked_layers_.push_back(
         MaskedLayer::whole(node.name, vector, parameter.value, learner.sgd().momenta()[i]));
     MaskedLayer& layer = masked_layers_.back();
+    if (options_.uses_fisher) layer.square = torch::zeros_like(layer.weight).detach();
     if (options_.feedback) layer.dense = torch::zeros_like(layer.weight).detach();
   }
 }
@@ -164,6 +166,7 @@ PruningMasks::NamedTensors BlockMasks::state() const {
   for (const MaskedLayer& layer : masked_layers_) {
     all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
     all.emplace_back(layer.node + ".weight.mask", layer.block_mask);
+    if (layer.square.defined()) all.emplace_back(layer.node + ".weight.square", layer.square);
     if (layer.dense.defined()) all.emplace_back(layer.node + ".weight.dense", layer.dense);
   }
   return all;

@@ -22,6 +22,13 @@ MaskedLayer MaskedLayer::whole(std::string node, std::int64_t vector, const torc
       .shape_size = static_cast<double>(weight.size(0))};
 }
 
+torch::Tensor MaskedLayer::ranked() const {
+  const torch::Tensor& values = dense.defined() ? dense : weight;
+  if (!square.defined()) return values;
+  const torch::NoGradGuard no_grad;
+  return values * torch::where(square.max() > 0, square.sqrt(), torch::ones_like(square));
+}
+
 void MaskedLayer::set_mask(const torch::Tensor& new_block_mask) {
   const torch::NoGradGuard no_grad;
   block_mask = new_block_mask;

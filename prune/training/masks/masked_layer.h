@@ -16,6 +16,8 @@ struct MaskedLayer {
   torch::Tensor block_mask;    // u8, row-major, as in Model
   torch::Tensor mask;          // of single weights, 0 or 1, with the weight's type and strides
   torch::Tensor gradient_sum;  // sum of the gradients since statistics started
+  torch::Tensor square = {};   // with a Fisher criterion: the mean of squared gradients; else
+                               // undefined
   torch::Tensor dense = {};    // with feedback: all weights, pruned ones too; else undefined
   // Whether single outputs and inputs of the layer can go (channel_classes.h).
   bool can_lose_filters = false, can_lose_channels = false;
@@ -26,8 +28,9 @@ struct MaskedLayer {
   static MaskedLayer whole(std::string node, std::int64_t vector, const torch::Tensor& weight,
                            const torch::Tensor& momentum);
 
-  // What importance ranks: a pruned weight is 0 without feedback.
-  const torch::Tensor& ranked() const { return dense.defined() ? dense : weight; }
+  // What importance ranks: a pruned weight is 0 without feedback; with a Fisher criterion times the
+  // root of `square`, as soon as there are squares.
+  torch::Tensor ranked() const;
 
   // Replaces the mask (u8, same shape) and applies it to the weight and the momentum; with feedback
   // the weight comes from `dense` and the momentum stays.

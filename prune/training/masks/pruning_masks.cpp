@@ -8,6 +8,12 @@
 #include "prune/training/trainability.h"
 
 namespace winnow {
+namespace {
+
+// Of the moving average of squared gradients: about the last hundred steps count.
+constexpr double kSquareDecay = 0.99;
+
+}  // namespace
 
 void PruningMasks::begin_update() const {
   if (dense_.empty()) return;
@@ -48,6 +54,9 @@ void PruningMasks::add_gradients() const {
   Tensors gradients;
   for (const torch::Tensor& weight : weights_) gradients.push_back(weight.grad());
   torch::_foreach_add_(gradient_sums_, gradients);
+  if (squares_.empty()) return;
+  torch::_foreach_mul_(squares_, kSquareDecay);
+  torch::_foreach_addcmul_(squares_, gradients, gradients, 1 - kSquareDecay);
 }
 
 std::vector<MagnitudeCurve> PruningMasks::weight_curves(std::int64_t vector) const {

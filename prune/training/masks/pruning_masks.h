@@ -19,7 +19,7 @@ struct MaskOptions {
   // Output channels that share a mask bit, of each conv and linear layer; or kWholeChannels alone.
   std::vector<std::int64_t> vectors;
   // As in TraineeOptions; neither with whole channels.
-  bool row_balance = false, feedback = false;
+  bool row_balance = false, uses_fisher = false, feedback = false;
   double feedback_decay = 0;
 };
 
@@ -74,7 +74,7 @@ class PruningMasks {
   // After a step without masks: with feedback the weights are the dense ones.
   void follow() const;
 
-  // The gradient statistics of eq 2.
+  // The gradient statistics of eq 2, and the squares of a Fisher criterion, which go on.
   void clear_gradients() const;
   void add_gradients() const;
 
@@ -87,7 +87,8 @@ class PruningMasks {
   Tensors masked_, masks_;
   Tensors momenta_, momentum_masks_;
   Tensors weights_, gradient_sums_;
-  Tensors dense_;  // with feedback, of masked_; else none
+  Tensors squares_;  // with a Fisher criterion, of weights_; else none
+  Tensors dense_;    // with feedback, of masked_; else none
   double feedback_decay_ = 0;
 };
 
