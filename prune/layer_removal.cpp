@@ -128,6 +128,21 @@ void remove_branch(Model& model, const Node& add, const std::string& skipped) {
 
 }  // namespace
 
+std::vector<std::string> removable_layers(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) {
+    if (!is_layer(node) && !std::holds_alternative<Add>(node.op)) continue;
+    try {
+      Model without;
+      without.graph = graph;
+      remove_layers(without, std::span(&node.name, 1));
+      names.push_back(node.name);
+    } catch (const Error&) {  // with the reason why not
+    }
+  }
+  return names;
+}
+
 void remove_layers(Model& model, std::span<const std::string> names) {
   for (const std::string& name : names) {
     const Node node = node_of(model, name);

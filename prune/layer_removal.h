@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/model/model.h"
 
@@ -20,5 +21,8 @@ namespace winnow {
 // is neither, for a layer whose output has another shape than its input, and for the network's
 // output. The network computes something else afterwards and has to be trained.
 void remove_layers(Model& model, std::span<const std::string> names);
+
+// The names that remove_layers() takes, each alone, in the order of the graph.
+std::vector<std::string> removable_layers(const Graph& graph);
 
 }  // namespace winnow

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "prune/layer_removal.h"
 #include "prune/prune_program.h"
 #include "prune/start_model.h"
 #include "prune/timing/time_table.h"
@@ -24,17 +25,31 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLayersPerChart = 20;
 
+// The accuracy without a layer.
+struct Removed {
+  std::string layer;
+  double accuracy = 0.0;
+};
+
 struct Scan {
   const RunConfig& config;
   const std::vector<double>& sparsities;
   const std::vector<PrunableLayer>& layers;
   LayerScan measured;
+  std::vector<Removed> removed;
   std::string device;
   std::int64_t images = 0;
 };
 
 std::string percent(double fraction) {
   return fixed(100 * fraction, 2);
+}
+
+std::string removal_table(const Scan& scan) {
+  if (scan.removed.empty()) return "";
+  Table table({{"layer"}, {"accuracy", Table::Side::right}});
+  for (const Removed& one : scan.removed) table.add({one.layer, percent(one.accuracy)});
+  return "with one layer removed, nothing trained:\n" + table.text();
 }
 
 std::string table_of(const Scan& scan) {
@@ -50,7 +65,7 @@ std::string table_of(const Scan& scan) {
   }
   return "accuracy (%) on " + std::to_string(scan.images) + " validation images, unpruned " +
          percent(scan.measured.accuracy) + ", with one layer pruned to a sparsity:\n" +
-         table.text();
+         table.text() + removal_table(scan);
 }
 
 std::string json_of(const Scan& scan) {
@@ -63,6 +78,10 @@ std::string json_of(const Scan& scan) {
     layer["accuracies"] = scan.measured.accuracies[i];
     layers.push_back(std::move(layer));
   }
+  Json removed = Json::array();
+  for (const Removed& one : scan.removed) {
+    removed.push_back({{"name", one.layer}, {"accuracy", one.accuracy}});
+  }
   const Json json = {{"command", "prune"},
                      {"version", version_text()},
                      {"mode", "sensitivity"},
@@ -72,7 +91,8 @@ std::string json_of(const Scan& scan) {
                      {"validation_images", scan.images},
                      {"accuracy", scan.measured.accuracy},
                      {"sparsities", scan.sparsities},
-                     {"layers", layers}};
+                     {"layers", layers},
+                     {"removed", removed}};
   return json.dump(2);
 }
 
@@ -91,10 +111,23 @@ std::string chart_of(const Scan& scan, std::size_t first) {
   return bar_chart({"Accuracy with one layer pruned, by its sparsity", "layer", "%"}, bars);
 }
 
+std::string removal_chart(const Scan& scan, std::size_t first) {
+  const std::size_t end = std::min(first + kLayersPerChart, scan.removed.size());
+  Bars bars{{}, {"removed"}, {{}}};
+  for (std::size_t i = first; i < end; ++i) {
+    bars.categories.push_back(scan.removed[i].layer);
+    bars.values[0].push_back(100 * scan.removed[i].accuracy);
+  }
+  return bar_chart({"Accuracy with one layer removed", "layer", "%"}, bars);
+}
+
 std::string page_of(const Scan& scan) {
   std::string content;
   for (std::size_t first = 0; first < scan.layers.size(); first += kLayersPerChart) {
     content += chart_of(scan, first);
+  }
+  for (std::size_t first = 0; first < scan.removed.size(); first += kLayersPerChart) {
+    content += removal_chart(scan, first);
   }
   content += "<pre tabindex='0'>" + escape_html(table_of(scan)) + "</pre>\n";
   return html_page(scan.config.name + ": sensitivity of the layers", content);
@@ -126,6 +159,24 @@ TraineeOptions trainee_options(const RunConfig& config) {
           .batch_norm_images = config.stage.batch_norm_images};
 }
 
+std::vector<Removed> measure_removals(const RunConfig& config, const Model& whole,
+                                      const DataSet& data, bool is_quiet) {
+  const std::vector<std::string> layers = removable_layers(whole.graph);
+  const auto progress = progress_callback("sensitivity: layer removed", is_quiet);
+  std::vector<Removed> removed;
+  for (const std::string& layer : layers) {
+    Model model = whole;
+    remove_layers(model, std::span(&layer, 1));
+    TorchTrainee trainee(model, data, trainee_options(config));
+    Stage stage;
+    stage.is_pruning = true;
+    trainee.begin(stage);
+    removed.push_back({layer, trainee.measure_accuracy()});
+    if (progress) progress(removed.size(), layers.size());
+  }
+  return removed;
+}
+
 }  // namespace
 
 SensitivityResult measure_sensitivity(const RunConfig& config, const SensitivityOptions& options) {
@@ -142,6 +193,7 @@ SensitivityResult measure_sensitivity(const RunConfig& config, const Sensitivity
                      .sparsities = options.sparsities,
                      .layers = trainee.layers(),
                      .measured = scan_layers(trainee, options.sparsities, progress),
+                     .removed = measure_removals(config, *given, data, options.is_quiet),
                      .device = trainee.device(),
                      .images = data.validation.count};
   return {table_of(scan), json_of(scan), page_of(scan)};

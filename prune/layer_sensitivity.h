@@ -1,4 +1,4 @@
-// `prune --sensitivity`: how much accuracy pruning each layer alone costs.
+// `prune --sensitivity`: how much accuracy pruning each layer alone costs, or removing it.
 #pragma once
 
 #include <string>
@@ -23,7 +23,8 @@ struct SensitivityResult {
 };
 
 // Accuracies are those on the validation images, of the weights that `model.weights` names, with
-// the masks, granularity and batch norm images of `prune:`. Writes no file but the cache of decoded
+// the masks, granularity and batch norm images of `prune:`, and of the same network without each
+// layer that `model.remove_layers` can remove, alone. Writes no file but the cache of decoded
 // pictures, as prune does. Throws Error{usage} if no weights are named or a sparsity is not in
 // [0, 1), and what run_prune would throw before training.
 SensitivityResult measure_sensitivity(const RunConfig& config, const SensitivityOptions& options);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "prune/layer_sensitivity.h"
+#include "prune/start_model.h"
+#include "prune/training/accuracy.h"
 #include "prune/training/network/initialization.h"
 #include "prune/training/trainability.h"
 #include "runtime/model/architectures.h"
@@ -121,6 +124,36 @@ TEST_CASE("a layer within a branch is removed, the branch stays") {
   CHECK(inputs_of(model.graph, "layer1.0.add") ==
         std::vector<std::string>{"layer1.0.relu1", "maxpool"});
   check_whole(model);
+}
+
+TEST_CASE("the layers that can be removed are listed") {
+  CHECK(removable_layers(vgg16().graph) ==
+        std::vector<std::string>{"conv1_2", "conv2_2", "conv3_2", "conv3_3", "conv4_2", "conv4_3",
+                                 "conv5_1", "conv5_2", "conv5_3"});
+  const std::vector<std::string> names = removable_layers(resnet18().graph);
+  CHECK(std::ranges::find(names, "layer2.1.add") != names.end());
+  CHECK(std::ranges::find(names, "layer2.0.add") == names.end());
+  CHECK(std::ranges::find(names, "layer2.0.conv2") != names.end());
+}
+
+TEST_CASE("the sensitivity tells the accuracy without a layer") {
+  const Bench bench;
+  RunConfig config = bench.config("whole");
+  add_middle(*config.model.graph);
+  run_prune(config, {.is_quiet = true});
+  RunConfig scan = bench.config("scan");
+  scan.model.weights = bench.folder("whole") + "/dense.safetensors";
+  scan.model.graph.reset();
+  const SensitivityResult result =
+      measure_sensitivity(scan, {.sparsities = {0.5}, .is_quiet = true});
+  const auto removed = nlohmann::json::parse(result.json).at("removed");
+  REQUIRE(removed.size() == 1);
+  CHECK(removed[0]["name"] == "middle");
+  Model model = load_model(scan.model.weights);
+  remove_layers(model, std::vector<std::string>{"middle"});
+  const DataSet data = load_run_data(scan, true, "", model);
+  CHECK(removed[0]["accuracy"] == measure_accuracy(model, data.validation));
+  CHECK(result.table.find("with one layer removed") != std::string::npos);
 }
 
 TEST_CASE("what cannot be removed is refused with the reason") {
