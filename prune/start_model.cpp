@@ -149,8 +149,8 @@ Graph run_graph(const RunConfig& config, const std::optional<Model>& given, cons
   if (!given) return make_graph(config, data);
   if (config.model.graph || !config.model.architecture.empty()) {
     const char* key = config.model.graph ? "model.graph" : "model.architecture";
-    const std::string found = difference(given->graph, make_graph(config, data),
-                                         !config.model.removes_zero_channels);
+    const std::string found =
+        difference(given->graph, make_graph(config, data), !config.model.removes_zero_channels);
     if (!found.empty()) {
       fail(ErrorCode::usage, config.place(key), key, ": not the network of ",
            in_quotes(config.model.weights), ": ", found);

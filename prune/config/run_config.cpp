@@ -80,8 +80,9 @@ void check_groups(const RunConfig& config) {
                "'prune.method: fssl' drops groups for good and knows no 'prune.feedback'");
   }
   if (config.stage.uses_fisher) {
-    refuse_key(config, "prune.criterion",
-               "'prune.method: fssl' prunes groups by their norms: found fisher, expected magnitude");
+    refuse_key(
+        config, "prune.criterion",
+        "'prune.method: fssl' prunes groups by their norms: found fisher, expected magnitude");
   }
   if (config.stage.row_balance) {
     refuse_key(config, "prune.row_balance",

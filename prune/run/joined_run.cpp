@@ -54,8 +54,7 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
   if (options.on_begin) options.on_begin();
   const std::optional<Model> given = read_given_model(config);
   const DataSet data = load_run_data(config, true, image_cache(config), given);
-  const Model initial =
-      given ? *given : scratch_model(config, make_graph(config, data), data);
+  const Model initial = given ? *given : scratch_model(config, make_graph(config, data), data);
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee);
   if (teams.shares_dense()) join_dense(config, teams, trainee, peers);

@@ -249,8 +249,8 @@ RunConfig with_times(RunConfig config) {
     fail(code, config.place(key), message);
   };
   try {
-    TimeModel time = read_time_table(
-        config.time_table, {.batch = config.time_batch, .vector = config.stage.vector});
+    TimeModel time = read_time_table(config.time_table,
+                                     {.batch = config.time_batch, .vector = config.stage.vector});
     time.has_removed_layers = !config.model.removed_layers.empty();
     config.evolution.time = std::make_shared<const TimeModel>(std::move(time));
   } catch (const Error& error) {

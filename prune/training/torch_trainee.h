@@ -31,11 +31,11 @@ struct TraineeOptions {
   std::int64_t vector = 1;
   // Every output channel, or vector of them, keeps equally many. Not for whole channels.
   bool row_balance = false;
-  // Blocks are ranked by |w| sqrt(v) in the place of |w|, where v is a moving average of the squares
-  // of a weight's gradients: half of v w^2 is about what the loss gains when the weight goes, by
-  // the diagonal of the empirical Fisher matrix (LeCun, Denker and Solla, "Optimal brain damage",
-  // NIPS 1989; Theis et al., "Faster gaze prediction with dense networks and Fisher pruning", 2018).
-  // Before the first step of a stage of pruning by |w|. Not for whole channels.
+  // Blocks are ranked by |w| sqrt(v) in the place of |w|, where v is a moving average of the
+  // squares of a weight's gradients: half of v w^2 is about what the loss gains when the weight
+  // goes, by the diagonal of the empirical Fisher matrix (LeCun, Denker and Solla, "Optimal brain
+  // damage", NIPS 1989; Theis et al., "Faster gaze prediction with dense networks and Fisher
+  // pruning", 2018). Before the first step of a stage of pruning by |w|. Not for whole channels.
   bool uses_fisher = false;
   // Pruned weights go on being trained, by the gradient of the network without them, and come back
   // with what they have become: Lin et al., "Dynamic model pruning with feedback", ICLR 2020. With

@@ -99,8 +99,8 @@ std::string csv_of(const Comparison& comparison, bool has_titles) {
   table.add({comparison.device, batch, "network", "", "", median_text(comparison.dense),
              median_text(comparison.sparse), median_text(comparison.chosen)});
   if (comparison.against) {
-    table.add({comparison.device, batch, "against", "", "", "", "", median_text(*comparison.against),
-               comparison.against_name});
+    table.add({comparison.device, batch, "against", "", "", "", "",
+               median_text(*comparison.against), comparison.against_name});
   }
   const std::string text = table.text(TableForm::csv);
   return has_titles ? text : text.substr(text.find('\n') + 1);

@@ -89,8 +89,9 @@ Command add_bench_command(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--candidates", compare.all_candidates,
                "JSON: every kernel that was timed, not the fastest of each family");
-  app.add_option("--against", options->against,
-                 "Another model file of the same input, timed in the same turns: the dense network");
+  app.add_option(
+      "--against", options->against,
+      "Another model file of the same input, timed in the same turns: the dense network");
   app.add_option("--format", options->format, "What stdout has: table, json, csv or md (Markdown)")
       ->check(CLI::IsMember({"table", "json", "csv", "md"}))
       ->capture_default_str();

@@ -254,7 +254,8 @@ TEST_CASE("a Fisher criterion is for single weights and vectors") {
   CHECK(parse_config(kMinimal, {"prune.criterion=fisher"}).stage.uses_fisher);
   CHECK(!parse_config(kMinimal, {"prune.criterion=magnitude"}).stage.uses_fisher);
   CHECK(refusal(kMinimal, {"prune.granularity=channel", "prune.criterion=fisher"})
-            .find("argument 'prune.criterion=fisher': 'prune.criterion: fisher' is for single") == 0);
+            .find("argument 'prune.criterion=fisher': 'prune.criterion: fisher' is for single") ==
+        0);
   CHECK(refusal(kMinimal, {"prune.method=fssl", "prune.criterion=fisher"})
             .find("argument 'prune.criterion=fisher': 'prune.method: fssl' prunes groups by") == 0);
 }

@@ -157,7 +157,8 @@ TEST_CASE("the sensitivity tells the accuracy without a layer") {
 }
 
 TEST_CASE("what cannot be removed is refused with the reason") {
-  CHECK(refusal_of(vgg16(), {"conv5_9"}) == "vgg16: no node is called 'conv5_9'; did you mean 'conv5_1'?");
+  CHECK(refusal_of(vgg16(), {"conv5_9"}) ==
+        "vgg16: no node is called 'conv5_9'; did you mean 'conv5_1'?");
   CHECK(refusal_of(vgg16(), {"conv2_1"}) ==
         "layer 'conv2_1' cannot be removed: it makes [1, 128, 16, 16] of [1, 64, 16, 16], expected "
         "a layer whose output has the shape of its input");
@@ -175,8 +176,8 @@ TEST_CASE("runs train networks without the layers, of a table that has them") {
   const Bench bench;
   nlohmann::json table = table_of_times();
   nlohmann::json middle = time_layer("middle", 576, 3.0);
-  middle["channels"] = {channel_point(4, 4, 1.0), channel_point(4, 8, 2.0), channel_point(8, 4, 2.0),
-                        channel_point(8, 8, 3.0)};
+  middle["channels"] = {channel_point(4, 4, 1.0), channel_point(4, 8, 2.0),
+                        channel_point(8, 4, 2.0), channel_point(8, 8, 3.0)};
   table["batches"][0]["layers"].push_back(middle);
   for (const std::int64_t vector : {std::int64_t{1}, kWholeChannels}) {
     CAPTURE(vector);
@@ -218,8 +219,9 @@ TEST_CASE("layers are removed from weights that are given, if they are there") {
   second.model.weights = without;
   second.model.removed_layers = {"middle"};
   second.model.graph.reset();
-  CHECK(message_of([&] { run_prune(second, {.is_quiet = true}); })
-            .find("model.remove_layers: small: no node is called 'middle'") != std::string::npos);
+  CHECK(message_of([&] {
+          run_prune(second, {.is_quiet = true});
+        }).find("model.remove_layers: small: no node is called 'middle'") != std::string::npos);
 }
 
 }  // namespace winnow

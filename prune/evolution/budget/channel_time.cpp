@@ -84,9 +84,8 @@ bool has_part_in(const std::vector<PrunableLayer>& units, const std::string& lay
 // Of the layers that the network still has.
 TimeModel without_removed(TimeModel time, const std::vector<PrunableLayer>& units) {
   if (!time.has_removed_layers) return time;
-  std::erase_if(time.channels, [&](const LayerChannelTimes& layer) {
-    return !has_part_in(units, layer.name);
-  });
+  std::erase_if(time.channels,
+                [&](const LayerChannelTimes& layer) { return !has_part_in(units, layer.name); });
   return time;
 }
 

@@ -39,12 +39,12 @@ struct TimeModel {
   std::string device;
   std::string precision;
   std::int64_t batch = 1;
-  std::int64_t vector = 1;     // output channels that share a mask bit, 0: whole channels,
-                               // -1: each layer's own (`granularities`)
-  bool use_tf32 = false;       // of f32 on a GPU
-  std::uint32_t checksum = 0;  // of the file that says all this
+  std::int64_t vector = 1;          // output channels that share a mask bit, 0: whole channels,
+                                    // -1: each layer's own (`granularities`)
+  bool use_tf32 = false;            // of f32 on a GPU
+  std::uint32_t checksum = 0;       // of the file that says all this
   bool has_removed_layers = false;  // layers that the network has no longer count nothing
-  double dense_ms = 0.0;       // the dense network, measured as a whole
+  double dense_ms = 0.0;            // the dense network, measured as a whole
   double constant_ms = 0.0;
   double scale = 1.0;
   std::vector<LayerTimeCurve> layers = {};    // of masks within layers
@@ -62,8 +62,8 @@ struct PrunableLayer;
 const LayerTimeCurve* time_of(const TimeModel& time, const std::string& name);
 
 // Throws Error{usage} unless the times are those of the network's layers: of each that is not
-// excluded, and of no others but scales and removed ones, with as many weights. For masks within layers; ChannelTime
-// asks the same of whole channels.
+// excluded, and of no others but scales and removed ones, with as many weights. For masks within
+// layers; ChannelTime asks the same of whole channels.
 void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers,
                  const std::vector<LayerRange>& ranges);
 
