@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/graph_edit.h"
+#include "runtime/model/weight_parts.h"
 
 namespace winnow {
 namespace {
@@ -23,10 +24,6 @@ Node& node_of(Model& model, const std::string& name) {
 
 void bypass(Model& model, const std::string& name) {
   bypass_node(model, node_index(model.graph, name));
-}
-
-bool is_layer(const Node& node) {
-  return std::holds_alternative<Conv>(node.op) || std::holds_alternative<Linear>(node.op);
 }
 
 bool belongs_to_layer(const Node& node) {
@@ -131,7 +128,7 @@ void remove_branch(Model& model, const Node& add, const std::string& skipped) {
 std::vector<std::string> removable_layers(const Graph& graph) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes) {
-    if (!is_layer(node) && !std::holds_alternative<Add>(node.op)) continue;
+    if (!has_prunable_weight(node) && !std::holds_alternative<Add>(node.op)) continue;
     try {
       Model without;
       without.graph = graph;
@@ -149,7 +146,7 @@ void remove_layers(Model& model, std::span<const std::string> names) {
     const std::optional<std::string> skipped = skipped_value(model.graph, node);
     if (skipped) {
       remove_branch(model, node, *skipped);
-    } else if (is_layer(node)) {
+    } else if (has_prunable_weight(node)) {
       remove_layer(model, node);
     } else {
       refuse(node, "it is a node '" + op_name(node.op) +

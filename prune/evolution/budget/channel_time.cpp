@@ -75,25 +75,10 @@ void require_same_layer(const LayerChannelTimes& times, const ChannelPart& part)
   require("weights", times.weights, part.weights);
 }
 
-bool has_part_in(const std::vector<PrunableLayer>& units, const std::string& layer) {
-  return std::ranges::any_of(units, [&](const PrunableLayer& unit) {
-    return std::ranges::find(unit.parts, layer, &ChannelPart::layer) != unit.parts.end();
-  });
-}
-
-// Of the layers that the network still has.
-TimeModel without_removed(TimeModel time, const std::vector<PrunableLayer>& units) {
-  if (!time.has_removed_layers) return time;
-  std::erase_if(time.channels,
-                [&](const LayerChannelTimes& layer) { return !has_part_in(units, layer.name); });
-  return time;
-}
-
 }  // namespace
 
-ChannelTime::ChannelTime(const TimeModel& whole, const std::vector<PrunableLayer>& units)
-    : scale_(whole.scale), layers_of_(units.size()) {
-  const TimeModel time = without_removed(whole, units);
+ChannelTime::ChannelTime(const TimeModel& time, const std::vector<PrunableLayer>& units)
+    : scale_(time.scale), layers_of_(units.size()) {
   for (const LayerChannelTimes& layer : time.channels) {
     layers_.push_back({.times = layer, .convex = without_flat_parts(layer)});
   }

@@ -65,7 +65,7 @@ void LayerBudget::make_curves(const EvolutionConfig& config) {
     return;
   }
   if (!config.time) fail(ErrorCode::usage, "time_table: missing, but budget is time");
-  time_ = config.time;
+  time_ = std::make_shared<const TimeModel>(without_removed(*config.time, layers_));
   if (!layers_.front().costs.empty()) return make_channel_time();
   require_fit(*time_, layers_, ranges_);
   fixed_cost_ = time_->constant_ms;
@@ -81,8 +81,7 @@ void LayerBudget::make_curves(const EvolutionConfig& config) {
   for (const LayerTimeCurve& layer : time_->layers) {
     const bool is_of_network =
         std::ranges::find(layers_, layer.name, &PrunableLayer::name) != layers_.end();
-    const bool is_removed = time_->has_removed_layers && !layer.is_scale;
-    if (!is_of_network && !is_removed) fixed_cost_ += time_->scale * layer.dense_ms;
+    if (!is_of_network) fixed_cost_ += time_->scale * layer.dense_ms;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "prune/evolution/budget/time_model.h"
 
 #include <algorithm>
+#include <set>
 
 #include "prune/evolution/budget/layer_range.h"
 #include "prune/evolution/trainee/trainee.h"
@@ -23,6 +24,21 @@ const LayerTimeCurve* time_of(const TimeModel& time, const std::string& name) {
   return found == time.layers.end() ? nullptr : &*found;
 }
 
+TimeModel without_removed(TimeModel time, const std::vector<PrunableLayer>& layers) {
+  if (!time.has_removed_layers) return time;
+  std::set<std::string> in_network;
+  for (const PrunableLayer& layer : layers) {
+    in_network.insert(layer.name);
+    for (const ChannelPart& part : layer.parts) in_network.insert(part.layer);
+  }
+  std::erase_if(time.layers, [&](const LayerTimeCurve& layer) {
+    return !layer.is_scale && !in_network.contains(layer.name);
+  });
+  std::erase_if(time.channels,
+                [&](const LayerChannelTimes& layer) { return !in_network.contains(layer.name); });
+  return time;
+}
+
 double dense_layers_ms(const TimeModel& time) {
   double sum = 0.0;
   for (const LayerTimeCurve& layer : time.layers) sum += layer.dense_ms;
@@ -43,7 +59,6 @@ void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers
            suggestion(layers[i].name, in_table));
     }
   }
-  if (time.has_removed_layers) return;
   for (const LayerTimeCurve& layer : time.layers) {
     if (layer.is_scale || std::ranges::find(in_network, layer.name) != in_network.end()) continue;
     fail(ErrorCode::usage, "time_table: the network has no layer ", in_quotes(layer.name),

@@ -43,7 +43,7 @@ struct TimeModel {
                                     // -1: each layer's own (`granularities`)
   bool use_tf32 = false;            // of f32 on a GPU
   std::uint32_t checksum = 0;       // of the file that says all this
-  bool has_removed_layers = false;  // layers that the network has no longer count nothing
+  bool has_removed_layers = false;  // that the network has no longer: without_removed()
   double dense_ms = 0.0;            // the dense network, measured as a whole
   double constant_ms = 0.0;
   double scale = 1.0;
@@ -61,9 +61,13 @@ struct PrunableLayer;
 // Null if there is none of that name.
 const LayerTimeCurve* time_of(const TimeModel& time, const std::string& name);
 
+// The same without times of layers that were removed from the network, whose prunable ones are
+// `layers`. Its other times stay.
+TimeModel without_removed(TimeModel time, const std::vector<PrunableLayer>& layers);
+
 // Throws Error{usage} unless the times are those of the network's layers: of each that is not
-// excluded, and of no others but scales and removed ones, with as many weights. For masks within
-// layers; ChannelTime asks the same of whole channels.
+// excluded, and of no others but scales, with as many weights. For masks within layers; ChannelTime
+// asks the same of whole channels.
 void require_fit(const TimeModel& time, const std::vector<PrunableLayer>& layers,
                  const std::vector<LayerRange>& ranges);
 
