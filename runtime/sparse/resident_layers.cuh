@@ -47,11 +47,13 @@ struct ThreadBlock {
   // Around the stores of a layer, whose outputs are so many bytes: after end_layer() every thread
   // sees all of them.
   __device__ __forceinline__ void begin_layer(std::uint32_t) {}
+  // Before a slice is stored.
+  __device__ __forceinline__ void begin_stores() {}
   template <typename Word>
   __device__ __forceinline__ void store(unsigned char* to, const Word& value) const {
     *reinterpret_cast<Word*>(to) = value;
   }
-  __device__ __forceinline__ void end_layer() {
+  __device__ __forceinline__ void end_layer(bool /*is_last*/) {
     asm volatile("bar.sync 1, %0;" ::"n"(kResidentThreads) : "memory");
   }
 };
@@ -111,8 +113,7 @@ class ResidentSteps {
   __device__ __forceinline__ ResidentSteps(const ResidentView& weights, std::uint32_t first_layer,
                                            std::uint32_t warp)
       : at_(weights, first_layer, warp) {
-#pragma unroll
-    for (int q = 0; q < kUnroll; ++q) fetch(q);
+    fetch();
   }
 
   __device__ __forceinline__ void take_slice(std::uint32_t& steps, float& bias) {
@@ -120,26 +121,37 @@ class ResidentSteps {
   }
 
   // Calls add(rows, weights), as ResidentView has them, for the next `steps` steps, a multiple of
-  // kUnroll.
+  // kUnroll above 0. Code that calls it twice in a row lets the two take turns with registers: one
+  // that is fetched into is not read by a move before its time.
   template <typename Add>
   __device__ __forceinline__ void for_each(std::uint32_t steps, const Add& add) {
+    add_fetched(add);
 #pragma unroll 1
-    for (std::uint32_t k = 0; k < steps; k += kUnroll) {
-#pragma unroll
-      for (int q = 0; q < kUnroll; ++q) {
-        const uint2 rows = rows_[q];
-        const uint4 weights = weights_[q];
-        fetch(q);
-        add(step_rows(rows), weights);
-      }
-    }
+    for (std::uint32_t k = kUnroll; k < steps; k += kUnroll) add_fetched(add);
   }
 
  private:
-  __device__ __forceinline__ void fetch(int q) {
-    rows_[q] = __ldg(at_.row());
-    weights_[q] = __ldg(at_.weight());
-    at_.next_step();
+  __device__ __forceinline__ void fetch() {
+#pragma unroll
+    for (int q = 0; q < kUnroll; ++q) {
+      rows_[q] = __ldg(at_.row());
+      weights_[q] = __ldg(at_.weight());
+      at_.next_step();
+    }
+  }
+
+  template <typename Add>
+  __device__ __forceinline__ void add_fetched(const Add& add) {
+    uint2 rows[kUnroll];
+    uint4 weights[kUnroll];
+#pragma unroll
+    for (int q = 0; q < kUnroll; ++q) {
+      rows[q] = rows_[q];
+      weights[q] = weights_[q];
+    }
+    fetch();
+#pragma unroll
+    for (int q = 0; q < kUnroll; ++q) add(step_rows(rows[q]), weights[q]);
   }
 
   ResidentPlace at_;
@@ -254,17 +266,24 @@ __device__ __forceinline__ std::uint32_t run_layer(Threads& threads, std::uint32
                                                    const Epilogue& epilogue, bool is_last,
                                                    const Add& add) {
   std::uint32_t mine = 0;
-  threads.begin_layer(slices * Stream::kOutputs * ResidentRow<T, R>::kBytes);
-  for (std::uint32_t s = threads.warp(); s < slices; s += threads.warps()) {
+  const auto compute = [&](std::uint32_t slice) {
     std::uint32_t steps;
     float bias;
     stream.take_slice(steps, bias);
     typename Stream::Sums sums;
     add(steps, sums);
-    const std::uint32_t above = stream.finish(threads, epilogue, bias, s, sums, buffers.y);
+    threads.begin_stores();
+    const std::uint32_t above = stream.finish(threads, epilogue, bias, slice, sums, buffers.y);
     if (is_last) mine |= above;
+  };
+  threads.begin_layer(slices * Stream::kOutputs * ResidentRow<T, R>::kBytes);
+  for (std::uint32_t s = threads.warp(); s < slices; s += threads.warps()) {
+    compute(s);
+    s += threads.warps();
+    if (s >= slices) break;
+    compute(s);
   }
-  threads.end_layer();
+  threads.end_layer(is_last);
   buffers.swap();
   return mine;
 }

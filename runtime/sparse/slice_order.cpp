@@ -14,7 +14,7 @@ SliceOrder order_slices(const AccessOrder& accesses, std::vector<std::uint32_t> 
   const std::uint32_t multiple = step_reads * unroll;
   for (std::size_t first = 0; first < order.output.size(); first += slice_outputs) {
     const auto outputs = std::span(order.output).subspan(first, slice_outputs);
-    std::uint32_t longest = 0;
+    std::uint32_t longest = 1;  // whoever reads them takes steps before it looks for more
     for (const std::uint32_t o : outputs) longest = std::max(longest, accesses.connections(o));
     const std::uint32_t length = (longest + multiple - 1) / multiple * multiple;
     append(outputs, length, order);

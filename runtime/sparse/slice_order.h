@@ -39,7 +39,7 @@ using AppendSlice = std::function<void(std::span<const std::uint32_t> outputs, s
                                        SliceOrder& order)>;
 
 // The order of the slices that `output` makes. An output reads `step_reads` rows in a step; steps
-// of a slice are a multiple of `unroll`. Outputs of `accesses` are what `append` orders.
+// of a slice are a multiple of `unroll` above 0. Outputs of `accesses` are what `append` orders.
 SliceOrder order_slices(const AccessOrder& accesses, std::vector<std::uint32_t> output,
                         std::uint32_t slice_outputs, std::uint32_t step_reads, std::uint32_t unroll,
                         const AppendSlice& append);

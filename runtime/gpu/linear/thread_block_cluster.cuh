@@ -46,6 +46,7 @@ class ThreadBlockCluster {
       arrive(barrier);
     }
   }
+  __device__ __forceinline__ void begin_stores() const {}
   __device__ __forceinline__ void store(unsigned char* to, const uint4& value) const {
     const std::uint32_t address = shared_address(to);
     const std::uint32_t barrier = shared_address(barriers_ + layer_ % 2);
@@ -53,7 +54,7 @@ class ThreadBlockCluster {
       store_in_cluster(address_in(address, block), value, address_in(barrier, block));
     }
   }
-  __device__ __forceinline__ void end_layer() {
+  __device__ __forceinline__ void end_layer(bool /*is_last*/) {
     wait_for(barriers_[layer_ % 2], layer_ / 2 % 2);
     __syncwarp();
     ++layer_;

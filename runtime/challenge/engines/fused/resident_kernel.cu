@@ -18,19 +18,59 @@ namespace {
 
 constexpr int kThreads = kResidentThreads + kMoverThreads;
 
+// The threads that compute. They do not meet behind a tile's last layer: a warp that is done sums
+// the next tile's first outputs, and stores them once all warps have read the rows that these
+// replace.
+class TileThreads : public ThreadBlock {
+ public:
+  explicit __device__ __forceinline__ TileThreads(TileSignals& signals) : signals_(signals) {}
+
+  // The n-th tile of this block, whose inputs are there afterwards.
+  __device__ __forceinline__ void begin_tile(std::uint32_t n) {
+    wait(signals_.loaded, n);
+    tile_ = n;
+    is_first_store_ = n > 0;
+  }
+  __device__ __forceinline__ void begin_stores() {
+    if (is_first_store_) wait(signals_.computed, tile_ - 1);
+    is_first_store_ = false;
+  }
+  __device__ __forceinline__ void end_layer(bool is_last) {
+    if (!is_last) ThreadBlock::end_layer(is_last);
+  }
+  // `live`: a bit for each image of the tile that is above 0 in an output of this thread.
+  __device__ __forceinline__ void end_tile(std::uint32_t live) {
+    live = __reduce_or_sync(0xffffffffu, live);
+    __syncwarp();
+    if (threadIdx.x % 32 != 0) return;
+    const std::uint32_t slot = TileTurn(tile_).slot;
+    atomicOr(&signals_.live[slot], live);
+    arrive(shared_address(&signals_.computed[slot]));
+  }
+
+ private:
+  static __device__ __forceinline__ void wait(std::uint64_t (&barriers)[2], std::uint32_t n) {
+    const TileTurn turn(n);
+    wait_for(shared_address(&barriers[turn.slot]), turn.parity);
+  }
+
+  TileSignals& signals_;
+  std::uint32_t tile_ = 0;
+  bool is_first_store_ = false;
+};
+
 // Takes all tiles of this block through the layers.
 template <typename T, int R, typename Stream, Input kInput>
 __device__ __forceinline__ void compute_tiles(const ResidentLaunch& a, unsigned char* memory,
                                               TileSignals& signals) {
   const std::uint32_t images = *a.in.count, layers = a.last_layer - a.first_layer;
   const std::uint32_t bytes = a.rows * ResidentRow<T, R>::kBytes;
-  ThreadBlock threads;
+  TileThreads threads(signals);
   TileBuffers places(a.has_three_buffers);
   for (std::uint32_t tile = blockIdx.x, n = 0; tile * R < images; tile += gridDim.x, ++n) {
-    const TileTurn turn(n);
     Stream stream(a.weights, a.first_layer, threads.warp());
     ResidentBuffers buffers{memory + places.in() * bytes, memory + places.other() * bytes};
-    wait_for(shared_address(&signals.loaded[turn.slot]), turn.parity);
+    threads.begin_tile(n);
     std::uint32_t layer = a.first_layer, mine = 0;
     if constexpr (kInput == Input::bits) {
       const auto* words = reinterpret_cast<const std::uint32_t*>(buffers.x);
@@ -45,11 +85,7 @@ __device__ __forceinline__ void compute_tiles(const ResidentLaunch& a, unsigned 
       mine = run_layers<T, R>(threads, a.weights, layer, a.last_layer, stream, buffers,
                               [](std::uint32_t) { return ChallengeEpilogue{}; });
     }
-    mine = __reduce_or_sync(0xffffffffu, mine);
-    if (threadIdx.x % 32 == 0) {
-      atomicOr(&signals.live[turn.slot], mine);
-      arrive(shared_address(&signals.computed[turn.slot]));
-    }
+    threads.end_tile(mine);
     places.advance(layers);
   }
 }
