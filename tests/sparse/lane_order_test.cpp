@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "tests/challenge/random_network.h"
@@ -128,6 +129,17 @@ TEST_CASE("two outputs that read even rows and two that read odd ones never meet
   const SliceOrder order = ordered(layer, identity(8), 2, 1);
   CHECK(order.passes == order.accesses);
   CHECK(order.slices() == 1);
+}
+
+TEST_CASE("a slice without connections takes steps of zeros") {
+  SparseLayer layer{.inputs = 40, .row_begin = {}, .input = {}, .value = {}, .bias = {}};
+  layer.row_begin.assign(41, 0);
+  layer.bias.assign(40, 0.5f);
+  std::vector<std::uint32_t> position(40);
+  std::iota(position.begin(), position.end(), 0u);
+  const SliceOrder order = ordered(layer, position, 8, 2);
+  CHECK(order.steps == std::vector<std::uint32_t>{2, 2});
+  for (const float weight : weights_of(order)) CHECK(weight == 0.0f);
 }
 
 TEST_CASE("an order is the same every time") {
