@@ -41,10 +41,8 @@ class TileThreads : public ThreadBlock {
   // `live`: a bit for each image of the tile that is above 0 in an output of this thread.
   __device__ __forceinline__ void end_tile(std::uint32_t live) {
     live = __reduce_or_sync(0xffffffffu, live);
-    __syncwarp();
-    if (threadIdx.x % 32 != 0) return;
     const std::uint32_t slot = TileTurn(tile_).slot;
-    atomicOr(&signals_.live[slot], live);
+    if (threadIdx.x % 32 == 0) atomicOr(&signals_.live[slot], live);
     arrive(shared_address(&signals_.computed[slot]));
   }
 

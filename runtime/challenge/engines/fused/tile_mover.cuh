@@ -25,7 +25,7 @@ enum class Input {
 // block take turns with the two of each.
 struct TileSignals {
   std::uint64_t loaded[2];    // all threads that move arrive
-  std::uint64_t computed[2];  // a thread of each warp that computes arrives
+  std::uint64_t computed[2];  // all threads that compute arrive
   std::uint32_t live[2];      // bit per image of the tile, 0 before it is computed
   std::uint32_t first_place;  // for the tile's live images; among those that move
 
@@ -33,7 +33,7 @@ struct TileSignals {
   __device__ __forceinline__ void init() {
     for (int i = 0; i < 2; ++i) {
       init_barrier(shared_address(&loaded[i]), kMoverThreads);
-      init_barrier(shared_address(&computed[i]), kResidentWarps);
+      init_barrier(shared_address(&computed[i]), kResidentThreads);
       live[i] = 0;
     }
     fence_barriers();
