@@ -309,10 +309,10 @@ class Frontier(unittest.TestCase):
             self.assertIn("gpu (made up), f16, batch 128", page)
             rows = [line for line in page.splitlines() if line.startswith("| ")]
             means = [
-                "| dense |  |  | 30 | 2 | 94.00 (93.00 to 95.00) | +0.00 |  |  | 4 (3.9 to 4.1) | 1.00x |",
-                "| channel (filters alone) | magnitude | 2x | 110 | 1 | 92.00 | -2.00 | 80.00 | 2 | 2.5 | 1.60x |",
-                "| mixed | magnitude | 4x | 70 | 1 | 91.00 | -3.00 | 80.00 | 2 | 1 | 4.00x |",
-                "| mixed | magnitude | 2x | 70 | 2 | 93.80 (93.60 to 94.00) | -0.20 | 80.00 | 2 | 2 (1.9 to 2.1) | 2.00x |"]
+                "| `dense` | dense |  |  | 30 | 2 | 94.00 (93.00 to 95.00) | +0.00 |  |  | 4 (3.9 to 4.1) | 1.00x |",
+                "| `channel` | channel (filters alone) | magnitude | 2x | 110 | 1 | 92.00 | -2.00 | 80.00 | 2 | 2.5 | 1.60x |",
+                "| `mixed-4x` | mixed | magnitude | 4x | 70 | 1 | 91.00 | -3.00 | 80.00 | 2 | 1 | 4.00x |",
+                "| `mixed` | mixed | magnitude | 2x | 70 | 2 | 93.80 (93.60 to 94.00) | -0.20 | 80.00 | 2 | 2 (1.9 to 2.1) | 2.00x |"]
             self.assertEqual(rows[1:5], means)
             self.assertIn("| `channel` | channel (filters alone) | magnitude | 2x | 1 | 110 | 92.00 | 80.00 | 2 | 2.5 | +25.0 | no |", rows)
             self.assertIn("| `mixed-seed2` | mixed | magnitude | 2x | 2 | 70 | 94.00 | 80.00 | 2 | 1.9 | -5.0 | yes |", rows)
@@ -325,7 +325,7 @@ class Frontier(unittest.TestCase):
             self.write_run(copy, "cut", "mixed", accuracy=0.93, ms=1.5, removed="[a, b]")
             run, page = self.page(copy)
             self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertIn("| mixed, 2 layers left out | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.67x |", page)
+            self.assertIn("| `cut` | mixed, 2 layers left out | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.67x |", page)
             self.assertNotIn("start-cut", page)
 
     def test_the_dense_network_of_the_same_process_is_the_baseline(self):
@@ -334,7 +334,7 @@ class Frontier(unittest.TestCase):
             self.write_run(copy, "cut", "vector16", accuracy=0.93, ms=1.5, against=3.0)
             run, page = self.page(copy)
             self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertIn("| vector16 | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.00x |", page)
+            self.assertIn("| `cut` | vector16 | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.00x |", page)
 
     def test_the_figure_has_a_line_for_each_granularity(self):
         with Copy() as copy:
@@ -362,26 +362,35 @@ class Frontier(unittest.TestCase):
         self.write_run(copy, "mixed-4x", "mixed", accuracy=0.91, speedup=4.0, **time(1.0))
         self.write_run(copy, "channel", "channel", accuracy=0.92, **{**time(3.2), "is_measured": True})
 
-    def test_while_a_run_is_not_measured_all_times_are_predicted_ones(self):
+    def test_what_was_not_measured_beside_a_measured_dense_network_is_predicted(self):
         with Copy() as copy:
             self.write_unmeasured_runs(copy)
             run, page = self.page(copy)
             self.assertEqual(run.returncode, 0, run.stderr)
-            self.assertIn("| measured ms | against dense, predicted |", page)
-            self.assertIn("| dense |  |  | 30 | 1 | 94.00 | +0.00 |  | 4 | not measured | 1.00x |", page)
-            self.assertIn("| channel (filters alone) | magnitude | 2x | 70 | 1 | 92.00 | -2.00 | 80.00 | 3.2 | 2 | 1.25x |", page)
-            self.assertIn("| mixed | magnitude | 2x | 70 | 1 | 93.70 | -0.30 | 80.00 | 2.5 | not measured | 1.60x |", page)
+            self.assertIn("| `dense` | dense |  |  | 30 | 1 | 94.00 | +0.00 |  | 4 | not measured | 1.00x, predicted |", page)
+            self.assertIn("| `channel` | channel (filters alone) | magnitude | 2x | 70 | 1 | 92.00 | -2.00 | 80.00 | 3.2 | 2 | 1.25x, predicted |", page)
+            self.assertIn("| `mixed` | mixed | magnitude | 2x | 70 | 1 | 93.70 | -0.30 | 80.00 | 2.5 | not measured | 1.60x, predicted |", page)
             self.assertIn("| `mixed` | mixed | magnitude | 2x | 1 | 70 | 93.70 | 80.00 | 2.5 | not measured |  | yes |", page)
             self.assertIn("1.60x predicted, -0.30 points (mixed, magnitude, asked for 2x)", page)
             figure = (copy.root / "docs/benchmarks/frontier/net.svg").read_text(encoding="utf-8")
-            self.assertIn(">ms of a pass, predicted<", figure)
+            self.assertIn(">mixed, predicted<", figure)
+
+    def test_a_run_measured_beside_dense_in_its_process_counts_before_predicted_ones(self):
+        with Copy() as copy:
+            self.write_unmeasured_runs(copy)
+            self.write_run(copy, "measured", "vector16", accuracy=0.938, ms=2.0, against=3.0,
+                           time={"dense_ms": 4.0, "device": "gpu (made up)", "precision": "f16"})
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| `measured` | vector16 | magnitude | 2x | 70 | 1 | 93.80 | -0.20 | 80.00 | 2 | 2 | 1.50x |", page)
+            self.assertIn("1.50x, -0.20 points (vector16, magnitude, asked for 2x)", page)
 
     def test_batches_of_the_network_that_a_run_began_with_count(self):
         with Copy() as copy:
             self.write_run(copy, "dense-seed1", accuracy=0.93, ms=4.0)
             self.write_run(copy, "mixed", "mixed", weights="runs/dense-seed1/dense.safetensors")
             _, page = self.page(copy)
-            self.assertIn("| mixed | magnitude | 2x | 100 | 1 |", page)
+            self.assertIn("| `mixed` | mixed | magnitude | 2x | 100 | 1 |", page)
             self.write_run(copy, "odd", weights="runs/other/dense.safetensors")
             run, _ = self.page(copy)
             self.assertIn("odd: begins with runs/other/dense.safetensors, which is no run of this case", run.stderr)

@@ -1,5 +1,5 @@
-"""Accuracy against time: of each case the tables and the figure. Times are those measured of the deployed networks, or, while one of the
-case was not measured, what the table of times predicts of all.
+"""Accuracy against time: of each case the tables and the figure. A time is that measured of the deployed network, and stands beside a dense
+network that was measured too; else both are what the table of times predicts, and the page says so.
 """
 from functools import lru_cache
 
@@ -9,6 +9,7 @@ from printers.frontier_runs import DENSE, FOLDER, ORDER, START, cases, refuse, r
 
 TITLES = {"channel": "channel (filters alone)"}
 NOT_MEASURED = "not measured"
+PREDICTED = ", predicted"
 
 
 def place_in_order(run):
@@ -29,21 +30,31 @@ def runs(case):
     for run in found:
         if run["where"] != found[0]["where"]:
             refuse(run["place"], f"measured on {run['where']}, {found[0]['name']} on {found[0]['where']}")
-    time = "ms" if has_all(found, "ms") else "predicted"
+    is_dense_measured = has_all([run for run in found if run["granularity"] == DENSE], "ms")
     for run in found:
-        run["time"] = run[time]
-        if run["time"] is None:
-            refuse(run["place"], "no predicted time, and others of the case are not measured")
-    return sorted(found, key=lambda run: (*place_in_order(run), run["time"]))
-
-
-def if_predicted(case, words):
-    """Nothing where the times of the case are measured ones."""
-    return "" if has_all(runs(case), "ms") else words
+        run["is_measured"] = run["ms"] is not None and (is_dense_measured or run["dense_ms"] is not None)
+    if not all(run["is_measured"] for run in found):
+        for run in found:
+            if run["predicted"] is None:
+                refuse(run["place"], "no predicted time, and others of the case are not measured")
+    return sorted(found, key=lambda run: (*place_in_order(run), time_of([run])))
 
 
 def mean(group, key):
     return sum(run[key] for run in group) / len(group)
+
+
+def is_measured(group):
+    return all(run["is_measured"] for run in group)
+
+
+def time_of(group):
+    return mean(group, "ms" if is_measured(group) else "predicted")
+
+
+def if_predicted(group, words=PREDICTED):
+    """Nothing where the group's time is a measured one."""
+    return "" if is_measured(group) else words
 
 
 def groups(case):
@@ -55,7 +66,7 @@ def groups(case):
         seeds = [run["seed"] for run in group]
         if len(set(seeds)) < len(seeds):
             refuse(group[-1]["place"], f"a second run of seed {group[-1]['seed']} with one configuration")
-    return sorted(by_config.values(), key=lambda group: (*place_in_order(group[0]), mean(group, "time")))
+    return sorted(by_config.values(), key=lambda group: (*place_in_order(group[0]), time_of(group)))
 
 
 def dense_of(case):
@@ -82,9 +93,15 @@ def title(granularity):
 def beside(case, group):
     """Points of accuracy, and how many times as fast as the dense network: the one timed in the same process, if there is one."""
     dense = dense_of(case)
-    is_same_process = has_all(group, "dense_ms") and not if_predicted(case, "predicted")
-    dense_time = mean(group, "dense_ms") if is_same_process else mean(dense, "time")
-    return 100 * (mean(group, "accuracy") - mean(dense, "accuracy")), dense_time / mean(group, "time")
+    if not is_measured(group):
+        dense_time = mean(dense, "predicted")
+    else:
+        dense_time = mean(group, "dense_ms") if has_all(group, "dense_ms") else mean(dense, "ms")
+    return 100 * (mean(group, "accuracy") - mean(dense, "accuracy")), dense_time / time_of(group)
+
+
+def name_of(group):
+    return group[0]["name"].removesuffix(f"-seed{group[0]['seed']}")
 
 
 def means(case):
@@ -92,12 +109,12 @@ def means(case):
     for group in groups(case):
         is_dense = group[0]["granularity"] == DENSE
         points, faster = beside(case, group)
-        rows.append([title(group[0]["granularity"]), group[0]["method"], group[0]["target"], f"{mean(group, 'batches'):,.0f}", str(len(group)),
+        rows.append([f"`{name_of(group)}`", title(group[0]["granularity"]), group[0]["method"], group[0]["target"], f"{mean(group, 'batches'):,.0f}", str(len(group)),
                      with_range(group, "accuracy", percent), f"{points:+.2f}", "" if is_dense else percent(mean(group, "sparsity")),
                      three_digits(mean(group, "predicted")) if has_all(group, "predicted") else "",
-                     with_range(group, "ms", three_digits) if has_all(group, "ms") else NOT_MEASURED, f"{faster:.2f}x"])
-    return table(["granularity", "method", "asked", "batches trained", "seeds", "accuracy %", "points beside dense", "sparsity %",
-                  "predicted ms", "measured ms", f"against dense{if_predicted(case, ', predicted')}"], rows)
+                     with_range(group, "ms", three_digits) if has_all(group, "ms") else NOT_MEASURED, f"{faster:.2f}x{if_predicted(group)}"])
+    return table(["run", "granularity", "method", "asked", "batches trained", "seeds", "accuracy %", "points beside dense", "sparsity %",
+                  "predicted ms", "measured ms", "times as fast as dense"], rows)
 
 
 def each(case):
@@ -113,13 +130,13 @@ def each(case):
 
 
 def fastest(case, within=0.5):
-    """Of the networks that lose no more points than that on average."""
+    """Of the networks that lose no more points than that on average, a measured one where there is one."""
     found = [group for group in groups(case) if group[0]["granularity"] != DENSE and beside(case, group)[0] >= -within]
     if not found:
         return f"no pruned network is within {within:g} points of dense"
-    best = min(found, key=lambda group: mean(group, "time"))
+    best = max(found, key=lambda group: (is_measured(group), beside(case, group)[1]))
     points, faster = beside(case, best)
-    return f"{faster:.2f}x{if_predicted(case, ' predicted')}, {points:+.2f} points ({title(best[0]['granularity'])}, {best[0]['method']}, asked for {best[0]['target']})"
+    return f"{faster:.2f}x{if_predicted(best, ' predicted')}, {points:+.2f} points ({title(best[0]['granularity'])}, {best[0]['method']}, asked for {best[0]['target']})"
 
 
 def where(case):
@@ -130,9 +147,10 @@ def where(case):
 def figure(case):
     series = {}
     for group in groups(case):
-        series.setdefault(title(group[0]["granularity"]), []).append((mean(group, "time"), 100 * mean(group, "accuracy")))
+        name = title(group[0]["granularity"]) + if_predicted(group)
+        series.setdefault(name, []).append((time_of(group), 100 * mean(group, "accuracy")))
     points = [point for line in series.values() for point in line]
-    return chart(f"{case}: accuracy against time ({where(case)})", (f"ms of a pass{if_predicted(case, ', predicted')}", "accuracy %"), series,
+    return chart(f"{case}: accuracy against time ({where(case)})", ("ms of a pass", "accuracy %"), series,
                  x_ticks=steps([0.0, *(ms for ms, _ in points)]), y_ticks=steps([accuracy for _, accuracy in points]))
 
 

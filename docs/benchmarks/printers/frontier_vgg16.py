@@ -5,6 +5,7 @@ from printers.runs import Runs, mean
 RUNS = Runs("frontier/vgg16-cifar10-h100-b128")
 SAME = {"dense-40": "dense-40", "dense-80": "dense-80", "vector16-2.5": "time-least_loss"}  # runs of sparse-accuracy.md with these settings
 VECTOR = 16
+MEASURED = ("cut3-vector16-2.5", "cut5-vector16-2.5", "cut5-vector16-3", "cut6-vector16-2.5", "cut6-vector16-3")
 
 
 def network_times():
@@ -27,6 +28,31 @@ def sparsity(kind):
 def predicted(kind):
     times = [summary["time"] for summary in RUNS.summaries(kind).values()]
     return f"{mean(time['predicted_speedup'] for time in times):.2f}x, {three_digits(mean(time['predicted_ms'] for time in times))} ms"
+
+
+def measured(kind):
+    """Times of a run's seeds beside the dense network's in the same process: how many times as fast, and the ms."""
+    benches = [read(f"{RUNS.folder}/{kind}-seed{seed}/bench.json")[0] for seed in RUNS.seeds(kind)]
+    return [(bench["against"]["network_ms"]["median"] / bench["chosen"]["network_ms"]["median"], bench["chosen"]["network_ms"]["median"])
+            for bench in benches]
+
+
+def times_as_fast(kind):
+    factors = [factor for factor, _ in measured(kind)]
+    return f"{mean(factors):.2f} ({min(factors):.2f} to {max(factors):.2f})"
+
+
+def longer_than_predicted():
+    """Of all runs that were measured."""
+    found = []
+    for kind in MEASURED:
+        predicted_ms = mean(summary["time"]["predicted_ms"] for summary in RUNS.summaries(kind).values())
+        found += [100 * (ms / predicted_ms - 1) for _, ms in measured(kind)]
+    return f"{min(found):.0f} to {max(found):.0f} %"
+
+
+def removed_beside_vectors():
+    return ", ".join(RUNS.beside(f"cut{layers}-vector16-2.5", "vector16-2.5") for layers in (3, 5, 6))
 
 
 def same_accuracies():
@@ -53,5 +79,12 @@ BLOCKS = {
     "vgg16_frontier.vector_sparsity2.5": lambda: sparsity("vector16-2.5"),
     "vgg16_frontier.sparsity4": lambda: sparsity("channel-4"),
     "vgg16_frontier.reached4": lambda: predicted("channel-4"),
+    "vgg16_frontier.cut6": lambda: RUNS.beside("cut6-vector16-3", "dense-80"),
+    "vgg16_frontier.cut6_faster": lambda: times_as_fast("cut6-vector16-3"),
+    "vgg16_frontier.removed2.5": removed_beside_vectors,
+    "vgg16_frontier.decay": lambda: RUNS.beside("cut6-vector16-3-decay5", "cut6-vector16-3"),
+    "vgg16_frontier.distilled": lambda: RUNS.beside("cut6-vector16-3-distilled", "cut6-vector16-3"),
+    "vgg16_frontier.scratch": lambda: RUNS.beside("scratch-cut6-vector16-3", "cut6-vector16-3"),
+    "vgg16_frontier.slower": longer_than_predicted,
     "vgg16_frontier.same": same_accuracies,
 }

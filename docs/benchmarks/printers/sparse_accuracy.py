@@ -19,6 +19,9 @@ METHODS = {
     "distilled": "magnitude, every 16 batches, distilled",
     "steps-lamp": "magnitude, every 16 batches, `lamp`",
     "steps-erk": "magnitude, every 16 batches, `erk`",
+    "fisher": "magnitude, every 16 batches, Fisher criterion",
+    "chain-fisher": "evolutionary, every 16 batches, dense first pool, best always chosen, Fisher criterion",
+    "scratch": "magnitude, every 16 batches, 80 epochs of pruning from random weights",
 }
 SPARSITIES = ("95", "96.2", "98")
 PARTS = {
@@ -29,7 +32,7 @@ PARTS = {
     "parts-98-rewinding": "without rewinding",
 }
 ALLOCATIONS = ("uniform", "erk", "global", "lamp", "least_loss")
-EVOLUTION_IN_TIME = {"least_loss, evolutionary": "evolution-time", "least_loss, evolutionary, known plans": "evolution-time-known"}
+OTHERS_IN_TIME = {"least_loss, Fisher criterion": "time-fisher", "least_loss, evolutionary": "evolution-time", "least_loss, evolutionary, known plans": "evolution-time-known"}
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
 
 
@@ -78,14 +81,14 @@ def macs():
 
 def time():
     rows = [[allocation, reached(kind), three_digits(mean(s["time"]["predicted_ms"] for s in RUNS.summaries(kind).values())), *columns(kind)]
-            for allocation, kind in [*budget_rows("time"), *EVOLUTION_IN_TIME.items()]]
+            for allocation, kind in [*budget_rows("time"), *OTHERS_IN_TIME.items()]]
     return table(["allocation", "sparsity of weights %", "predicted ms", *HEADER], rows)
 
 
 def config(key):
-    """Of all runs that prune: one value."""
+    """Of all runs that prune a trained network: one value."""
     values = {read_config(path / "config.yaml")[key] for path in (ROOT / FOLDER).iterdir() if path.is_dir() and
-              not path.name.startswith(("dense", "lottery"))}
+              not path.name.startswith(("dense", "lottery", "scratch"))}
     assert len(values) == 1, (key, values)
     return values.pop()
 
@@ -221,6 +224,10 @@ BLOCKS = {
     "sparse.same_regrow": lambda: same_accuracies("parts-98-rewinding", "regrow-98"),
     "sparse.lottery98": lambda: RUNS.beside("lottery2-98", "steps-98"),
     "sparse.distilled98": lambda: RUNS.beside("distilled-98", "steps-98"),
+    "sparse.fisher98": lambda: RUNS.beside("fisher-98", "steps-98"),
+    "sparse.chain_fisher98": lambda: RUNS.beside("chain-fisher-98", "fisher-98"),
+    "sparse.scratch98": lambda: RUNS.beside("scratch-98", "steps-98"),
+    "sparse.time_fisher": lambda: RUNS.beside("time-fisher", "time-least_loss"),
     "sparse.erk_uniform": lambda: RUNS.beside("macs-erk", "macs-uniform"),
     "sparse.least_uniform": lambda: RUNS.beside("macs-least_loss", "macs-uniform"),
     "sparse.least_erk": lambda: RUNS.beside("macs-least_loss", "macs-erk"),
