@@ -148,6 +148,7 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
        << data.train.classes.size() << " classes\nnetwork: " << one_line(run.graph().name) << "\n"
        << layers_text(run.graph()) << coupled_text(run.layers())
        << (config.model.weights.empty() ? "" : "weights: " + one_line(config.model.weights) + "\n")
+       << (config.stage.teacher.empty() ? "" : "teacher: " + one_line(config.stage.teacher) + "\n")
        << granularity_text(config, run.granularities()) << "dense baseline: " << config.train.epochs
        << " epochs of batches of " << config.train.batch_size
        << "\nevolution: " << config.evolution.iter_nr << " iterations of "

@@ -130,19 +130,18 @@ std::optional<Model> read_given_model(const RunConfig& config) {
   return model;
 }
 
-std::uint32_t checksum_of_given(const RunConfig& config) {
-  if (config.model.weights.empty()) return 0;
-  return crc32c(MappedFile(config.model.weights).bytes());
+std::uint32_t checksum_of(const std::string& file) {
+  return file.empty() ? 0 : crc32c(MappedFile(file).bytes());
 }
 
-void require_weights_outside(const RunConfig& config) {
+void require_outside(const RunConfig& config, const char* key, const std::string& file) {
   namespace fs = std::filesystem;
-  if (config.model.weights.empty()) return;
+  if (file.empty()) return;
   std::error_code error;
-  const fs::path folder = fs::path(config.model.weights).parent_path();
+  const fs::path folder = fs::path(file).parent_path();
   if (!fs::equivalent(folder, config.run_folder(), error)) return;  // false if one is missing
-  fail(ErrorCode::usage, config.place(kWeightsKey), kWeightsKey, ": ",
-       in_quotes(config.model.weights), " lies in the run folder; choose another output");
+  fail(ErrorCode::usage, config.place(key), key, ": ", in_quotes(file),
+       " lies in the run folder; choose another output");
 }
 
 Graph run_graph(const RunConfig& config, const std::optional<Model>& given, const DataSet& data) {

@@ -18,12 +18,12 @@ namespace winnow {
 // of the key if `prune.masks: file` finds no masks or masks of another granularity.
 std::optional<Model> read_given_model(const RunConfig& config);
 
-// CRC-32C of that file; 0 if none is named.
-std::uint32_t checksum_of_given(const RunConfig& config);
+// CRC-32C of a file that a key names; 0 if it names none.
+std::uint32_t checksum_of(const std::string& file);
 
-// Throws Error{usage} if the file lies in the run folder: --overwrite would remove it, and the
-// result could replace it.
-void require_weights_outside(const RunConfig& config);
+// Throws Error{usage} if the file that `key` names lies in the run folder: --overwrite would remove
+// it, and the result could replace it.
+void require_outside(const RunConfig& config, const char* key, const std::string& file);
 
 // The network of a run with this data: that of the file, if one is given. Throws Error{usage}
 // if `model.architecture` or `model.graph` beside the file names another one.

@@ -11,6 +11,7 @@ LIST is runs.txt of a folder here. Lines of it:
   RUN: settings            a run: `prune --config FILE seed=N settings --output OUTPUT/RUN-seedN`
   RUN < START: settings    begins with the dense network of START of the same number and trains no other
   RUN << START: settings   begins with the pruned network of START
+KEY=@RUN in settings stands for the dense network of RUN, a run above, of the same number: prune.teacher=@dense-80.
 
 A run that is done is not made again, one that was begun is resumed. Ctrl-C, or --seconds, interrupts the runs in
 progress: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
@@ -43,6 +44,10 @@ class Run:
     def __init__(self, name, start, config, settings, weights="dense"):
         self.name, self.start, self.config, self.settings, self.weights = name, start, config, settings, weights
 
+    def needs(self):
+        """The runs whose networks it reads."""
+        return [*([self.start] if self.start else []), *(setting.partition("=@")[2] for setting in self.settings if "=@" in setting)]
+
 
 def read_list(path):
     """{name: Run} in the order of the file, and the key of the numbers."""
@@ -55,6 +60,9 @@ def read_list(path):
             words += names[word[1:]] if word.startswith("$") else [word]
         if not words:
             continue
+        unknown = [word for word in words if "=@" in word and word.partition("=@")[2] not in runs and words[1:2] != ["="]]
+        if unknown:
+            sys.exit(f"{path}:{number}: found '{unknown[0]}', expected a run above behind '@'")
         if words[0] == "config":
             config = words[1]
         elif words[0] == "number":
@@ -85,9 +93,9 @@ class Maker:
         return (self.folder(name, number) / "prune.json").exists()
 
     def make(self, name, number):
-        """The run and the one that it starts from. True if both are done."""
+        """The run and those that it needs. True if all are done."""
         run = self.runs[name]
-        if run.start and not self.make(run.start, number):
+        if not all([self.make(need, number) for need in run.needs()]):
             return False
         with self.lock:
             mine = self.made.setdefault((name, number), threading.Lock())
@@ -105,8 +113,12 @@ class Maker:
             settings.append(f"data.path={self.options.data}")
         if run.start:
             settings += [f"model.weights={self.folder(run.start, number)}/{run.weights}.safetensors", *FROM_WEIGHTS]
-        settings += [*run.settings, *self.options.settings]
+        settings += [self.with_network(setting, number) for setting in run.settings] + self.options.settings
         return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
+
+    def with_network(self, setting, number):
+        key, is_network, name = setting.partition("=@")
+        return f"{key}={self.folder(name, number)}/dense.safetensors" if is_network else setting
 
     def execute(self, run, number):
         with self.lock:
@@ -192,8 +204,8 @@ def main():
         timer.start()
     began = time.monotonic()
     with ThreadPoolExecutor(options.jobs) as pool:
-        for start in dict.fromkeys((runs[name].start, number) for name, number in pairs if runs[name].start):
-            pool.submit(maker.make, *start)
+        for need in dict.fromkeys((need, number) for name, number in pairs for need in runs[name].needs()):
+            pool.submit(maker.make, *need)
         done = list(pool.map(lambda pair: maker.make(*pair), pairs))
     print(f"{sum(done)} of {len(done)} runs are done, {time.monotonic() - began:.0f} s", flush=True)
     if options.keep:

@@ -112,10 +112,15 @@ void check_start(const RunConfig& config) {
         "'prune.reestimate_batch_norm': found 1, expected 0 or at least 2 images: one has no "
         "variance");
   }
-  if (stage.distillation.weight > 0 && !config.has_baseline()) {
+  if (stage.distillation.weight > 0 && stage.teacher.empty() && !config.has_baseline()) {
     refuse_key(config, "prune.distillation",
                "'prune.distillation' learns from the dense baseline, but 'train.epochs' is 0 and "
-               "'model.weights' names no file");
+               "neither 'model.weights' nor 'prune.teacher' names a file");
+  }
+  if (stage.distillation.weight == 0 && !stage.teacher.empty()) {
+    refuse_key(config, "prune.teacher",
+               "'prune.teacher' names a file, but 'prune.distillation' is 0: nothing is learned "
+               "from it");
   }
   if (stage.feedback && granularity_name(stage.vector) == "channel") {
     refuse_key(config, "prune.feedback", "'prune.feedback' is for single weights and vectors; ",
@@ -220,6 +225,7 @@ void resolve_path(std::string& path, const YamlPlaces& places, const char* key) 
 void resolve_weights(RunConfig& config, const YamlPlaces& places) {
   resolve_path(config.time_table, places, "prune.time_table");
   resolve_path(config.time_loop.programs, places, "prune.time_programs");
+  resolve_path(config.stage.teacher, places, "prune.teacher");
   resolve_path(config.model.weights, places, "model.weights");
   if (config.model.weights.empty()) return;
   if (!config.places.contains("prune.start")) config.stage.start = Start::weights;

@@ -52,7 +52,8 @@ struct PruneStage {
   bool feedback = false;               // pruned weights are trained on (TraineeOptions)
   double feedback_decay = 0;           // and drawn to 0 (TraineeOptions)
   RateSchedule rate = {.rate = 0.05};  // times in iterations
-  Distillation distillation;           // from the baseline
+  Distillation distillation;           // from the baseline or `teacher`
+  std::string teacher;                 // a checkpoint; absolute. Empty: the baseline teaches
   // Training images that batch norm's statistics are taken from anew before each measurement of the
   // evolution; 0: they are those of training.
   std::int64_t batch_norm_images = 0;
@@ -96,7 +97,7 @@ struct RunConfig {
 };
 
 // Reads a configuration file, then applies `overrides` ("train.epochs=3"). Relative paths of graph
-// files and `model.weights` start at the configuration's folder, those of overrides at the current
+// files and checkpoints start at the configuration's folder, those of overrides at the current
 // one. Throws Error{bad_file} if the file cannot be read or exceeds 1 MiB, and Error{usage} for
 // everything else, with file, line and column or the argument where a value that was given is
 // wrong, and with the file where one is missing: no YAML, YAML that is not strict

@@ -193,6 +193,7 @@ void visit_prune(RunConfig& config, Fields& fields) {
   fields.real("feedback_decay", config.stage.feedback_decay, kNotNegative);
   fields.real("distillation", config.stage.distillation.weight, kFraction);
   fields.real("temperature", config.stage.distillation.temperature, kPositive);
+  fields.text("teacher", config.stage.teacher);
   enumerator(fields, "start", config.stage.start, kStarts);
   enumerator(fields, "masks", config.stage.masks, kMasks);
   fields.integer("reestimate_batch_norm", config.stage.batch_norm_images, kCount);

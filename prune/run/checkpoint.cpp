@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kStateKey[] = "winnow.checkpoint";
-constexpr int kVersion = 5;
+constexpr int kVersion = 6;
 constexpr char kIntegers[] = "evolution.integers";
 constexpr char kNumbers[] = "evolution.numbers";
 
@@ -84,6 +84,7 @@ TimeRounds rounds_from(const Json& json) {
 Json header(const RunCheckpoint& checkpoint, std::size_t snapshots) {
   return {{"version", kVersion},
           {"weights_checksum", checkpoint.weights_checksum},
+          {"teacher_checksum", checkpoint.teacher_checksum},
           {"phase", checkpoint.phase == RunPhase::dense ? "dense" : "evolution"},
           {"batch", checkpoint.batch},
           {"epoch", checkpoint.epoch},
@@ -109,6 +110,7 @@ RunCheckpoint from_header(const std::string& text, const std::string& path,
     }
     RunCheckpoint checkpoint;
     json.at("weights_checksum").get_to(checkpoint.weights_checksum);
+    json.at("teacher_checksum").get_to(checkpoint.teacher_checksum);
     checkpoint.phase = json.at("phase") == "dense" ? RunPhase::dense : RunPhase::evolution;
     json.at("batch").get_to(checkpoint.batch);
     json.at("epoch").get_to(checkpoint.epoch);

@@ -17,6 +17,7 @@ enum class RunPhase { dense, evolution };
 struct RunCheckpoint {
   std::string config;  // the resolved configuration, without what may differ (comparable_config)
   std::uint32_t weights_checksum = 0;  // CRC-32C of the file of model.weights; 0 without one
+  std::uint32_t teacher_checksum = 0;  // of that of prune.teacher
   RunPhase phase = RunPhase::dense;
   std::int64_t batch = 0;   // dense: the next one
   std::int64_t epoch = 0;   // dense: epochs whose line of the metrics is written

@@ -8,6 +8,7 @@
 #include "prune/run/rank_teams.h"
 #include "prune/run/run_training.h"
 #include "prune/start_model.h"
+#include "prune/teacher_model.h"
 #include "prune/timing/time_rounds.h"
 #include "prune/timing/time_table.h"
 #include "runtime/base/error.h"
@@ -53,7 +54,9 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
   require_same_run(config, peers);
   if (options.on_begin) options.on_begin();
   const std::optional<Model> given = read_given_model(config);
+  const std::optional<Model> teacher = read_teacher(config);
   const DataSet data = load_run_data(config, true, image_cache(config), given);
+  require_fit_of_teacher(config, teacher, data);
   const Model initial = given ? *given : scratch_model(config, make_graph(config, data), data);
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee);
@@ -66,7 +69,7 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
     share_prediction(config, peers);
     const StartingPoint start = share_start({}, peers);
     if (start.current) trainee.restore(*start.current);
-    share_teacher(config, "", trainee, peers);
+    share_teacher(config, teacher, "", trainee, peers);
     trainee.join(teams.member());
     trainee.begin(pruning_stage(config));
     const auto method =

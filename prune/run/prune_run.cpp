@@ -13,6 +13,7 @@
 #include "prune/run/run_summary.h"
 #include "prune/run/run_training.h"
 #include "prune/start_model.h"
+#include "prune/teacher_model.h"
 #include "prune/timing/deployed_time.h"
 #include "prune/timing/time_table.h"
 #include "prune/training/trainability.h"
@@ -37,7 +38,8 @@ std::string percent(double fraction) {
 }
 
 RunFolder& checked(const RunConfig& config, RunFolder& folder) {
-  require_weights_outside(config);
+  require_outside(config, "model.weights", config.model.weights);
+  require_outside(config, "prune.teacher", config.stage.teacher);
   if (config.time_loop.rounds > 0) {
     with_place(config, "prune", [&] { require_programs(config.time_loop.programs); });
   }
@@ -63,12 +65,15 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       options_(options),
       folder_(checked(config_, folder)),
       given_(read_given_model(config_)),
+      teacher_(read_teacher(config_)),
       data_(load_run_data(config_, options.is_quiet, image_cache, given_)),
       initial_(given_ ? *given_ : scratch_model(config_, make_graph(config_, data_), data_)),
       trainee_(initial_, data_, counting_options()),
       teams_(config_, peers(), options_.peers ? &options_.peers->store() : nullptr) {
   state_.config = comparable_config(config_);
-  state_.weights_checksum = checksum_of_given(config_);
+  require_fit_of_teacher(config_, teacher_, data_);
+  state_.weights_checksum = checksum_of(config_.model.weights);
+  state_.teacher_checksum = checksum_of(config_.stage.teacher);
   read_checkpoint_if_any();
   folder_.require_metrics(state_.metrics_bytes);
 }
@@ -104,12 +109,16 @@ void PruneRun::read_checkpoint_if_any() {
     fail(ErrorCode::usage, folder_.checkpoint(),
          ": was made with another configuration: ", first_difference(read.config, state_.config));
   }
-  if (read.weights_checksum != state_.weights_checksum) {
-    fail(ErrorCode::usage, config_.place("model.weights"),
-         "model.weights: ", in_quotes(config_.model.weights), " has changed since ",
+  const auto require_unchanged = [&](const char* key, const std::string& file, bool is_same) {
+    if (is_same) return;
+    fail(ErrorCode::usage, config_.place(key), key, ": ", in_quotes(file), " has changed since ",
          in_quotes(folder_.checkpoint()),
          " was begun with it, expected the same file; begin anew with --overwrite");
-  }
+  };
+  require_unchanged("model.weights", config_.model.weights,
+                    read.weights_checksum == state_.weights_checksum);
+  require_unchanged("prune.teacher", config_.stage.teacher,
+                    read.teacher_checksum == state_.teacher_checksum);
   state_ = std::move(read);
   take_granularities(state_.granularities, config_, trainee_);
   correct(config_, state_.rounds);
@@ -348,7 +357,7 @@ void PruneRun::begin_pruning() {
   share_granularities(state_.granularities, peers());
   share_prediction(config_, peers());
   share_start({.evolution = state_.evolution, .current = state_.current}, peers());
-  share_teacher(config_, folder_.dense(), trainee_, peers());
+  share_teacher(config_, teacher_, folder_.dense(), trainee_, peers());
   trainee_.join(teams_.member());
   trainee_.begin(pruning_stage(config_));
   method_ =

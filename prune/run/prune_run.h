@@ -79,7 +79,8 @@ class PruneRun {
   RunConfig config_;
   PruneOptions options_;
   RunFolder& folder_;
-  std::optional<Model> given_;  // what model.weights names
+  std::optional<Model> given_;    // what model.weights names
+  std::optional<Model> teacher_;  // what prune.teacher names
   DataSet data_;
   Model initial_;  // what training begins with
   TorchTrainee trainee_;

@@ -45,17 +45,18 @@ Stage pruning_stage(const RunConfig& config) {
           .is_pruning = true};
 }
 
-void share_teacher(const RunConfig& config, const std::string& dense, TorchTrainee& trainee,
-                   Peers& peers) {
+void share_teacher(const RunConfig& config, const std::optional<Model>& teacher,
+                   const std::string& dense, TorchTrainee& trainee, Peers& peers) {
   if (config.stage.distillation.weight <= 0.0) return;
-  std::shared_ptr<const Snapshot> teacher;
+  if (teacher) return trainee.set_teacher(*teacher);
+  std::shared_ptr<const Snapshot> baseline;
   if (!dense.empty()) {
     const auto own = trainee.snapshot();
     trainee.load(load_model(dense));
-    teacher = trainee.snapshot();
+    baseline = trainee.snapshot();
     trainee.restore(*own);
   }
-  trainee.set_teacher(*peers.share(std::move(teacher), 0));
+  trainee.set_teacher(*peers.share(std::move(baseline), 0));
 }
 
 }  // namespace winnow

@@ -1,6 +1,7 @@
 // What a run trains with, the same at each of its ranks.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "prune/config/run_config.h"
@@ -9,6 +10,7 @@
 #include "prune/prune_program.h"
 #include "prune/training/steps/stage.h"
 #include "prune/training/torch_trainee.h"
+#include "runtime/model/model.h"
 
 namespace winnow {
 
@@ -20,9 +22,9 @@ Stage pruning_stage(const RunConfig& config);
 // "iteration 12", for messages.
 std::string iteration_name(const IterationRecord& record);
 
-// Makes the dense baseline the teacher at every rank, with prune.distillation. `dense`: the file of
-// the baseline; empty but at rank 0.
-void share_teacher(const RunConfig& config, const std::string& dense, TorchTrainee& trainee,
-                   Peers& peers);
+// Makes `teacher`, or the dense baseline if there is none, the teacher at every rank, with
+// prune.distillation. `dense`: the file of the baseline; empty but at rank 0.
+void share_teacher(const RunConfig& config, const std::optional<Model>& teacher,
+                   const std::string& dense, TorchTrainee& trainee, Peers& peers);
 
 }  // namespace winnow

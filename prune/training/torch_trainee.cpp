@@ -48,6 +48,7 @@ class TorchTrainee::Impl {
   Impl(const Model& model, const DataSet& data, const TraineeOptions& options)
       : options_(options),
         device_(prepare(options)),
+        preprocessing_(data.preprocessing),
         learner_(model, data, device_, options.train, options.augment, options.seed) {
     masks_ = make_masks(model, learner_, mask_options(vectors_of(options_, model.graph)));
     if (options_.train.ema_decay > 0) {
@@ -239,8 +240,16 @@ class TorchTrainee::Impl {
   void set_teacher(const Snapshot& snapshot) {
     const auto own = this->snapshot();
     restore(snapshot);
-    learner_.set_teacher(options_.distillation);
+    learner_.set_teacher(options_.distillation, learner_.network());
     restore(*own);
+  }
+
+  void set_teacher(const Model& model) {
+    Network network(model.graph, learner_.network().options());
+    network.load(model);
+    learner_.set_teacher(
+        options_.distillation, network,
+        input_change(preprocessing_, model.preprocessing, learner_.network().options()));
   }
 
   void rewind_weights(const Snapshot& snapshot) {
@@ -338,6 +347,7 @@ class TorchTrainee::Impl {
 
   TraineeOptions options_;
   torch::Device device_;
+  Preprocessing preprocessing_;  // of the samples
   mutable Learner learner_;
   Stage stage_;
   std::unique_ptr<PruningMasks> masks_;
@@ -375,6 +385,9 @@ void TorchTrainee::reset_momentum() {
 }
 void TorchTrainee::set_teacher(const Snapshot& snapshot) {
   impl_->set_teacher(snapshot);
+}
+void TorchTrainee::set_teacher(const Model& model) {
+  impl_->set_teacher(model);
 }
 void TorchTrainee::store(Model& model) const {
   impl_->store(model);

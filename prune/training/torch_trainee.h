@@ -93,9 +93,12 @@ class TorchTrainee : public Trainee {
   // Momentum and gradient statistics start at 0 again.
   void reset_momentum();
 
-  // Stages of pruning learn from the network of `snapshot` as TraineeOptions::distillation says.
-  // The trainee's own state stays.
+  // Stages of pruning learn from the network of `snapshot`, or of a model that takes the same
+  // samples and gives the same classes, as TraineeOptions::distillation says; a model sees them as
+  // its own preprocessing makes them. The trainee's own state stays. Another teacher that follows
+  // has the same graph and preprocessing.
   void set_teacher(const Snapshot& snapshot);
+  void set_teacher(const Model& model);
 
   // Puts weights, running statistics and masks (of layers that lack a weight) into `model`.
   void store(Model& model) const;

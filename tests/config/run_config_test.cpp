@@ -228,6 +228,13 @@ TEST_CASE("feedback is for blocks that keep their values, distillation for runs 
   CHECK(refusal(kMinimal, {"prune.distillation=0.5", "train.epochs=0"})
             .find("argument 'prune.distillation=0.5': 'prune.distillation' learns from the dense "
                   "baseline") == 0);
+  const RunConfig taught = parse_config(
+      kMinimal, {"prune.distillation=0.5", "train.epochs=0", "prune.teacher=/a/dense.safetensors"});
+  CHECK(taught.stage.teacher == "/a/dense.safetensors");
+  CHECK(parse_config(write_run_config(taught)).stage.teacher == taught.stage.teacher);
+  CHECK(refusal(kMinimal, {"prune.teacher=dense.safetensors"})
+            .find("argument 'prune.teacher=dense.safetensors': 'prune.teacher' names a file, but "
+                  "'prune.distillation' is 0") == 0);
   CHECK(refusal(kMinimal, {"prune.distillation=1.5"}).find("1.5") != std::string::npos);
   CHECK(refusal(kMinimal, {"train.ema_decay=1"}).find("train.ema_decay") != std::string::npos);
 }

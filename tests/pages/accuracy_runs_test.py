@@ -36,11 +36,11 @@ if "wait=1" in arguments:
 
 
 def number_of(text):
-    """1e-04 and 0.0001 are one value."""
+    """1e-04 and 0.0001 are one value, [a, b] and [a,b] too."""
     try:
         return float(text)
     except ValueError:
-        return text
+        return text.replace(", ", ",")
 
 
 class AccuracyRuns(WithFakeProgram):
@@ -119,6 +119,14 @@ class AccuracyRuns(WithFakeProgram):
         self.assertEqual(self.calls()[2], "--config a.yaml seed=1 model.weights=runs/a-seed1/pruned.safetensors "
                          "prune.start=weights train.epochs=0 y=2 --output runs/b-seed1 --overwrite --quiet")
 
+    def test_a_setting_may_name_the_dense_network_of_another_run(self):
+        lines = "start: x=1\nlong: x=2\nTAUGHT = prune.teacher=@long\ntaught < start: $TAUGHT y=3\n"
+        result = self.make(lines, "--numbers", "4", "--only", "taught")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.calls()[:2], [f"--config a.yaml seed=4 x={x} --output runs/{name}-seed4 --overwrite --quiet"
+                                            for name, x in (("start", 1), ("long", 2))])
+        self.assertIn("prune.teacher=runs/long-seed4/dense.safetensors y=3 --output runs/taught-seed4", self.calls()[2])
+
     def test_numbers_can_be_folds(self):
         result = self.make("number data.fold\nd:\na < d:\n", "--numbers", "0")
         self.assertIn("a-fold0: sparsity", result.stdout)
@@ -131,12 +139,14 @@ class AccuracyRuns(WithFakeProgram):
         self.assertIn("runs.txt:2: found 'a < nothing: x=1', expected", result.stderr)
         result = self.make("a: $NOTHING\n")
         self.assertIn("runs.txt:2: found '$NOTHING', expected a name set above", result.stderr)
+        result = self.make("a: prune.teacher=@nothing\n")
+        self.assertIn("runs.txt:2: found 'prune.teacher=@nothing', expected a run above behind '@'", result.stderr)
         result = self.make("a:\n", "--only", "b")
         self.assertIn("runs.txt: found no run like 'b', expected one of a", result.stderr)
 
     def test_runs_that_are_kept_have_the_settings_of_their_list(self):
         checked = 0
-        for path in BENCHMARKS.glob("*/runs.txt"):
+        for path in BENCHMARKS.rglob("runs.txt"):
             runs, key = read_list(path)
             for folder in path.parent.iterdir():
                 name = folder.name.rsplit("-", 1)[0]
@@ -145,6 +155,8 @@ class AccuracyRuns(WithFakeProgram):
                 config = read_config(folder / "config.yaml")
                 settings = [*(FROM_WEIGHTS if runs[name].start else ()), *runs[name].settings]
                 for setting, value in dict(word.split("=", 1) for word in settings).items():
+                    if value.startswith("@"):
+                        value = f"runs/{value[1:]}-{folder.name.rsplit('-', 1)[1]}/dense.safetensors"
                     self.assertEqual(number_of(config[setting]), number_of(value), (folder.name, setting))
                 self.assertTrue(folder.name.endswith(config[key]))
                 checked += 1

@@ -9,7 +9,10 @@
 
 #include "prune/layer_sensitivity.h"
 #include "prune/start_model.h"
+#include "prune/teacher_model.h"
 #include "prune/training/accuracy.h"
+#include "prune/training/network/initialization.h"
+#include "tests/training/graphs.h"
 #include "tests/training/run_bench.h"
 
 namespace winnow {
@@ -235,6 +238,100 @@ TEST_CASE("a run does not replace the file that it begins with") {
   CHECK(error_of(run) == ErrorCode::usage);
   CHECK(message_of(run).find("lies in the run folder") != std::string::npos);
   CHECK(std::filesystem::exists(config.model.weights));
+}
+
+// A run that learns from the weights given, and begins with random ones.
+RunConfig taught_config(const GivenWeights& given) {
+  RunConfig config = given.bench.config("taught");
+  config.stage.distillation.weight = 0.5;
+  config.stage.teacher = given.file();
+  return config;
+}
+
+TEST_CASE("a file teaches in the baseline's place, and a run resumes with the same one only") {
+  GivenWeights given;
+  given.model.preprocessing = given.bench.pruned("maker").preprocessing;
+  given.model.classes.clear();
+  given.save();
+  const RunConfig config = taught_config(given);
+  RunConfig without = given.bench.config("own");
+  without.stage.distillation.weight = 0.5;
+  run_prune(without, {.is_quiet = true});
+  std::int64_t asked = 0;
+  const auto stop = [&] { return ++asked >= 3; };
+  CHECK(error_of([&] { run_prune(config, {.is_quiet = true, .should_stop = stop}); }) ==
+        ErrorCode::interrupted);
+  const auto resume = [&] { run_prune(config, {.use = FolderUse::resume, .is_quiet = true}); };
+  Model other = given.model;
+  other.tensors.at("linear.bias").values<float>()[0] += 1.0f;
+  save_model(given.file(), other);
+  CHECK(error_of(resume) == ErrorCode::usage);
+  CHECK(message_of(resume).find("prune.teacher: '") != std::string::npos);
+  CHECK(message_of(resume).find("' has changed since '") != std::string::npos);
+  given.save();
+  resume();
+  CHECK_FALSE((given.bench.pruned("taught").tensors == given.bench.pruned("own").tensors));
+}
+
+struct TeacherMistake {
+  const char* what;
+  std::function<void(GivenWeights&, RunConfig&)> make;
+  ErrorCode code;
+  const char* message;
+};
+
+const TeacherMistake kTeacherMistakes[] = {
+    {"no file", [](GivenWeights&, RunConfig& c) { c.stage.teacher += "x"; }, ErrorCode::bad_file,
+     "given.safetensorsx: "},
+    {"images of another size",
+     [](GivenWeights& g, RunConfig&) {
+       std::get<Input>(g.model.graph.nodes[0].op).shape = {1, 9, 9};
+     },
+     ErrorCode::usage, "prune.teacher: '"},
+    {"classes in another order",
+     [](GivenWeights& g, RunConfig&) {
+       g.model.classes = {"1", "0", "2", "3"};
+     },
+     ErrorCode::usage, "class '1' has number 0 in "},
+    {"in the run folder",
+     [](GivenWeights& g, RunConfig& c) {
+       c.output = g.bench.folder("maker");
+       c.stage.teacher = g.bench.folder("maker") + "/pruned.safetensors";
+     },
+     ErrorCode::usage, "lies in the run folder"},
+};
+
+TEST_CASE("teachers that do not fit are refused before anything is written") {
+  GivenWeights given;
+  given.model.preprocessing = given.bench.pruned("maker").preprocessing;
+  given.model.classes.clear();
+  const Model original = given.model;
+  for (const TeacherMistake& mistake : kTeacherMistakes) {
+    CAPTURE(mistake.what);
+    given.model = original;
+    RunConfig config = taught_config(given);
+    mistake.make(given, config);
+    given.save();
+    const auto run = [&] { run_prune(config, {.use = FolderUse::overwrite, .is_quiet = true}); };
+    const std::string message = message_of(run);
+    CAPTURE(message);
+    CHECK(error_of(run) == mistake.code);
+    CHECK(message.find(mistake.message) != std::string::npos);
+    CHECK(message.find('\n') == std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(given.bench.folder("taught")));
+  }
+}
+
+TEST_CASE("a teacher of sentences knows the run's words") {
+  RunConfig config;
+  config.stage.teacher = "a.safetensors";
+  DataSet data = striped_data();
+  const Model teacher = initial_model(small_network(1, 4), 3);
+  CHECK_NOTHROW(require_fit_of_teacher(config, teacher, data));
+  data.preprocessing.vocabulary = {"a"};
+  const auto refused = [&] { require_fit_of_teacher(config, teacher, data); };
+  CHECK(error_of(refused) == ErrorCode::usage);
+  CHECK(message_of(refused).find("prune.teacher: 'a.safetensors' has another vocabulary") == 0);
 }
 
 TEST_CASE("the sensitivity of a layer is the accuracy with its smallest weights gone") {

@@ -64,6 +64,20 @@ TEST_CASE("a teacher stays as it was until it becomes another network") {
   CHECK(blend().item<double>() > before);
 }
 
+TEST_CASE("a teacher sees samples as its own preprocessing makes them") {
+  const Network network = scaled(1.0f);
+  const Preprocessing own{.mean = {0.5f, 0.25f}, .deviation = {0.5f, 2.0f}};
+  const Preprocessing other{.mean = {0.25f, 0.5f}, .deviation = {}};
+  const InputChange change = input_change(own, other, network.options());
+  // Two channels of one pixel: samples 0.75 and 1.25 as both make them.
+  const auto prepared = [](double a, double b) {
+    return torch::tensor({a, b}, torch::kDouble).view({1, 2, 1, 1});
+  };
+  const torch::Tensor changed = prepared(0.5, 0.5) * change.factor + change.offset;
+  CHECK(torch::allclose(changed, prepared(0.5, 0.75)));
+  CHECK_FALSE(input_change(own, own, network.options()).factor.defined());
+}
+
 TraineeOptions with_teacher(double weight) {
   TraineeOptions options;
   options.device = "cpu";
@@ -105,6 +119,38 @@ TEST_CASE("with all of the loss the teacher's the labels say nothing, and only w
   const Model dense = taught(model, data, 1.0, false);
   CHECK((dense == taught(model, data, 0.5, false)));
   CHECK_FALSE((taught(model, data, 0.9, true) == taught(model, data, 0.5, true)));
+}
+
+// Of 4 classes from the same images, in another way than small_network().
+Model other_teacher() {
+  const Graph graph = chain(
+      {1, 8, 8}, {{"flatten", Flatten{}},
+                  {"linear", Linear{.in_features = 64, .out_features = 4, .has_bias = true}}});
+  return initial_model(graph, 5);
+}
+
+TEST_CASE("a model teaches as its snapshot does, and a model of another graph can teach too") {
+  Model model = initial_model(small_network(1, 4), 3);
+  model.preprocessing = striped_data().preprocessing;
+  const auto taught_by = [&](const Model* teacher) {
+    TorchTrainee trainee(model, striped_data(), with_teacher(1.0));
+    trainee.begin({.rate = {.rate = 0.05}, .is_pruning = true});
+    trainee.train_batches(0, 2);
+    const auto before = trainee.snapshot_bytes(*trainee.snapshot());
+    if (teacher) {
+      trainee.set_teacher(*teacher);
+    } else {
+      TorchTrainee start(model, striped_data(), with_teacher(1.0));
+      trainee.set_teacher(*start.snapshot());
+    }
+    CHECK(trainee.snapshot_bytes(*trainee.snapshot()) == before);
+    trainee.train_batches(2, 6);
+    return trainee.snapshot_bytes(*trainee.snapshot());
+  };
+  const auto by_snapshot = taught_by(nullptr);
+  CHECK(taught_by(&model) == by_snapshot);
+  const Model other = other_teacher();
+  CHECK_FALSE(taught_by(&other) == by_snapshot);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ condense.py), best with `--against` the dense network, which is then the baselin
 was not pruned: its dense_accuracy and its bench.json count. One whose name begins with start is a network that others begin with, and
 no more.
 """
+import re
 import sys
 
 from printers.common import ROOT, read, read_config, read_lines
@@ -79,6 +80,11 @@ def kind_of(summary, config):
     return summary["granularity"] + (f", {len(removed)} layers left out" if removed else "")
 
 
+def without_seed(value):
+    """Of the folder that a value names: networks of other seeds are another run's."""
+    return re.sub(r"-seed\d+/", "/", str(value))
+
+
 def run_of(case, name):
     place = f"{FOLDER}/{case}/{name}"
     summary, config = read(f"{place}/prune.json"), read_config(f"{place}/config.yaml")
@@ -92,7 +98,7 @@ def run_of(case, name):
         refuse(place, "no bench.json, and no table of times in prune.json that could stand for it")
     speedup, ms = config.get("prune.target_speedup", "0"), config.get("prune.target_ms", "0")
     return {"name": name, "seed": summary["seed"], "place": place,
-            "group": tuple(sorted((key, value) for key, value in config.items() if key not in OWN)),
+            "group": tuple(sorted((key, without_seed(value)) for key, value in config.items() if key not in OWN)),
             "granularity": DENSE if is_dense else kind_of(summary, config),
             "method": "" if is_dense else summary["method"],
             "target": "" if is_dense else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",

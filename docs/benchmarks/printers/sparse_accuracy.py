@@ -33,6 +33,7 @@ PARTS = {
 }
 ALLOCATIONS = ("uniform", "erk", "global", "lamp", "least_loss")
 OTHERS_IN_TIME = {"least_loss, Fisher criterion": "time-fisher", "least_loss, evolutionary": "evolution-time", "least_loss, evolutionary, known plans": "evolution-time-known"}
+QUANTIZED = "steps-96.2"
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
 
 
@@ -83,6 +84,21 @@ def time():
     rows = [[allocation, reached(kind), three_digits(mean(s["time"]["predicted_ms"] for s in RUNS.summaries(kind).values())), *columns(kind)]
             for allocation, kind in [*budget_rows("time"), *OTHERS_IN_TIME.items()]]
     return table(["allocation", "sparsity of weights %", "predicted ms", *HEADER], rows)
+
+
+def quantized_points(results):
+    points = [result["accuracy_after"] - result["accuracy_before"] for result in results]
+    return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
+
+
+def quantized():
+    """The networks of a run as `quantize` left them, by scheme."""
+    rows = []
+    for scheme in ("16b-16b", "4b-16b"):
+        results = [read(f"quantized/{QUANTIZED}-seed{seed}-{scheme}.json") for seed in RUNS.seeds(QUANTIZED)]
+        rows.append([results[0]["scheme"], *(f"{result['accuracy_after']:.2f}" for result in results),
+                     f"{mean(result['accuracy_after'] for result in results):.2f}", quantized_points(results)])
+    return table(["weights/activations", *SEEDS, "points beside pruned"], rows)
 
 
 def config(key):
@@ -177,6 +193,7 @@ BLOCKS = {
     "sparse.parts": parts,
     "sparse.macs": macs,
     "sparse.time": time,
+    "sparse.quantized": quantized,
     "sparse.steps95": lambda: RUNS.beside("steps-95", DENSE),
     "sparse.steps96": lambda: RUNS.beside("steps-96.2", DENSE),
     "sparse.steps98": lambda: RUNS.beside("steps-98", DENSE),

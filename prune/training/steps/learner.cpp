@@ -206,12 +206,13 @@ void Learner::update(const Hooks& hooks) {
   if (hooks.after_update) hooks.after_update();
 }
 
-void Learner::set_teacher(const Distillation& how) {
+void Learner::set_teacher(const Distillation& how, const Network& network,
+                          const InputChange& change) {
   distillation_ = how;
   if (teacher_) {
-    teacher_->become(network_);
+    teacher_->become(network);
   } else {
-    teacher_.emplace(network_);
+    teacher_.emplace(network, change);
   }
 }
 

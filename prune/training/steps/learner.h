@@ -63,8 +63,9 @@ class Learner {
   void train(const Stage& stage, std::int64_t first, std::int64_t count, const Hooks& hooks,
              LossSum& losses);
 
-  // The network as it is becomes the teacher of stages of pruning from now on.
-  void set_teacher(const Distillation& how);
+  // `network` as it is, of this learner's options, becomes the teacher of stages of pruning from
+  // now on and sees inputs after `change`. Another one that follows has the same graph and change.
+  void set_teacher(const Distillation& how, const Network& network, const InputChange& change = {});
 
   // Replaces the running statistics of every batch norm by those of the first `images` training
   // images (all, if there are fewer), as they are, in batches: the mean over the batches, weighted
