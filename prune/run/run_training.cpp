@@ -7,6 +7,14 @@
 
 namespace winnow {
 
+namespace {
+
+bool uses_gradients(const RunConfig& config) {
+  return config.method.method == Method::evolutionary && config.evolution.alpha_max > 0.0;
+}
+
+}  // namespace
+
 TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& options) {
   return {.device = config.device,
           .local_rank = options.local_rank,
@@ -16,6 +24,7 @@ TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& opti
           .augment = config.augment,
           .vector = config.stage.vector,
           .row_balance = config.stage.row_balance,
+          .uses_gradients = uses_gradients(config),
           .uses_fisher = config.stage.uses_fisher,
           .feedback = config.stage.feedback,
           .feedback_decay = config.stage.feedback_decay,

@@ -311,6 +311,7 @@ class TorchTrainee::Impl {
   MaskOptions mask_options(std::vector<std::int64_t> vectors) const {
     return {.vectors = std::move(vectors),
             .row_balance = options_.row_balance,
+            .uses_gradients = options_.uses_gradients,
             .uses_fisher = options_.uses_fisher,
             .feedback = options_.feedback,
             .feedback_decay = options_.feedback_decay};

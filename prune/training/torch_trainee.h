@@ -31,6 +31,9 @@ struct TraineeOptions {
   std::int64_t vector = 1;
   // Every output channel, or vector of them, keeps equally many. Not for whole channels.
   bool row_balance = false;
+  // Whether recompute_masks() is asked for an alpha above 0, which wants the sums of gradients.
+  // They take a step's time and a weight's memory. Whole channels always have them.
+  bool uses_gradients = true;
   // Blocks are ranked by |w| sqrt(v) in the place of |w|, where v is a moving average of the
   // squares of a weight's gradients: half of v w^2 is about what the loss gains when the weight
   // goes, by the diagonal of the empirical Fisher matrix (LeCun, Denker and Solla, "Optimal brain

@@ -40,10 +40,10 @@ BLOCKS = {
     "papers.results": results,
     "papers.not_run": not_run,
     "papers.vgg16_c100": lambda: RUNS.beside("vgg16-c100-92.2", "vgg16-c100-dense-80"),
-    "papers.vgg16_c100_mean": lambda: f"{percent(mean(RUNS.accuracies('vgg16-c100-92.2').values()))} %",
+    "papers.vgg16_c100_mean": lambda: RUNS.mean_accuracy("vgg16-c100-92.2"),
     "papers.vgg16_c100_paper": lambda: paper_of("vgg16-c100"),
     "papers.resnet50_c10": lambda: RUNS.beside("resnet50-c10-97.2", "resnet50-c10-dense-80"),
-    "papers.resnet50_c10_mean": lambda: f"{percent(mean(RUNS.accuracies('resnet50-c10-97.2').values()))} %",
+    "papers.resnet50_c10_mean": lambda: RUNS.mean_accuracy("resnet50-c10-97.2"),
     "papers.resnet50_c10_paper": lambda: paper_of("resnet50-c10"),
     "papers.device": RUNS.devices,
 }

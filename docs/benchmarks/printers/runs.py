@@ -4,6 +4,9 @@ from printers.common import ROOT, percent, read
 SEEDS = ["seed 1 %", "seed 2 %", "seed 3 %", "mean %"]
 
 
+NOT_RUN = "not run"
+
+
 def mean(values):
     values = list(values)
     return sum(values) / len(values)
@@ -32,7 +35,13 @@ class Runs:
         """Points, of the seeds that both have: mean, least and largest."""
         ours, theirs = self.accuracies(kind), self.accuracies(other)
         points = [100 * (ours[seed] - theirs[seed]) for seed in ours if seed in theirs]
+        if not points:
+            return NOT_RUN
         return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
+
+    def mean_accuracy(self, kind):
+        found = self.accuracies(kind).values()
+        return f"{percent(mean(found))} %" if found else NOT_RUN
 
     def spread(self, kind):
         found = self.accuracies(kind).values()

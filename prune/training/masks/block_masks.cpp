@@ -23,7 +23,7 @@ BlockMasks::BlockMasks(const Model& model, Learner& learner, const MaskOptions& 
     momenta_.push_back(layer.momentum);
     masks_.push_back(layer.mask);
     weights_.push_back(layer.weight);
-    gradient_sums_.push_back(layer.gradient_sum);
+    if (options.uses_gradients) gradient_sums_.push_back(layer.gradient_sum);
     if (options.uses_fisher) squares_.push_back(layer.square);
     if (options.feedback) dense_.push_back(layer.dense);
   }
@@ -43,6 +43,7 @@ void BlockMasks::find_layers(Learner& learner) {
     masked_layers_.push_back(
         MaskedLayer::whole(node.name, vector, parameter.value, learner.sgd().momenta()[i]));
     MaskedLayer& layer = masked_layers_.back();
+    if (options_.uses_gradients) layer.gradient_sum = torch::zeros_like(layer.weight).detach();
     if (options_.uses_fisher) layer.square = torch::zeros_like(layer.weight).detach();
     if (options_.feedback) layer.dense = torch::zeros_like(layer.weight).detach();
   }
@@ -92,6 +93,9 @@ void BlockMasks::store(Model& model) const {
 }
 
 std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities, double alpha) {
+  if (alpha != 0.0 && !options_.uses_gradients) {
+    fail(ErrorCode::internal, "masks: alpha is ", alpha, ", and no gradients were summed");
+  }
   Tensors counts;
   for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
     MaskedLayer& layer = masked_layers_[i];
@@ -164,8 +168,10 @@ void BlockMasks::shrink_groups(const GroupPenalty& penalty, double rate) const {
 PruningMasks::NamedTensors BlockMasks::state() const {
   NamedTensors all;
   for (const MaskedLayer& layer : masked_layers_) {
-    all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
     all.emplace_back(layer.node + ".weight.mask", layer.block_mask);
+    if (layer.gradient_sum.defined()) {
+      all.emplace_back(layer.node + ".weight.gradient", layer.gradient_sum);
+    }
     if (layer.square.defined()) all.emplace_back(layer.node + ".weight.square", layer.square);
     if (layer.dense.defined()) all.emplace_back(layer.node + ".weight.dense", layer.dense);
   }

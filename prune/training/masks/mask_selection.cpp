@@ -80,13 +80,17 @@ torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector)
   return means.to(torch::kFloat).view(block_mask_shape(weight, vector));
 }
 
+// The least value that is kept is found by selection: sorting all of them takes longer.
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
   const torch::Tensor values = importance.flatten().nan_to_num(-1.0);
-  const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/0, true));
-  const torch::Tensor kept = order.narrow(0, 0, kept_blocks(values.numel(), sparsity));
-  torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
-  mask.index_fill_(0, kept, 1);
-  return mask.view(importance.sizes());
+  const std::int64_t count = kept_blocks(values.numel(), sparsity);
+  if (count == 0) return torch::zeros_like(importance, torch::kByte);
+  const auto kept = values.topk(count, /*dim=*/0, /*largest=*/true, /*sorted=*/false);
+  const torch::Tensor least = std::get<0>(kept).min();
+  const torch::Tensor is_above = values > least, is_equal = values == least;
+  const torch::Tensor room = count - is_above.sum();
+  const torch::Tensor has_room = is_equal.cumsum(0, torch::kInt) <= room;
+  return (is_above | (is_equal & has_room)).to(torch::kByte).view(importance.sizes());
 }
 
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {

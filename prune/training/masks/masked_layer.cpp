@@ -16,7 +16,6 @@ MaskedLayer MaskedLayer::whole(std::string node, std::int64_t vector, const torc
       .momentum = momentum,
       .block_mask = torch::ones(shape, weight.options().dtype(torch::kByte).requires_grad(false)),
       .mask = torch::ones_like(weight).detach(),
-      .gradient_sum = torch::zeros_like(weight).detach(),
       .filter_size = static_cast<double>(weight.numel() / weight.size(0)),
       .channel_size = static_cast<double>(weight.numel() / weight.size(1)),
       .shape_size = static_cast<double>(weight.size(0))};

@@ -11,14 +11,14 @@ namespace winnow {
 struct MaskedLayer {
   std::string node;
   std::int64_t vector = 1;
-  torch::Tensor weight;        // the network's own
-  torch::Tensor momentum;      // the optimizer's own
-  torch::Tensor block_mask;    // u8, row-major, as in Model
-  torch::Tensor mask;          // of single weights, 0 or 1, with the weight's type and strides
-  torch::Tensor gradient_sum;  // sum of the gradients since statistics started
-  torch::Tensor square = {};   // with a Fisher criterion: the mean of squared gradients; else
-                               // undefined
-  torch::Tensor dense = {};    // with feedback: all weights, pruned ones too; else undefined
+  torch::Tensor weight;             // the network's own
+  torch::Tensor momentum;           // the optimizer's own
+  torch::Tensor block_mask;         // u8, row-major, as in Model
+  torch::Tensor mask;               // of single weights, 0 or 1, with the weight's type and strides
+  torch::Tensor gradient_sum = {};  // since statistics started; undefined where alpha stays 0
+  torch::Tensor square = {};        // with a Fisher criterion: the mean of squared gradients; else
+                                    // undefined
+  torch::Tensor dense = {};         // with feedback: all weights, pruned ones too; else undefined
   // Whether single outputs and inputs of the layer can go (channel_classes.h).
   bool can_lose_filters = false, can_lose_channels = false;
   // How many weights of a filter, a channel and a kernel shape the mask keeps, at most.

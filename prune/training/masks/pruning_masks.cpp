@@ -46,14 +46,15 @@ void PruningMasks::apply() const {
 
 void PruningMasks::clear_gradients() const {
   const torch::NoGradGuard no_grad;
-  torch::_foreach_zero_(gradient_sums_);
+  if (!gradient_sums_.empty()) torch::_foreach_zero_(gradient_sums_);
 }
 
 void PruningMasks::add_gradients() const {
+  if (gradient_sums_.empty() && squares_.empty()) return;
   const torch::NoGradGuard no_grad;
   Tensors gradients;
   for (const torch::Tensor& weight : weights_) gradients.push_back(weight.grad());
-  torch::_foreach_add_(gradient_sums_, gradients);
+  if (!gradient_sums_.empty()) torch::_foreach_add_(gradient_sums_, gradients);
   if (squares_.empty()) return;
   torch::_foreach_mul_(squares_, kSquareDecay);
   torch::_foreach_addcmul_(squares_, gradients, gradients, 1 - kSquareDecay);

@@ -19,7 +19,7 @@ struct MaskOptions {
   // Output channels that share a mask bit, of each conv and linear layer; or kWholeChannels alone.
   std::vector<std::int64_t> vectors;
   // As in TraineeOptions; neither with whole channels.
-  bool row_balance = false, uses_fisher = false, feedback = false;
+  bool row_balance = false, uses_gradients = true, uses_fisher = false, feedback = false;
   double feedback_decay = 0;
 };
 
