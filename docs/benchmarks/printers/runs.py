@@ -2,8 +2,6 @@
 from printers.common import ROOT, percent, read
 
 SEEDS = ["seed 1 %", "seed 2 %", "seed 3 %", "mean %"]
-
-
 NOT_RUN = "not run"
 
 
