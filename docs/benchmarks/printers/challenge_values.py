@@ -46,8 +46,8 @@ def spreads():
     return f"at most {rest:.0f} % of the median" + (f", but {' and '.join(wide)}" if wide else "")
 
 
-def host():
-    (line,) = kept("host")
+def host(number):
+    line = kept("host")[number]
     assert len(set(line["gpus"])) == 1
     return f"{len(line['gpus'])} {line['gpus'][0]} ({line['sm_mhz']} MHz) and {line['cores']} CPU cores"
 
@@ -149,7 +149,9 @@ def live_images(kind):
 
 
 BLOCKS = {
-    "challenge.host": host,
+    "challenge.host": lambda: host(0),
+    "challenge.host.one": lambda: host(1),
+    "challenge.host.cores": lambda: str(kept("host")[1]["cores"]),
     "challenge.memory-clocks": memory_clocks,
     "challenge.repeats": repeats,
     "challenge.spreads": spreads,
