@@ -26,7 +26,8 @@ constexpr std::size_t kMostTiles = 4;
 constexpr std::size_t kMostFusedTiles = 2;
 
 // Tensor cores multiply dense matrices about twice as fast as gathered ones: where more columns are
-// left than this the layer could only lose, unless it has so few that memory decides.
+// left than this the layer could only lose, unless it has so few that memory decides, or lies
+// beside gathered layers, so that a dense kernel needs its input or output converted.
 constexpr double kMostCovered = 0.6;
 constexpr std::int64_t kFewColumns = 512;
 
@@ -98,9 +99,11 @@ std::uint32_t places_checksum(const GatheredLayer& layer) {
   return crc32c(std::as_bytes(std::span(layer.output_place)), in);
 }
 
-bool has_too_many_columns(const GatheredLayer& layer) {
+bool has_too_many_columns(const LayerProblem& problem, const GatheredLaunch& launch,
+                          const GatheredLayer& layer) {
   const std::int64_t few = kFewColumns * layer.groups.weight.rows();
-  return covered_share(layer.groups) > kMostCovered && layer.groups.weight.blocks() > few;
+  return covered_share(layer.groups) > kMostCovered && layer.groups.weight.blocks() > few &&
+         !lies_beside_sparse(problem.program, problem.model, launch.conv_step);
 }
 
 class GatheredFamily : public Family {
@@ -138,7 +141,7 @@ class GatheredFamily : public Family {
     if (is_fused(launch) && !is_sparse_wanted(problem, launch)) return "runs sparse weights";
     if (is_fused(launch) && !has_one_order(problem, launch)) return "what it adds lies otherwise";
     const GatheredLayer layer = layer_of(problem, launch);
-    if (problem.options.family != name() && has_too_many_columns(layer)) {
+    if (problem.options.family != name() && has_too_many_columns(problem, launch, layer)) {
       return "too many columns are left";
     }
     return has_gathered_layers(layer, gpu) ? "" : "its input does not fit shared memory";

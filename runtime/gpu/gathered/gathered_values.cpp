@@ -16,6 +16,31 @@ bool is_sparse_conv(const DeployedModel& model, const Step& step) {
   return std::holds_alternative<Conv>(step.op) && weights_of(model, step).sparse() != nullptr;
 }
 
+// Whether `is_next(step, value)` leads from the value, over steps without weights, to a sparse
+// convolution.
+template <typename IsNext, typename ValuesOf>
+bool leads_to_sparse(const Program& program, const DeployedModel& model, std::size_t from,
+                     const IsNext& is_next, const ValuesOf& values_of) {
+  std::vector<bool> is_known(program.values.size(), false);
+  std::vector<std::size_t> left = {from};
+  is_known[from] = true;
+  while (!left.empty()) {
+    const std::size_t value = left.back();
+    left.pop_back();
+    for (const Step& step : program.steps) {
+      if (!is_next(step, value)) continue;
+      if (is_sparse_conv(model, step)) return true;
+      if (is_weighted(step)) continue;
+      for (const std::size_t further : values_of(step)) {
+        if (is_known[further]) continue;
+        is_known[further] = true;
+        left.push_back(further);
+      }
+    }
+  }
+  return false;
+}
+
 // Whether the step that reads what step `i` writes may compute it.
 bool may_be_computed(const Program& program, const StepFusions& fusions, std::size_t i,
                      const std::vector<bool>& may_lie) {
@@ -95,6 +120,17 @@ GatheredValues gathered_values(const Program& program, const DeployedModel& mode
     values.may_defer[program.steps[i].output] = true;
   }
   return values;
+}
+
+bool lies_beside_sparse(const Program& program, const DeployedModel& model, const Step& step) {
+  const auto writes = [](const Step& other, std::size_t value) { return other.output == value; };
+  const auto reads = [](const Step& other, std::size_t value) {
+    return std::ranges::find(other.inputs, value) != other.inputs.end();
+  };
+  const auto inputs = [](const Step& other) { return other.inputs; };
+  const auto output = [](const Step& other) { return std::vector{other.output}; };
+  return leads_to_sparse(program, model, step.inputs[0], writes, inputs) ||
+         leads_to_sparse(program, model, step.output, reads, output);
 }
 
 GatheredGroups groups_of(const DeployedModel& model, const Step& step, const Conv& conv) {

@@ -38,6 +38,11 @@ inline ActivationFormat gathered_format(const GatheredValues& values, std::size_
 // The weight of a convolution by groups.
 GatheredGroups groups_of(const DeployedModel& model, const Step& step, const Conv& conv);
 
+// Whether a convolution with sparse weights writes what the step reads, or reads what it writes,
+// with no weights between them. Where the step then runs in another layout than nchw32c8n, that
+// value is converted.
+bool lies_beside_sparse(const Program& program, const DeployedModel& model, const Step& step);
+
 // The pooling as the kernels' epilogue; nothing if it is another.
 std::optional<RingPool> as_epilogue(const Op& op);
 

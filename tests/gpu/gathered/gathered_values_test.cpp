@@ -70,6 +70,42 @@ TEST_CASE("what convolutions and sparse linear layers touch may lie gathered") {
   CHECK(gathered_format(values, 0).layout == Layout::nchw32c8n);
 }
 
+TEST_CASE("a convolution lies beside sparse ones with no weights between them") {
+  const auto beside = [](const std::vector<std::string>& dense) {
+    const DeployedModel model = model_of(vgg_like(), 16, dense);
+    const Program program = build_program(model.graph, 8);
+    Names found;
+    for (const Step& step : program.steps) {
+      if (!std::holds_alternative<Conv>(step.op)) continue;
+      if (lies_beside_sparse(program, model, step)) found.push_back(step.name);
+    }
+    return found;
+  };
+  CHECK(beside({"conv1"}) == Names{"conv1"});  // conv2 behind a pooling; fc1 is no convolution
+  CHECK(beside({"conv2"}) == Names{"conv2"});
+  CHECK(beside({}) == Names{"conv1", "conv2"});
+  CHECK(beside({"conv1", "conv2"}).empty());
+}
+
+TEST_CASE("values of a branch are found on both sides of a sum") {
+  const Graph graph = graph_of({8, 8, 8}, {{"a", conv(8, 8, 3, 1), {}},
+                                           {"b", conv(8, 8, 3, 1), {}},
+                                           {"sum", Add{}, {"a", "b"}},
+                                           {"relu", Relu{}, {}},
+                                           {"c", conv(8, 8, 1), {}},
+                                           {"d", conv(8, 8, 1), {}}});
+  const DeployedModel model = model_of(graph, 8, {"b", "c", "d"});
+  const Program program = build_program(model.graph, 4);
+  const auto is_beside = [&](const std::string& name) {
+    const auto step = std::ranges::find(program.steps, name, &Step::name);
+    REQUIRE(step != program.steps.end());
+    return lies_beside_sparse(program, model, *step);
+  };
+  CHECK(is_beside("b"));        // reads what `a` writes
+  CHECK(is_beside("c"));        // over the sum
+  CHECK_FALSE(is_beside("d"));  // c has dense weights
+}
+
 TEST_CASE("a program without sparse weights has no gathered values") {
   const DeployedModel model = model_of(vgg_like(), 16, {"conv1", "conv2", "fc1", "fc2"});
   const Program program = build_program(model.graph, 8);
