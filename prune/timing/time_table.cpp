@@ -102,6 +102,16 @@ std::vector<std::pair<double, double>> points_of(const Value& curve, double dens
   return points;
 }
 
+// Among sparse layers a mask runs as it is or as a denser one, or dense at what that takes there.
+void keep_sparse(const Value& curve, LayerTimeCurve& times) {
+  const std::vector<Value> measured = curve.at("points").list();
+  double best = times.dense_among_sparse_ms;
+  for (std::size_t i = times.points.size(); i-- > 0;) {
+    best = std::min(best, measured[i].at("measured_ms").ms());
+    times.points[i].second = best;
+  }
+}
+
 // Whether a convolution has a weight for each of its channels; others have more, or one channel.
 bool is_scale(const Value& layer, std::int64_t weights) {
   for (const char* shape : {"input_shape", "output_shape"}) {
@@ -115,7 +125,12 @@ bool is_scale(const Value& layer, std::int64_t weights) {
 LayerTimeCurve layer_of(const std::string& file, const Value& layer, std::int64_t vector) {
   LayerTimeCurve times{.name = layer.at("name").text(), .weights = layer.at("weights").count()};
   times.dense_ms = layer.at("dense").at("ms").ms();
-  times.points = points_of(granularity_of(file, layer, vector), times.dense_ms);
+  const Value curve = granularity_of(file, layer, vector);
+  times.points = points_of(curve, times.dense_ms);
+  if (const Value among = curve.at("dense_among_sparse_ms"); among.is_there()) {
+    times.dense_among_sparse_ms = among.ms();
+    keep_sparse(curve, times);
+  }
   times.is_scale = is_scale(layer, times.weights);
   return times;
 }

@@ -57,6 +57,10 @@ class Surveyor {
     all_ = dense.size() + shapes_.size() * options.vectors.size() * options.densities.size() + 1 +
            options.vectors.size() + (options.vectors.size() > 1 ? 1 : 0) +
            (options.shares.empty() ? 0 : 1);
+    if (options.has_dense_among_sparse) {
+      const auto layers = std::ranges::count_if(program_.steps, is_weighted);
+      all_ += options.vectors.size() * static_cast<std::size_t>(layers);
+    }
   }
 
   Survey survey() {
@@ -73,6 +77,7 @@ class Surveyor {
     result.dense_ms = time_network(model_, KernelChoice::dense);
     for (std::size_t i = 0; i < options_.vectors.size(); ++i) {
       result.masked.push_back(survey_masked(result, [&](std::size_t) { return i; }));
+      if (options_.has_dense_among_sparse) survey_dense_among_sparse(result, i);
     }
     if (const std::size_t count = options_.vectors.size(); count > 1) {
       result.mixed = survey_masked(result, [&](std::size_t l) { return l % count; });
@@ -162,26 +167,55 @@ class Surveyor {
     return curve;
   }
 
-  // The whole network at a density that pruned networks have, under masks of vectors[of_layer(l)]
-  // in its l-th layer.
-  template <typename OfLayer>
-  MaskedNetwork survey_masked(const Survey& survey, const OfLayer& of_layer) {
+  // Which of the densities is one that pruned networks have.
+  std::size_t typical_point() const {
     constexpr double kTypical = 0.1;
     const auto distance = [](double density) { return std::abs(std::log(density / kTypical)); };
     const auto density = std::ranges::min_element(options_.densities, {}, distance);
-    const auto point = static_cast<std::size_t>(density - options_.densities.begin());
+    return static_cast<std::size_t>(density - options_.densities.begin());
+  }
+
+  // The whole network at this density, under masks of vectors[of_layer(l)] in its l-th layer.
+  template <typename OfLayer>
+  DeployedModel masked_model(const Survey& survey, const OfLayer& of_layer) const {
+    DeployedModel model = model_;
+    for (std::size_t l = 0; l < survey.layers.size(); ++l) {
+      mask(model, survey.layers[l].name, options_.vectors[of_layer(l)],
+           options_.densities[typical_point()]);
+    }
+    return model;
+  }
+
+  template <typename OfLayer>
+  MaskedNetwork survey_masked(const Survey& survey, const OfLayer& of_layer) {
+    const std::size_t point = typical_point();
     NetworkPoint dense{survey.dense_ms, 0}, masked{0, 0};
     for (std::size_t l = 0; l < survey.layers.size(); ++l) {
       const LayerSurvey& layer = survey.layers[l];
       dense.layers_ms += layer.dense.ms;
       masked.layers_ms += layer.curves[of_layer(l)].points[point].best.ms;
     }
-    DeployedModel model = model_;
-    for (std::size_t l = 0; l < survey.layers.size(); ++l) {
-      mask(model, survey.layers[l].name, options_.vectors[of_layer(l)], *density);
+    masked.network_ms = time_network(masked_model(survey, of_layer), KernelChoice::measured);
+    return {options_.vectors[of_layer(0)], options_.densities[point], masked.network_ms,
+            fit_network(dense, masked)};
+  }
+
+  // Each layer dense in the network of the last of `masked`, whose masks are of vectors[i].
+  void survey_dense_among_sparse(Survey& survey, std::size_t i) {
+    const MaskedNetwork& masked = survey.masked.back();
+    DeployedModel model = masked_model(survey, [&](std::size_t) { return i; });
+    Random random(options_.seed);
+    for (LayerSurvey& layer : survey.layers) {
+      const std::string weight = step_named(layer.name).weight;
+      const Shape shape = parameters_of(node_of(layer.name)).front().shape;
+      Weight dense = DenseWeight{shape, encode_f32(random_floats(element_count(shape), random))};
+      std::swap(model.weights.at(weight), dense);
+      const double more = time_network(model, KernelChoice::measured) - masked.ms;
+      std::swap(model.weights.at(weight), dense);
+      SurveyCurve& curve = layer.curves[i];
+      const double sparse_ms = curve.points[typical_point()].best.ms;
+      curve.dense_among_sparse_ms = sparse_ms + std::max(0.0, more) / masked.fit.scale;
     }
-    masked.network_ms = time_network(model, KernelChoice::measured);
-    return {options_.vectors[of_layer(0)], *density, masked.network_ms, fit_network(dense, masked)};
   }
 
   // The whole network with half of its channels, or about as many.
@@ -223,11 +257,12 @@ class Surveyor {
     return keys.size();
   }
 
+  Node node_of(const std::string& layer) const { return {layer, step_named(layer).op, {}}; }
+
   void mask(DeployedModel& model, const std::string& layer, int vector, double density) const {
-    const Step& step = step_named(layer);
-    const Shape shape = parameters_of(Node{step.name, step.op, {}}).front().shape;
+    const Shape shape = parameters_of(node_of(layer)).front().shape;
     const WeightSize size{shape[0], element_count(shape) / shape[0], vector};
-    model.weights.at(step.weight) =
+    model.weights.at(step_named(layer).weight) =
         random_weight(size, 1 - density, RandomMask::independent, options_.seed);
   }
 

@@ -22,6 +22,9 @@ struct SurveyOptions {
   std::vector<int> vectors = {1, 8, 16, 32};  // output channels that share a mask bit
   // Of a layer's output and input channels, increasing, below 1; empty: channels are left out.
   std::vector<double> shares = {0.0625, 0.125, 0.25, 0.5, 0.75};
+  // Whether each layer is measured dense among sparse ones too: a network for each layer and
+  // vector.
+  bool has_dense_among_sparse = false;
   std::uint64_t seed = 7;  // of the masks
 
   // Called after every measurement: `done` of `all`. May be empty.
@@ -49,6 +52,11 @@ struct SurveyPoint {
 struct SurveyCurve {
   int vector = 1;
   std::vector<SurveyPoint> points;  // by density
+
+  // What the layer adds to the masked network when it alone stays dense there, at the scale of
+  // `points`: values that its neighbours keep in another layout are converted, and no pooling is
+  // fused with it. 0: not measured.
+  double dense_among_sparse_ms = 0;
 };
 
 // The layer with so many channels and dense kernels.

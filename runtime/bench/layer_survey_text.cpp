@@ -23,7 +23,11 @@ Json curve_json(const SurveyCurve& curve) {
     json["measured_ms"] = point.measured_ms;
     points.push_back(std::move(json));
   }
-  return {{"vector", curve.vector}, {"points", points}};
+  Json json = {{"vector", curve.vector}, {"points", points}};
+  if (curve.dense_among_sparse_ms > 0) {
+    json["dense_among_sparse_ms"] = curve.dense_among_sparse_ms;
+  }
+  return json;
 }
 
 Json masked_json(const MaskedNetwork& masked) {
@@ -40,6 +44,13 @@ Json channel_json(const ChannelPoint& point) {
           {"measured_ms", point.kernel.ms},
           {"family", point.kernel.family},
           {"kernel", point.kernel.kernel}};
+}
+
+bool has_dense_among_sparse(const Survey& survey) {
+  return std::ranges::any_of(survey.layers, [](const LayerSurvey& layer) {
+    return std::ranges::any_of(
+        layer.curves, [](const SurveyCurve& curve) { return curve.dense_among_sparse_ms > 0; });
+  });
 }
 
 // The layers with equal shares of outputs and inputs, as far as these can go.
@@ -129,12 +140,15 @@ std::string survey_table(const Survey& survey) {
     }
   }
   columns.push_back({"dense ms", kRight});
+  const bool has_among = has_dense_among_sparse(survey);
+  if (has_among) columns.push_back({"dense among sparse ms", kRight});
   Table table(columns);
   for (const LayerSurvey& layer : survey.layers) {
     for (const SurveyCurve& curve : layer.curves) {
       std::vector<std::string> cells = {layer.name, std::to_string(curve.vector)};
       for (const SurveyPoint& point : curve.points) cells.push_back(fixed(point.best.ms, 4));
       cells.push_back(fixed(layer.dense.ms, 4));
+      if (has_among) cells.push_back(fixed(curve.dense_among_sparse_ms, 4));
       table.add(std::move(cells));
     }
   }

@@ -285,6 +285,9 @@ Command add_tune_command(CLI::App& app) {
   app.add_flag("--no-channels", options->has_no_channels, "Measure no layers with fewer channels")
       ->needs(table)
       ->excludes(shares);
+  app.add_flag("--dense-among-sparse", options->survey.has_dense_among_sparse,
+               "Measure each layer dense in a network of sparse ones too, for each of --vectors")
+      ->needs(table);
   app.add_option("--seed", options->survey.seed, "Seed of the masks")
       ->check(seed_number())
       ->needs(table)
@@ -294,8 +297,8 @@ Command add_tune_command(CLI::App& app) {
                                    "Correct the table by what bench measured of a run pruned by it")
                         ->type_name("RUN_FOLDER")
                         ->needs(table);
-  for (const char* other :
-       {"--batch", "--again", "--densities", "--vectors", "--shares", "--no-channels", "--seed"}) {
+  for (const char* other : {"--batch", "--again", "--densities", "--vectors", "--shares",
+                            "--no-channels", "--dense-among-sparse", "--seed"}) {
     calibrate->excludes(app.get_option(other));
   }
   app.footer("Example: runtime tune vgg16.wnw --batch 1,128 --cache ~/.cache/winnow");

@@ -163,6 +163,7 @@ TEST_CASE("tune refuses to work for nothing") {
   check_refusal(desk.run("tune", "--table " + desk.model()), 2, {"would replace the input"});
   check_refusal(desk.run("tune", "--table x --json y"), 2, {"--json"});
   check_refusal(desk.run("tune", "--densities 0.5"), 2, {"--table"});
+  check_refusal(desk.run("tune", "--dense-among-sparse"), 2, {"--table"});
   const std::string table = "--device cpu --table " + desk.file("t.json") + " ";
   check_refusal(desk.run("tune", table + "--densities 0.5,0.1,0.5"), 2, {"0.5 is there twice"});
   check_refusal(desk.run("tune", table + "--densities 1"), 2, {"a number from 0.0001 to 0.9999"});
@@ -170,6 +171,27 @@ TEST_CASE("tune refuses to work for nothing") {
   check_refusal(desk.run("tune", table + "--shares 0.5,0.5"), 2, {"--shares: 0.5 is there twice"});
   check_refusal(desk.run("tune", table + "--no-channels --shares 0.5"), 2, {"--shares"});
   CHECK(!std::filesystem::exists(desk.file("t.json")));
+}
+
+TEST_CASE("tune measures layers dense among sparse ones where that is asked for") {
+  const Desk desk;
+  const std::string path = desk.file("table.json");
+  const Outcome outcome =
+      desk.run("tune",
+               "--device cpu --quiet --batch 2 --densities 0.5,0.1 --vectors 1,16 --no-channels "
+               "--dense-among-sparse --table " +
+                   path);
+  INFO(outcome.output);
+  REQUIRE(outcome.status == 0);
+  CHECK(cells_of(outcome.output, "layer") == std::vector<std::string>{"layer", "vector", "10 %",
+                                                                      "50 %", "dense ms",
+                                                                      "dense among sparse ms"});
+  const auto json = nlohmann::json::parse(read_text_file(path));
+  for (const nlohmann::json& layer : json["batches"][0]["layers"]) {
+    for (const nlohmann::json& curve : layer["granularities"]) {
+      CHECK(curve["dense_among_sparse_ms"] >= curve["points"][0]["ms"]);
+    }
+  }
 }
 
 TEST_CASE("tune writes a complete table of times that do not fall with the density") {

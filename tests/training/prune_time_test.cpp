@@ -29,6 +29,29 @@ TEST_CASE("a table of times is read as runtime tune writes it") {
   CHECK(time.layers[1].points == std::vector<std::pair<double, double>>{{0.1, 0.4}, {0.5, 2.0}});
 }
 
+TEST_CASE("among sparse layers a mask runs as it is, as a denser one or dense at what that takes") {
+  const Bench bench;
+  Json table = table_of_times();
+  Json& curve = table["batches"][0]["layers"][0]["granularities"][0];
+  curve["points"] = {{{"density", 0.1}, {"ms", 0.5}, {"measured_ms", 0.5}},
+                     {{"density", 0.3}, {"ms", 2.0}, {"measured_ms", 3.0}},
+                     {{"density", 0.4}, {"ms", 2.0}, {"measured_ms", 2.0}},
+                     {{"density", 0.5}, {"ms", 4.0}, {"measured_ms", 7.0}}};
+  const auto points = [&](double dense) {
+    curve["dense_among_sparse_ms"] = dense;
+    const TimeModel time = *with_times(time_run(bench, "a", table)).evolution.time;
+    CHECK(time.layers[0].dense_ms == 4.0);
+    CHECK(CostCurve::time(time.layers[0], 1.0).at(72) == dense);
+    return time.layers[0].points;
+  };
+  using Points = std::vector<std::pair<double, double>>;
+  CHECK(points(6.0) == Points{{0.1, 0.5}, {0.3, 2.0}, {0.4, 2.0}, {0.5, 6.0}});
+  CHECK(points(8.0) == Points{{0.1, 0.5}, {0.3, 2.0}, {0.4, 2.0}, {0.5, 7.0}});
+  CHECK(points(1.0) == Points{{0.1, 0.5}, {0.3, 1.0}, {0.4, 1.0}, {0.5, 1.0}});
+  curve["dense_among_sparse_ms"] = 0.0;
+  CHECK(error_of([&] { with_times(time_run(bench, "a", table)); }) == ErrorCode::bad_file);
+}
+
 TEST_CASE("runs meet a time, and say what the table predicts") {
   const Bench bench;
   for (const Method method : {Method::evolutionary, Method::magnitude, Method::lottery}) {

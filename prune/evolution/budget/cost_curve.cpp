@@ -27,10 +27,11 @@ CostCurve CostCurve::proportional(double per_weight, std::int64_t weights) {
 
 CostCurve CostCurve::time(const LayerTimeCurve& layer, double scale) {
   const auto all = static_cast<double>(layer.weights);
-  Points points = {
-      {0.0, scale * (layer.points.empty() ? layer.dense_ms : layer.points.front().second)}};
+  const double dense =
+      layer.dense_among_sparse_ms > 0.0 ? layer.dense_among_sparse_ms : layer.dense_ms;
+  Points points = {{0.0, scale * (layer.points.empty() ? dense : layer.points.front().second)}};
   for (const auto& [density, ms] : layer.points) points.emplace_back(density * all, scale * ms);
-  points.emplace_back(all, scale * layer.dense_ms);
+  points.emplace_back(all, scale * dense);
   return CostCurve(std::move(points));
 }
 

@@ -17,8 +17,8 @@ class CostCurve {
   // `per_weight` for each of `weights`.
   static CostCurve proportional(double per_weight, std::int64_t weights);
 
-  // Milliseconds times `scale`. Between measured densities and up to the dense layer time rises
-  // evenly; below the least of them it is that one's.
+  // Milliseconds times `scale`. Between measured densities and up to the dense layer, among sparse
+  // ones if that is known, time rises evenly; below the least of them it is that one's.
   static CostCurve time(const LayerTimeCurve& layer, double scale);
 
   double at(double kept) const;

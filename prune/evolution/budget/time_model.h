@@ -14,6 +14,8 @@ struct LayerTimeCurve {
   std::int64_t weights = 0;  // of the dense layer
   double dense_ms = 0.0;
   std::vector<std::pair<double, double>> points = {};  // density below 1, rising; ms, not falling
+  // Of the layer where it alone stays dense in a network of sparse ones; 0: not known.
+  double dense_among_sparse_ms = 0.0;
   // A depthwise 1 x 1 convolution: what a batch norm becomes that no layer takes in. No layer of
   // the network need have its name, and then it is never pruned.
   bool is_scale = false;
