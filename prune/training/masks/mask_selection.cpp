@@ -43,12 +43,13 @@ torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
   return sums / counts;
 }
 
-// Of blocks from the largest on, both in double. One transfer brings both to the host.
+// Of blocks from the largest on, `square` in double. One transfer brings both to the host.
 MagnitudeCurve curve_of(const torch::Tensor& magnitude, const torch::Tensor& square) {
   MagnitudeCurve curve{.ranks = curve_ranks(magnitude.numel())};
   const torch::Tensor ranks = torch::tensor(curve.ranks, torch::kLong).to(magnitude.device());
-  const torch::Tensor values = torch::stack({magnitude, square.cumsum(0)});
-  const torch::Tensor found = values.index_select(1, ranks).to(torch::kCPU).contiguous();
+  const torch::Tensor found = torch::stack({magnitude.index_select(0, ranks).to(torch::kDouble),
+                                            square.cumsum(0).index_select(0, ranks)})
+                                  .to(torch::kCPU);
   const auto* first = found.const_data_ptr<double>();
   curve.magnitudes.assign(first, first + found.size(1));
   curve.squares.assign(first + found.size(1), first + 2 * found.size(1));
@@ -104,9 +105,8 @@ torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsit
 
 MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector) {
   const torch::Tensor blocks = block_magnitudes(weight, vector).flatten();
-  const torch::Tensor sorted =
-      std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true)).to(torch::kDouble);
-  return curve_of(sorted, sorted.square());
+  const torch::Tensor sorted = std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true));
+  return curve_of(sorted, sorted.to(torch::kDouble).square());
 }
 
 MagnitudeCurve weight_curve(const torch::Tensor& weight, std::int64_t vector) {
