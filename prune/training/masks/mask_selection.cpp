@@ -56,6 +56,20 @@ MagnitudeCurve curve_of(const torch::Tensor& magnitude, const torch::Tensor& squ
   return curve;
 }
 
+// The mask of what each row [rows, n] keeps; of equals the lower index stays. The least value that
+// is kept is found by selection: sorting all of them takes longer.
+torch::Tensor top_of_rows(const torch::Tensor& rows, double sparsity) {
+  const torch::Tensor values = rows.nan_to_num(-1.0);
+  const std::int64_t count = kept_blocks(values.size(1), sparsity);
+  if (count == 0) return torch::zeros_like(values, torch::kByte);
+  const auto kept = values.topk(count, /*dim=*/1, /*largest=*/true, /*sorted=*/false);
+  const torch::Tensor least = std::get<0>(kept).amin(1, /*keepdim=*/true);
+  const torch::Tensor is_above = values > least, is_equal = values == least;
+  const torch::Tensor room = count - is_above.sum(1, /*keepdim=*/true);
+  const torch::Tensor has_room = is_equal.cumsum(1, torch::kInt) <= room;
+  return (is_above | (is_equal & has_room)).to(torch::kByte);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> block_mask_shape(const torch::Tensor& weight, std::int64_t vector) {
@@ -81,26 +95,12 @@ torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector)
   return means.to(torch::kFloat).view(block_mask_shape(weight, vector));
 }
 
-// The least value that is kept is found by selection: sorting all of them takes longer.
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
-  const torch::Tensor values = importance.flatten().nan_to_num(-1.0);
-  const std::int64_t count = kept_blocks(values.numel(), sparsity);
-  if (count == 0) return torch::zeros_like(importance, torch::kByte);
-  const auto kept = values.topk(count, /*dim=*/0, /*largest=*/true, /*sorted=*/false);
-  const torch::Tensor least = std::get<0>(kept).min();
-  const torch::Tensor is_above = values > least, is_equal = values == least;
-  const torch::Tensor room = count - is_above.sum();
-  const torch::Tensor has_room = is_equal.cumsum(0, torch::kInt) <= room;
-  return (is_above | (is_equal & has_room)).to(torch::kByte).view(importance.sizes());
+  return top_of_rows(importance.flatten().unsqueeze(0), sparsity).view(importance.sizes());
 }
 
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {
-  const torch::Tensor values = importance.flatten(1).nan_to_num(-1.0);
-  const torch::Tensor order = std::get<1>(values.sort(/*stable=*/true, /*dim=*/1, true));
-  const torch::Tensor kept = order.narrow(1, 0, kept_blocks(values.size(1), sparsity));
-  torch::Tensor mask = torch::zeros(values.sizes(), values.options().dtype(torch::kByte));
-  mask.scatter_(1, kept, 1);
-  return mask.view(importance.sizes());
+  return top_of_rows(importance.flatten(1), sparsity).view(importance.sizes());
 }
 
 MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector) {
