@@ -41,6 +41,10 @@ std::vector<float> random_floats(std::int64_t count, Random& random) {
   return values;
 }
 
+DenseWeight random_dense(const Shape& shape, Random& random) {
+  return {shape, encode_f32(random_floats(element_count(shape), random))};
+}
+
 class Surveyor {
  public:
   Surveyor(const DeployedModel& model, const SurveyOptions& options)
@@ -146,8 +150,7 @@ class Surveyor {
     DeployedModel model = network_of(program_, step, layer);
     const Shape weight = add_bias(model);
     Random random(options_.seed);
-    model.weights[weight_name()] =
-        DenseWeight{weight, encode_f32(random_floats(element_count(weight), random))};
+    model.weights[weight_name()] = random_dense(weight, random);
     return found->second = fastest(model);
   }
 
@@ -208,7 +211,7 @@ class Surveyor {
     for (LayerSurvey& layer : survey.layers) {
       const std::string weight = step_named(layer.name).weight;
       const Shape shape = parameters_of(node_of(layer.name)).front().shape;
-      Weight dense = DenseWeight{shape, encode_f32(random_floats(element_count(shape), random))};
+      Weight dense = random_dense(shape, random);
       std::swap(model.weights.at(weight), dense);
       const double more = time_network(model, KernelChoice::measured) - masked.ms;
       std::swap(model.weights.at(weight), dense);
@@ -228,8 +231,7 @@ class Surveyor {
     Random random(options_.seed);
     for (const Node& node : model.graph.nodes) {
       for (const Parameter& one : parameters_of(node)) {
-        const std::vector<float> values = random_floats(element_count(one.shape), random);
-        model.weights[one.name] = DenseWeight{one.shape, encode_f32(values)};
+        model.weights[one.name] = random_dense(one.shape, random);
       }
     }
     const Program program = build_program(model, options_.session.batch);
@@ -308,8 +310,7 @@ class Surveyor {
         weight = parameter.shape;
         continue;
       }
-      const std::vector<float> values = random_floats(element_count(parameter.shape), random);
-      model.weights[parameter.name] = DenseWeight{parameter.shape, encode_f32(values)};
+      model.weights[parameter.name] = random_dense(parameter.shape, random);
     }
     return weight;
   }

@@ -173,20 +173,24 @@ TEST_CASE("tune refuses to work for nothing") {
   CHECK(!std::filesystem::exists(desk.file("t.json")));
 }
 
-TEST_CASE("tune measures layers dense among sparse ones where that is asked for") {
-  const Desk desk;
+// The table that tune writes with these options, once what it prints has these columns.
+nlohmann::json table_of(const Desk& desk, const std::string& options,
+                        const std::vector<std::string>& columns) {
   const std::string path = desk.file("table.json");
   const Outcome outcome =
-      desk.run("tune",
-               "--device cpu --quiet --batch 2 --densities 0.5,0.1 --vectors 1,16 --no-channels "
-               "--dense-among-sparse --table " +
-                   path);
+      desk.run("tune", "--device cpu --quiet --densities 0.5,0.1 --vectors 1,16 " + options +
+                           " --table " + path);
   INFO(outcome.output);
   REQUIRE(outcome.status == 0);
-  CHECK(cells_of(outcome.output, "layer") == std::vector<std::string>{"layer", "vector", "10 %",
-                                                                      "50 %", "dense ms",
-                                                                      "dense among sparse ms"});
-  const auto json = nlohmann::json::parse(read_text_file(path));
+  CHECK(cells_of(outcome.output, "layer") == columns);
+  return nlohmann::json::parse(read_text_file(path));
+}
+
+TEST_CASE("tune measures layers dense among sparse ones where that is asked for") {
+  const Desk desk;
+  const auto json =
+      table_of(desk, "--batch 2 --no-channels --dense-among-sparse",
+               {"layer", "vector", "10 %", "50 %", "dense ms", "dense among sparse ms"});
   for (const nlohmann::json& layer : json["batches"][0]["layers"]) {
     for (const nlohmann::json& curve : layer["granularities"]) {
       CHECK(curve["dense_among_sparse_ms"] >= curve["points"][0]["ms"]);
@@ -196,17 +200,8 @@ TEST_CASE("tune measures layers dense among sparse ones where that is asked for"
 
 TEST_CASE("tune writes a complete table of times that do not fall with the density") {
   const Desk desk;
-  const std::string path = desk.file("table.json");
-  const Outcome outcome =
-      desk.run("tune",
-               "--device cpu --quiet --batch 1,2 --densities 0.5,0.1 --vectors 1,16 "
-               "--shares 0.5 --table " +
-                   path);
-  INFO(outcome.output);
-  REQUIRE(outcome.status == 0);
-  CHECK(cells_of(outcome.output, "layer") ==
-        std::vector<std::string>{"layer", "vector", "10 %", "50 %", "dense ms"});
-  const auto json = nlohmann::json::parse(read_text_file(path));
+  const auto json =
+      table_of(desk, "--batch 1,2 --shares 0.5", {"layer", "vector", "10 %", "50 %", "dense ms"});
   CHECK(json["command"] == "tune");
   CHECK(json["version"] == version_text());
   CHECK(json["seed"] == 7);
