@@ -1,11 +1,12 @@
 """What the page frontier.md says of VGG16 at batch 128 besides its table and figure."""
+from printers import frontier
 from printers.common import percent, read, three_digits
 from printers.runs import Runs, mean
 
-RUNS = Runs("frontier/vgg16-cifar10-h100-b128")
+CASE = "vgg16-cifar10-h100-b128"
+RUNS = Runs(f"{frontier.FOLDER}/{CASE}")
 SAME = {"dense-40": "dense-40", "dense-80": "dense-80", "vector16-2.5": "time-least_loss"}  # runs of sparse-accuracy.md with these settings
 VECTOR = 16
-MEASURED = ("cut3-vector16-2.5", "cut5-vector16-2.5", "cut5-vector16-3", "cut6-vector16-2.5", "cut6-vector16-3")
 
 
 def network_times():
@@ -30,25 +31,26 @@ def predicted(kind):
     return f"{mean(time['predicted_speedup'] for time in times):.2f}x, {three_digits(mean(time['predicted_ms'] for time in times))} ms"
 
 
-def measured(kind):
-    """Times of a run's seeds beside the dense network's in the same process: how many times as fast, and the ms."""
-    benches = [read(f"{RUNS.folder}/{kind}-seed{seed}/bench.json")[0] for seed in RUNS.seeds(kind)]
-    return [(bench["against"]["network_ms"]["median"] / bench["chosen"]["network_ms"]["median"], bench["chosen"]["network_ms"]["median"])
-            for bench in benches]
+def measured():
+    return [run for run in frontier.runs(CASE) if run["is_measured"]]
 
 
 def times_as_fast(kind):
-    factors = [factor for factor, _ in measured(kind)]
+    factors = [run["dense_ms"] / run["ms"] for run in measured() if frontier.name_of([run]) == kind]
     return f"{mean(factors):.2f} ({min(factors):.2f} to {max(factors):.2f})"
 
 
 def longer_than_predicted():
-    """Of all runs that were measured."""
-    found = []
-    for kind in MEASURED:
-        predicted_ms = mean(summary["time"]["predicted_ms"] for summary in RUNS.summaries(kind).values())
-        found += [100 * (ms / predicted_ms - 1) for _, ms in measured(kind)]
+    found = [100 * (run["ms"] / run["predicted"] - 1) for run in measured()]
     return f"{min(found):.0f} to {max(found):.0f} %"
+
+
+def dense_between_sparse(kind, layer):
+    """ms of a layer that stays dense, in the plan that was chosen and in the dense one; means of seeds."""
+    benches = [read(f"{RUNS.folder}/{kind}-seed{seed}/bench.json")[0] for seed in RUNS.seeds(kind)]
+    chosen, dense = (mean(next(one for one in bench[plan]["layers"] if one["name"] == layer)["ms"]["median"] for bench in benches)
+                     for plan in ("chosen", "dense"))
+    return f"{three_digits(chosen)} ms instead of {three_digits(dense)} ms"
 
 
 def removed_beside_vectors():
@@ -86,5 +88,6 @@ BLOCKS = {
     "vgg16_frontier.distilled": lambda: RUNS.beside("cut6-vector16-3-distilled", "cut6-vector16-3"),
     "vgg16_frontier.scratch": lambda: RUNS.beside("scratch-cut6-vector16-3", "cut6-vector16-3"),
     "vgg16_frontier.slower": longer_than_predicted,
+    "vgg16_frontier.conv3_1": lambda: dense_between_sparse("cut6-vector16-3", "conv3_1"),
     "vgg16_frontier.same": same_accuracies,
 }

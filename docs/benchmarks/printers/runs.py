@@ -10,6 +10,10 @@ def mean(values):
     return sum(values) / len(values)
 
 
+def points_text(points):
+    return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
+
+
 class Runs:
     def __init__(self, folder):
         self.folder = folder
@@ -33,9 +37,7 @@ class Runs:
         """Points, of the seeds that both have: mean, least and largest."""
         ours, theirs = self.accuracies(kind), self.accuracies(other)
         points = [100 * (ours[seed] - theirs[seed]) for seed in ours if seed in theirs]
-        if not points:
-            return NOT_RUN
-        return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
+        return points_text(points) if points else NOT_RUN
 
     def mean_accuracy(self, kind):
         found = self.accuracies(kind).values()

@@ -3,7 +3,7 @@ sparse-accuracy/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
 from collections import Counter
 
 from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
-from printers.runs import SEEDS, Runs, mean
+from printers.runs import SEEDS, Runs, mean, points_text
 
 FOLDER = "sparse-accuracy"
 DENSE = "dense-80"
@@ -86,18 +86,14 @@ def time():
     return table(["allocation", "sparsity of weights %", "predicted ms", *HEADER], rows)
 
 
-def quantized_points(results):
-    points = [result["accuracy_after"] - result["accuracy_before"] for result in results]
-    return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
-
-
 def quantized():
     """The networks of a run as `quantize` left them, by scheme."""
     rows = []
     for scheme in ("16b-16b", "4b-16b"):
         results = [read(f"quantized/{QUANTIZED}-seed{seed}-{scheme}.json") for seed in RUNS.seeds(QUANTIZED)]
         rows.append([results[0]["scheme"], *(f"{result['accuracy_after']:.2f}" for result in results),
-                     f"{mean(result['accuracy_after'] for result in results):.2f}", quantized_points(results)])
+                     f"{mean(result['accuracy_after'] for result in results):.2f}",
+                     points_text([result["accuracy_after"] - result["accuracy_before"] for result in results])])
     return table(["weights/activations", *SEEDS, "points beside pruned"], rows)
 
 
