@@ -16,8 +16,8 @@ KEY=@RUN in settings stands for the dense network of RUN, a run above, of the sa
 A run that is done is not made again, one that was begun is resumed. Ctrl-C, or --seconds, interrupts the runs in
 progress: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
 Dense networks that runs begin with come first, then runs in the order of --only, patterns with commas between them, all numbers of each.
---keep copies config.yaml, prune.json, metrics.jsonl and, where there is one, bench.json of all runs that are done
-beside LIST, with folders of the machine made relative.
+--keep copies config.yaml, prune.json, metrics.jsonl and, where there are any, bench.json and bench-b1.json of all runs
+that are done beside LIST, with folders of the machine made relative.
 """
 import argparse
 import fnmatch
@@ -34,7 +34,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from condense import condense
 
-KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json")
+KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json", "bench-b1.json")
 INTERRUPTED = 130
 STARTS = {"<": "dense", "<<": "pruned"}
 FROM_WEIGHTS = ("prune.start=weights", "train.epochs=0")  # of runs that begin with another one's network

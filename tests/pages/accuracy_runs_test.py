@@ -36,11 +36,11 @@ if "wait=1" in arguments:
 
 
 def number_of(text):
-    """1e-04 and 0.0001 are one value, [a, b] and [a,b] too."""
+    """1e-04 and 0.0001 are one value, [a, b] and [a,b] too, {"a": 1} and {'a':1}."""
     try:
         return float(text)
     except ValueError:
-        return text.replace(", ", ",")
+        return text.replace("'", '"').replace(", ", ",").replace(": ", ":")
 
 
 class AccuracyRuns(WithFakeProgram):

@@ -256,7 +256,7 @@ class Convolution(unittest.TestCase):
 class Frontier(unittest.TestCase):
     """Accuracy against measured time, printed from run folders that are made up."""
 
-    BLOCKS = ("where", "means", "runs", "fastest", "figure")
+    BLOCKS = ("where", "predicted_where", "means", "batch1", "runs", "fastest", "figure")
 
     def write_run(self, copy, name, granularity="element", seed=1, accuracy=0.9, ms=2.0, speedup=2.0, rounds=1, **changes):
         """Dense trained 30 batches, pruned 40 in each round; predicted 2 ms."""
@@ -277,6 +277,9 @@ class Frontier(unittest.TestCase):
             lines += [{"stage": "time", "network": "rehearsal"}]
             lines += [{"stage": "prune", "batches": batches} for _ in range(rounds) for batches in (20, 40)]
         (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        if "single" in changes:
+            plans = dict(zip(("chosen", "against"), ({"network_ms": {"median": ms}} for ms in changes["single"])))
+            (folder / "bench-b1.json").write_text(json.dumps([{"batch": 1, **plans}]), encoding="utf-8")
         if not changes.get("is_measured", True):
             return
         bench = [{"batch": batch, "device": changes.get("device", "gpu (made up)"), "precision": "f16",
@@ -384,6 +387,23 @@ class Frontier(unittest.TestCase):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn("| `measured` | vector16 | magnitude | 2x | 70 | 1 | 93.80 | -0.20 | 80.00 | 2 | 2 | 1.50x |", page)
             self.assertIn("1.50x, -0.20 points (vector16, magnitude, asked for 2x)", page)
+
+    def test_a_table_of_another_device_predicts_and_is_not_drawn(self):
+        def time(ms):
+            return {"time": {"predicted_ms": ms, "dense_ms": 4.0, "device": "gpu (another)", "precision": "f16"}}
+        with Copy() as copy:
+            self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
+            self.write_run(copy, "measured", "vector16", accuracy=0.938, ms=2.0, against=3.0, single=(0.5, 0.8), **time(2.5))
+            self.write_run(copy, "not", "mixed", accuracy=0.93, is_measured=False, **time(1.0))
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("gpu (made up), f16, batch 128", page)
+            self.assertIn("gpu (another), f16, batch 128", page)
+            self.assertIn("| `not` | mixed | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 1 | not measured | 4.00x, predicted |", page)
+            self.assertIn("| `measured` | 1 | -0.20 | 0.5 | 0.8 | 1.60x |", page)
+            figure = (copy.root / "docs/benchmarks/frontier/net.svg").read_text(encoding="utf-8")
+            self.assertIn(">vector16<", figure)
+            self.assertNotIn("predicted", figure)
 
     def test_batches_of_the_network_that_a_run_began_with_count(self):
         with Copy() as copy:

@@ -10,6 +10,15 @@ def largest_load():
     return " and ".join(f"{run['load_ms'] / 1e3:.1f} s with `{run['engine']}`" for run in found) or MISSING
 
 
+def loads_on_few_cores():
+    """Of loads.jsonl: the largest network on the hosts with 16 cores."""
+    found = {}
+    for run in kept("loads"):
+        assert column(run) == "65536x1920"
+        found.setdefault(run["engine"], []).append(run["load_ms"] / 1e3)
+    return ", ".join(f"{' and '.join(f'{seconds:.1f}' for seconds in times)} s with `{engine}`" for engine, times in found.items()) or MISSING
+
+
 def spmm_algorithms():
     """Which algorithms the engine cusparse-spmm ran with, as its kernel's name says."""
     named = {}
@@ -157,6 +166,7 @@ BLOCKS = {
     "challenge.spreads": spreads,
     "challenge.survivors": survivors,
     "challenge.load.largest": largest_load,
+    "challenge.load.few-cores": loads_on_few_cores,
     "challenge.spmm-algorithms": spmm_algorithms,
     "challenge.weight-memory": weight_memory,
     "challenge.inputs-of-groups": inputs_of_groups,

@@ -27,9 +27,10 @@ def runs(case):
              if (path / "prune.json").exists() and not path.name.startswith(START)]
     if not any(run["granularity"] == DENSE for run in found):
         refuse(f"{FOLDER}/{case}", "no run whose name begins with dense")
-    for run in found:
-        if run["where"] != found[0]["where"]:
-            refuse(run["place"], f"measured on {run['where']}, {found[0]['name']} on {found[0]['where']}")
+    with_times = [run for run in found if run["where"]]
+    for run in with_times:
+        if run["where"] != with_times[0]["where"]:
+            refuse(run["place"], f"measured on {run['where']}, {with_times[0]['name']} on {with_times[0]['where']}")
     is_dense_measured = has_all([run for run in found if run["granularity"] == DENSE], "ms")
     for run in found:
         run["is_measured"] = run["ms"] is not None and (is_dense_measured or run["dense_ms"] is not None)
@@ -117,6 +118,16 @@ def means(case):
                   "predicted ms", "measured ms", "times as fast as dense"], rows)
 
 
+def at_batch_1(case):
+    rows = []
+    for group in groups(case):
+        if has_all(group, "single_ms") and has_all(group, "single_dense_ms"):
+            points, _ = beside(case, group)
+            rows.append([f"`{name_of(group)}`", str(len(group)), f"{points:+.2f}", with_range(group, "single_ms", three_digits),
+                         with_range(group, "single_dense_ms", three_digits), f"{mean(group, 'single_dense_ms') / mean(group, 'single_ms'):.2f}x"])
+    return table(["run", "seeds", "points beside dense", "measured ms", "ms of dense", "times as fast as dense"], rows)
+
+
 def each(case):
     rows = []
     for run in runs(case):
@@ -139,14 +150,29 @@ def fastest(case, within=0.5):
     return f"{faster:.2f}x{if_predicted(best, ' predicted')}, {points:+.2f} points ({title(best[0]['granularity'])}, {best[0]['method']}, asked for {best[0]['target']})"
 
 
-def where(case):
-    device, precision, batch = runs(case)[0]["where"]
+def places(case):
+    """Device, precision and batch of the measured times, if there are any, and of the predicted ones."""
+    return [run[key] for key in ("where", "predicted_where") for run in runs(case)[::-1] if run[key]]
+
+
+def where_text(place):
+    device, precision, batch = place
     return f"{device}, {precision}, batch {batch}"
+
+
+def where(case):
+    return where_text(places(case)[0])
+
+
+def predicted_where(case):
+    return where_text(places(case)[-1])
 
 
 def figure(case):
     series = {}
     for group in groups(case):
+        if not is_measured(group) and group[0]["predicted_where"] != places(case)[0]:
+            continue  # predicted for another device
         name = title(group[0]["granularity"]) + if_predicted(group)
         series.setdefault(name, []).append((time_of(group), 100 * mean(group, "accuracy")))
     points = [point for line in series.values() for point in line]
@@ -155,7 +181,7 @@ def figure(case):
 
 
 def blocks_of(case):
-    of = {"means": means, "runs": each, "fastest": fastest, "where": where,
+    of = {"means": means, "batch1": at_batch_1, "runs": each, "predicted_where": predicted_where, "fastest": fastest, "where": where,
           "figure": lambda name: f"![Accuracy against milliseconds, a line for each granularity]({FOLDER}/{name}.svg)"}
     return {f"{FOLDER}.{case}.{name}": (lambda printer=printer: printer(case)) for name, printer in of.items()}
 

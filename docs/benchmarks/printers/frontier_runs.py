@@ -1,6 +1,6 @@
 """Runs of the frontier. Each case (network, data, device, precision, batch) has a folder frontier/CASE with a folder for each run:
 config.yaml, prune.json, metrics.jsonl and, once the deployed network was measured, bench.json (`runtime bench --json`, made small by
-condense.py), best with `--against` the dense network, which is then the baseline. A run whose name begins with dense is the network that
+condense.py), best with `--against` the dense network, which is then the baseline; bench-b1.json is that of batch 1. A run whose name begins with dense is the network that
 was not pruned: its dense_accuracy and its bench.json count. One whose name begins with start is a network that others begin with, and
 no more.
 """
@@ -64,14 +64,22 @@ def dense_time(case):
     return found
 
 
-def bench_of(place, batch):
-    """Of the run's batch, of dense runs the only one; None if the network was not measured yet."""
-    if not (ROOT / place / "bench.json").exists():
+def bench_of(place, batch, file="bench.json"):
+    """Of the batch, of dense runs the only one; None if the network was not measured yet."""
+    if not (ROOT / place / file).exists():
         return None
-    measured = [one for one in read(f"{place}/bench.json") if batch in (None, one["batch"])]
+    measured = [one for one in read(f"{place}/{file}") if batch in (None, one["batch"])]
     if len(measured) != 1:
-        refuse(place, f"bench.json has {len(measured)} measurements of the run's batch, expected 1")
+        refuse(place, f"{file} has {len(measured)} measurements of the run's batch, expected 1")
     return measured[0]
+
+
+def median_of(bench, plan):
+    return bench[plan]["network_ms"]["median"] if plan in (bench or {}) else None
+
+
+def where_of(times):
+    return (times["device"], times["precision"], times["batch"]) if times and "device" in times else None
 
 
 def kind_of(summary, config):
@@ -93,8 +101,8 @@ def run_of(case, name):
     if not is_dense and not time:
         refuse(place, "prune.json has no time: its budget was another one")
     bench = bench_of(place, None if is_dense else time["batch"])
-    where = bench or time
-    if "device" not in where:
+    single = bench_of(place, 1, "bench-b1.json")
+    if "device" not in (bench or time):
         refuse(place, "no bench.json, and no table of times in prune.json that could stand for it")
     speedup, ms = config.get("prune.target_speedup", "0"), config.get("prune.target_ms", "0")
     return {"name": name, "seed": summary["seed"], "place": place,
@@ -104,7 +112,7 @@ def run_of(case, name):
             "target": "" if is_dense else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
             "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
             "sparsity": 0.0 if is_dense else summary["sparsity"],
-            "predicted": time.get("predicted_ms"), "ms": bench["chosen"]["network_ms"]["median"] if bench else None,
-            "dense_ms": bench["against"]["network_ms"]["median"] if "against" in (bench or {}) else None,
+            "predicted": time.get("predicted_ms"), "ms": median_of(bench, "chosen"), "dense_ms": median_of(bench, "against"),
+            "single_ms": median_of(single, "chosen"), "single_dense_ms": median_of(single, "against"),
             "is_met": is_dense or summary["target_met"],
-            "batches": trained(case, name, is_dense), "where": (where["device"], where["precision"], where["batch"])}
+            "batches": trained(case, name, is_dense), "where": where_of(bench), "predicted_where": where_of(time)}

@@ -17,11 +17,12 @@ def results():
     for network, name, (short, long), sparsity, paper in ROWS:
         dense = f"{name}-dense-{long}"
         kinds = ((f"dense, {short} epochs, where pruning starts", f"{name}-dense-{short}"), (f"dense, {long} epochs", dense),
-                 (f"pruned, {long} epochs in all", f"{name}-{sparsity}"))
+                 (f"pruned, {long} epochs in all", f"{name}-{sparsity}"),
+                 (f"pruned, {long} epochs in all, taught by the dense network of {long}", f"{name}-{sparsity}-taught"))
         for title, kind in kinds:
             if not RUNS.seeds(kind):
                 continue
-            is_pruned = kind == f"{name}-{sparsity}"
+            is_pruned = "-dense-" not in kind
             kept = percent(mean(s["sparsity"] for s in RUNS.summaries(kind).values())) if is_pruned else ""
             rows.append([network, title, kept, *RUNS.columns(kind), RUNS.beside(kind, dense) if kind != dense and RUNS.seeds(dense) else "",
                          paper if is_pruned else ""])
@@ -42,6 +43,9 @@ BLOCKS = {
     "papers.vgg16_c100": lambda: RUNS.beside("vgg16-c100-92.2", "vgg16-c100-dense-80"),
     "papers.vgg16_c100_mean": lambda: RUNS.mean_accuracy("vgg16-c100-92.2"),
     "papers.vgg16_c100_paper": lambda: paper_of("vgg16-c100"),
+    "papers.vgg16_c100_taught": lambda: RUNS.beside("vgg16-c100-92.2-taught", "vgg16-c100-92.2"),
+    "papers.vgg16_c100_taught_dense": lambda: RUNS.beside("vgg16-c100-92.2-taught", "vgg16-c100-dense-80"),
+    "papers.vgg16_c100_taught_seeds": lambda: f"seed {', '.join(RUNS.seeds('vgg16-c100-92.2-taught'))}",
     "papers.resnet50_c10": lambda: RUNS.beside("resnet50-c10-97.2", "resnet50-c10-dense-80"),
     "papers.resnet50_c10_mean": lambda: RUNS.mean_accuracy("resnet50-c10-97.2"),
     "papers.resnet50_c10_paper": lambda: paper_of("resnet50-c10"),
