@@ -254,7 +254,7 @@ void check(const RunConfig& config) {
     refuse("the file's name cannot name the run; give 'name'");
   }
   if (config.data.format.empty()) {
-    refuse("missing key 'data.format'; known: cifar10, cifar100, idx, folder");
+    refuse("missing key 'data.format'", suggestion("", kDataFormats));
   }
   check_network(config);
   check_start(config);

@@ -44,8 +44,7 @@ constexpr Named<std::int64_t> kGranularities[] = {{"element", 1},   {"vector8", 
                                                   {"channel", 0},   {"mixed", -1}};
 
 void visit_data(DataConfig& data, Fields& fields) {
-  static const std::vector<std::string> formats = {"cifar10", "cifar100", "idx", "folder", "text"};
-  fields.choice("format", data.format, formats);
+  fields.choice("format", data.format, kDataFormats);
   fields.text("path", data.path);
   fields.count_or_fraction("validation", data.validation, kAutomaticValidation);
   fields.integer("limit", data.limit, kCount);

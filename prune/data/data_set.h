@@ -26,6 +26,10 @@ inline constexpr double kAutomaticValidation = -1;
 // Throws Error{usage} for other numbers and if nothing would be left to train with.
 std::int64_t validation_count(double validation, std::int64_t count);
 
+// What `data.format` may be.
+inline const std::vector<std::string> kDataFormats = {"cifar10", "cifar100", "idx", "folder",
+                                                      "text"};
+
 // `data:` of a configuration.
 struct DataConfig {
   std::string format = "cifar10";            // cifar10, cifar100, idx, folder or text

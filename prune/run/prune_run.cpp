@@ -49,12 +49,46 @@ RunFolder& checked(const RunConfig& config, RunFolder& folder) {
   return folder;
 }
 
-// The sum of losses of an epoch that is not over, or the loss of one that is.
-void require_finite_loss(double loss, std::int64_t epoch) {
+// Where training is: for messages.
+struct Moment {
+  std::string stage;  // "train"
+  std::string name;   // "epoch 3, batch 512"
+  double rate = 0.0;  // the learning rate there
+};
+
+[[noreturn]] void refuse_divergence(const Moment& moment, const std::string& what) {
+  fail(ErrorCode::usage, moment.stage, ": ", what, " at learning rate ", moment.rate,
+       ": training diverged; lower ", moment.stage, ".learning_rate or set train.clip_norm");
+}
+
+void require_finite_loss(double loss, const Moment& moment) {
   if (std::isfinite(loss)) return;
-  fail(ErrorCode::usage, "train: the loss of epoch ", epoch, " is ",
-       std::isnan(loss) ? "nan" : "inf",
-       ": training diverged; lower train.learning_rate or set train.clip_norm");
+  refuse_divergence(moment,
+                    "the loss of " + moment.name + " is " + (std::isnan(loss) ? "nan" : "inf"));
+}
+
+void require_finite_state(const TorchTrainee& trainee, const Moment& moment) {
+  const std::string name = trainee.first_not_finite();
+  if (name.empty()) return;
+  refuse_divergence(
+      moment, "after " + moment.name + " " + in_quotes(name) + " has numbers that are not finite");
+}
+
+// Of the dense phase, after so many batches of it.
+Moment dense_moment(const RunConfig& config, std::int64_t batches, std::int64_t per_epoch) {
+  const std::int64_t last = std::max<std::int64_t>(batches, 1) - 1;
+  const double epoch = (static_cast<double>(last) + 0.5) / static_cast<double>(per_epoch);
+  return {"train",
+          "epoch " + std::to_string(last / per_epoch + 1) + ", batch " +
+              std::to_string(last % per_epoch + 1),
+          rate_at(config.train.rate, epoch, static_cast<double>(config.train.epochs))};
+}
+
+Moment pruning_moment(const RunConfig& config, std::int64_t iteration) {
+  const Stage stage = pruning_stage(config);
+  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
+  return {"prune", "iteration " + std::to_string(iteration + 1),
+          rate_at(stage.rate, std::fmod(static_cast<double>(iteration) + 0.5, length), length)};
 }
 
 }  // namespace
@@ -72,6 +106,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       teams_(config_, peers(), options_.peers ? &options_.peers->store() : nullptr) {
   state_.config = comparable_config(config_);
   require_fit_of_teacher(config_, teacher_, data_);
+  if (config_.time_loop.rounds > 0) require_card_of(*config_.evolution.time, trainee_.device());
   state_.weights_checksum = checksum_of(config_.model.weights);
   state_.teacher_checksum = checksum_of(config_.stage.teacher);
   read_checkpoint_if_any();
@@ -83,15 +118,6 @@ void PruneRun::begin() {
   folder_.truncate_metrics(state_.metrics_bytes);
   if (folder_.metrics_bytes() == 0) folder_.append_metrics(metrics_header());
   write_file_atomically(folder_.config(), write_run_config(config_));
-}
-
-void PruneRun::require_finite_state(const std::string& when) const {
-  const std::string name = trainee_.first_not_finite();
-  if (name.empty()) return;
-  const bool is_dense = state_.phase == RunPhase::dense;
-  fail(ErrorCode::usage, is_dense ? "train" : "prune", ": after ", when, " ", in_quotes(name),
-       " has numbers that are not finite: training diverged; lower ", is_dense ? "train" : "prune",
-       ".learning_rate or set train.clip_norm");
 }
 
 TraineeOptions PruneRun::counting_options() {
@@ -134,12 +160,15 @@ double PruneRun::lap_seconds() {
 
 void PruneRun::save_checkpoint() {
   if (state_.phase == RunPhase::dense) {
-    require_finite_loss(state_.epoch_loss, state_.epoch + 1);
+    const Moment moment = dense_moment(config_, state_.batch, trainee_.batches_per_epoch());
+    require_finite_loss(state_.epoch_loss, moment);
+    require_finite_state(trainee_, moment);
     state_.current = trainee_.snapshot();
     state_.dense_seconds += lap_seconds();
   }
   if (method_) state_.evolution = method_->state();
   state_.metrics_bytes = folder_.metrics_bytes();
+  folder_.sync_metrics();  // the checkpoint counts on as many bytes
   write_checkpoint(folder_.checkpoint(), state_, trainee_);
   saved_ = Clock::now();
 }
@@ -239,8 +268,9 @@ void PruneRun::finish_epoch() {
       .loss = state_.epoch_loss / per_epoch,
       .accuracy = {},
       .seconds = state_.dense_seconds};
-  require_finite_loss(record.loss, epoch);
-  require_finite_state("epoch " + std::to_string(epoch));
+  const Moment moment = dense_moment(config_, state_.batch, trainee_.batches_per_epoch());
+  require_finite_loss(record.loss, moment);
+  require_finite_state(trainee_, moment);
   teams_.require_equal(teams_.dense(), trainee_, "epoch " + std::to_string(epoch));
   if (epoch % config_.train.validate_every == 0 || epoch == config_.train.epochs) {
     record.accuracy = trainee_.measure_accuracy();
@@ -325,7 +355,8 @@ void PruneRun::measure(double predicted_ms, bool is_pruned) {
   Progress progress(is_pruned ? "measure: network" : "rehearse: network", 1, options_.is_quiet);
   progress.update(0);
   const DeployedTime found = measure_deployed(current_model(), *config_.evolution.time,
-                                              {.programs = config_.time_loop.programs,
+                                              {.device = config_.device,
+                                               .programs = config_.time_loop.programs,
                                                .scratch = folder_.measuring(),
                                                .should_stop = options_.should_stop});
   TimeMeasurement measured = judged(config_, trainee_.layers(), predicted_ms, found.ms);
@@ -367,14 +398,10 @@ void PruneRun::begin_pruning() {
 // The evolution rewinds what diverged and tries something else; the other methods have nothing else
 // to try, and the last checkpoint stays as it is.
 void PruneRun::require_converging(const IterationRecord& record) const {
-  if (config_.method.method == Method::evolutionary || std::isfinite(record.loss)) return;
-  const Stage stage = pruning_stage(config_);
-  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
-  const double rate =
-      rate_at(stage.rate, std::fmod(static_cast<double>(record.iteration) + 0.5, length), length);
-  fail(ErrorCode::usage, "prune: the loss of iteration ", record.iteration + 1, " is ",
-       std::isnan(record.loss) ? "nan" : "inf", " at learning rate ", rate,
-       ": training diverged; lower prune.learning_rate or set train.clip_norm");
+  if (config_.method.method == Method::evolutionary) return;
+  const Moment moment = pruning_moment(config_, record.iteration);
+  require_finite_loss(record.loss, moment);
+  require_finite_state(trainee_, moment);
 }
 
 void PruneRun::prune() {
@@ -439,7 +466,7 @@ void PruneRun::save_pruned(Model& model, const PruneSummary& summary) const {
 
 PruneSummary PruneRun::finish(const EvolutionResult& result) {
   trainee_.restore(*result.best.snapshot);
-  require_finite_state("pruning");
+  require_finite_state(trainee_, pruning_moment(config_, config_.evolution.iter_nr - 1));
   Model model = current_model();
   PruneSummary summary = measured(model, result);
   save_pruned(model, summary);

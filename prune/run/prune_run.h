@@ -45,7 +45,6 @@ class PruneRun {
   void read_checkpoint_if_any();
 
   void begin();
-  void require_finite_state(const std::string& when) const;
 
   void join_dense();  // with the other ranks, where batches are divided
   void train_dense();

@@ -6,6 +6,7 @@
 
 #include "prune/run/run_files.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/output_path.h"
 
 namespace winnow {
@@ -92,6 +93,10 @@ void RunFolder::append_metrics(const std::string& line) {
   metrics_ << line << '\n' << std::flush;
   if (!metrics_) fail(ErrorCode::bad_file, metrics(), ": cannot be written");
   metrics_bytes_ += static_cast<std::int64_t>(line.size()) + 1;
+}
+
+void RunFolder::sync_metrics() const {
+  if (metrics_bytes_ > 0) sync_file(metrics());
 }
 
 void RunFolder::require_metrics(std::int64_t bytes) const {

@@ -50,6 +50,7 @@ class RunFolder {
   // Appends a line to the metrics and hands it to the operating system.
   void append_metrics(const std::string& line);
   std::int64_t metrics_bytes() const { return metrics_bytes_; }
+  void sync_metrics() const;  // what was appended outlasts a loss of power
 
   // Throws Error{bad_file} if a run to go on with has fewer than `bytes` bytes of metrics: lines of
   // work that is not done again would be missing.

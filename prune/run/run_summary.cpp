@@ -137,6 +137,7 @@ std::string summary_json(const SummaryParts& parts) {
   if (!parts.summary.shortfall.empty()) json["shortfall"] = parts.summary.shortfall;
   json["method"] = to_string(config.method.method);
   json["granularity"] = granularity_name(config.stage.vector);
+  if (!config.model.removed_layers.empty()) json["removed_layers"] = config.model.removed_layers;
   json["layers"] = layers_json(parts.model, parts.granularities);
   json["population"] = population_json(parts);
   if (parts.peak_gpu_bytes > 0) json["peak_gpu_bytes"] = parts.peak_gpu_bytes;

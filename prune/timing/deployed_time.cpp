@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "prune/timing/child_program.h"
+#include "runtime/base/device_name.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/suggest.h"
@@ -45,15 +46,24 @@ class Scratch {
   std::string path_;
 };
 
+// "NVIDIA H200" of "cuda:1 (NVIDIA H200), steps as CUDA graphs"; a CPU's text as it is.
+std::string card_of(const std::string& device) {
+  const std::size_t open = device.find('('), close = device.find(')');
+  const bool is_gpu = device.starts_with("cuda") && open < close && close != std::string::npos;
+  return is_gpu ? device.substr(open + 1, close - open - 1) : device;
+}
+
+[[noreturn]] void refuse_device(const TimeModel& time, const std::string& device) {
+  fail(ErrorCode::usage, "prune.time_table: has times of ", in_quotes(time.device),
+       ", this machine's device is ", in_quotes(device));
+}
+
 double median_of(const std::string& bench, const std::string& file, const TimeModel& time) {
   try {
     const auto json = nlohmann::json::parse(bench);
     const auto& found = json.at(0);
     const std::string device = found.at("device");
-    if (device != time.device) {
-      fail(ErrorCode::usage, "prune.time_table: has times of ", in_quotes(time.device),
-           ", this machine's device is ", in_quotes(device));
-    }
+    if (card_of(device) != card_of(time.device)) refuse_device(time, device);
     return found.at("chosen").at("network_ms").at("median");
   } catch (const nlohmann::json::exception& error) {
     fail(ErrorCode::bad_file, file, ": not as runtime bench writes it: ", error.what());
@@ -71,6 +81,17 @@ void require_programs(const std::string& folder) {
   }
 }
 
+std::string device_to_measure(const TimeModel& time, const std::string& device) {
+  if (time.device.starts_with("cpu")) return "cpu";
+  const Device named = device_from(device);
+  return named.kind == Device::Kind::cuda ? "cuda:" + std::to_string(named.index) : "cuda";
+}
+
+void require_card_of(const TimeModel& time, const std::string& device) {
+  if (!time.device.starts_with("cuda") || !device.starts_with("cuda")) return;
+  if (card_of(device) != card_of(time.device)) refuse_device(time, device);
+}
+
 DeployedTime measure_deployed(const Model& model, const TimeModel& time,
                               const DeploymentOptions& options) {
   const Scratch scratch(options.scratch);
@@ -84,7 +105,7 @@ DeployedTime measure_deployed(const Model& model, const TimeModel& time,
                                       deployed,
                                       "--quiet",
                                       "--device",
-                                      time.device.starts_with("cpu") ? "cpu" : "cuda",
+                                      device_to_measure(time, options.device),
                                       "--batch",
                                       std::to_string(time.batch),
                                       "--precision",

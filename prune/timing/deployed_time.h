@@ -10,6 +10,7 @@
 namespace winnow {
 
 struct DeploymentOptions {
+  std::string device = "auto";  // the run's; a GPU that it names is measured on
   std::string programs;  // folder of `export` and `runtime`; empty: that of the program that runs
   std::string scratch;   // folder to work in; made, and removed with all that is in it
   std::function<bool()> should_stop = {};
@@ -23,8 +24,16 @@ struct DeployedTime {
 // Throws Error{usage} with the folder if a program is not there.
 void require_programs(const std::string& folder);
 
+// The device to measure on, as `runtime` takes it: the CPU where the times are of one, else the GPU
+// that the run's `device` names, or the first one.
+std::string device_to_measure(const TimeModel& time, const std::string& device);
+
+// Throws Error{usage} if times and a trainee's `device` ("cuda:1 (NVIDIA H200), steps as ...") are
+// of different GPUs. The number of a GPU says nothing.
+void require_card_of(const TimeModel& time, const std::string& device);
+
 // Writes the network with `export` and measures it with `runtime bench`, each a process of its own,
-// at the batch size and precision of `time` and on its device. Throws Error{usage} if this
+// at the batch size and precision of `time` and on a device like its. Throws Error{usage} if this
 // machine's device is another one, what run_child() throws, and Error{bad_file} if there is no
 // room.
 DeployedTime measure_deployed(const Model& model, const TimeModel& time,

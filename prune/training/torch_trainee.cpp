@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -191,12 +192,19 @@ class TorchTrainee::Impl {
 
   std::string first_not_finite() const {
     const torch::NoGradGuard no_grad;
+    std::vector<std::string> names;
+    Tensors finite;
     for (const auto* group : {&learner_.network().parameters(), &learner_.network().statistics()}) {
       for (const NamedTensor& tensor : *group) {
-        if (!tensor.value.isfinite().all().item<bool>()) return tensor.name;
+        names.push_back(tensor.name);
+        finite.push_back(tensor.value.isfinite().all());
       }
     }
-    return "";
+    if (finite.empty()) return "";
+    const torch::Tensor all = torch::stack(finite).to(torch::kCPU);  // one wait for the device
+    const bool* const first = all.const_data_ptr<bool>();
+    const bool* const found = std::find(first, first + all.numel(), false);
+    return found == first + all.numel() ? "" : names[static_cast<std::size_t>(found - first)];
   }
 
   std::uint32_t checksum() const {

@@ -144,6 +144,11 @@ void AtomicFile::commit() {
   sync_folder(std::filesystem::path(path_).parent_path());
 }
 
+void sync_file(const std::string& path) {
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (descriptor.get() < 0 || ::fsync(descriptor.get()) != 0) refuse(path, "cannot sync");
+}
+
 void write_file_atomically(const std::string& path, std::span<const std::byte> bytes) {
   AtomicFile file(path);
   file.write(bytes);

@@ -55,6 +55,9 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+// Makes what was written to the file last. Throws Error{bad_file}.
+void sync_file(const std::string& path);
+
 // The whole file as text. Throws Error{bad_file} if it cannot be read, is no regular file or
 // exceeds `limit_bytes`.
 std::string read_text_file(const std::string& path, std::size_t limit_bytes = 1 << 20);

@@ -96,6 +96,8 @@ void add_bench(RunFacts& facts, const Json& json, const std::string& path) {
     batch.dense_ms = median(dense, "network_ms");
     batch.sparse_ms = median(sparse, "network_ms");
     batch.chosen_ms = median(chosen, "network_ms").value_or(0);
+    const auto against = comparison.find("against");
+    if (against != comparison.end()) batch.against_ms = median(*against, "network_ms");
     for (const Json& layer : chosen.at("layers")) {
       const std::string name = text(layer, "name");
       batch.layers.push_back({name, layer_median(dense, name), layer_median(sparse, name),

@@ -58,18 +58,32 @@ FrontierPoint point_of(const Run& run, const BatchFacts& times) {
   point.ms = prune ? times.chosen_ms : times.dense_ms.value_or(times.chosen_ms);
   point.sparsity = run.facts.sparsity;
   point.predicted_ms = run.facts.predicted_ms;
+  point.dense_ms = times.against_ms;
+  if (const std::size_t removed = run.facts.removed_layers; removed > 0) {
+    point.granularity += ", " + std::to_string(removed) + " layers left out";
+  }
   return point;
+}
+
+// Where nothing was timed in turns with the run.
+double own_dense_ms(const RunFacts& facts, const BatchFacts& times) {
+  const bool is_same_device = facts.table_device.empty() || facts.table_device == times.device;
+  return std::max(times.dense_ms.value_or(0),
+                  is_same_device ? facts.table_dense_ms.value_or(0) : 0);
 }
 
 // Of the runs' dense baselines.
 std::optional<FrontierPoint> own_dense(std::span<const Run> runs, const Frontier& frontier) {
   FrontierPoint dense{.run = "dense baseline", .granularity = kDense};
+  double alone = 0, in_turns = 0;
   for (const Run& run : runs) {
-    if (!run.facts.dense_accuracy) continue;
+    if (!run.facts.dense_accuracy || run.facts.removed_layers > 0) continue;
+    const BatchFacts& times = times_of(run, frontier);
     dense.accuracy = std::max(dense.accuracy, *run.facts.dense_accuracy);
-    dense.ms = std::max({dense.ms, times_of(run, frontier).dense_ms.value_or(0),
-                         run.facts.table_dense_ms.value_or(0)});
+    alone = std::max(alone, own_dense_ms(run.facts, times));
+    in_turns = std::max(in_turns, times.against_ms.value_or(0));
   }
+  dense.ms = in_turns > 0 ? in_turns : alone;
   return dense.ms > 0 ? std::optional(dense) : std::nullopt;
 }
 
@@ -87,13 +101,19 @@ double dense_ms(const Frontier& frontier) {
   return first.granularity == kDense ? first.ms : 0;
 }
 
+// As the dense network that was timed in turns with it, or as that of all points.
+std::string times_as_fast(const FrontierPoint& point, double dense) {
+  const double ms = point.dense_ms.value_or(dense);
+  return ms > 0 ? decimal(ms / point.ms, 2) : "-";
+}
+
 std::vector<std::string> cells(const FrontierPoint& point, double dense) {
   return {point.run,
           point.granularity,
           percent(point.accuracy),
           percent(point.sparsity),
           decimal(point.ms, 4),
-          dense > 0 ? decimal(dense / point.ms, 2) : "-",
+          times_as_fast(point, dense),
           point.predicted_ms ? decimal(*point.predicted_ms, 4) : "-",
           point.is_best ? "yes" : ""};
 }

@@ -16,6 +16,7 @@ struct FrontierPoint {
   double ms = 0;                 // of a pass
   std::optional<double> sparsity = {};
   std::optional<double> predicted_ms = {};  // by the table that it was pruned by
+  std::optional<double> dense_ms = {};      // of the dense network that was timed in turns with it
   bool is_best = false;  // no other is as fast and as accurate, and one of both better
 };
 
@@ -26,8 +27,10 @@ struct Frontier {
 };
 
 // Reads the folders (run_facts.h). A folder without prune.json is a dense network. If there is
-// none, the runs' own is one point: the most accurate of their dense networks, at the longest time
-// that a table or `bench` gives it (export may have left a run fewer channels).
+// none, the runs' own is one point: the most accurate of their dense networks, but not of those
+// without some layers, at the time that it took in turns with them (`bench --against`) or, without
+// such, the longest that `bench` or a table of the same device gives it (export may have left a run
+// fewer channels).
 //
 //   batch  0: the first one of the first folder's bench.json
 //

@@ -95,7 +95,9 @@ void add_prune(RunFacts& facts, const Json& json, const std::string& path) {
   if (json.contains("time")) {
     facts.predicted_ms = number(json.at("time"), "predicted_ms");
     facts.table_dense_ms = number(json.at("time"), "dense_ms");
+    facts.table_device = text(json.at("time"), "device");
   }
+  if (json.contains("removed_layers")) facts.removed_layers = json.at("removed_layers").size();
   if (json.contains("population")) {
     for (const Json& member : json.at("population")) add_member(facts, member);
   }

@@ -73,7 +73,8 @@ struct BatchFacts {
   std::optional<double> dense_ms;  // median of the whole network, per batch
   std::optional<double> sparse_ms;
   double chosen_ms = 0;
-  std::vector<LayerTime> layers;
+  std::optional<double> against_ms = {};  // of the other model that was timed in turns with it
+  std::vector<LayerTime> layers = {};
 };
 
 // A point of metrics.jsonl. A loss that is not finite is missing.
@@ -121,6 +122,8 @@ struct RunFacts {
   std::optional<double> sparsity;
   std::optional<double> predicted_ms;    // of the pruned network, by the table of its time budget
   std::optional<double> table_dense_ms;  // of the dense one, by the same
+  std::string table_device;              // that the table is of
+  std::size_t removed_layers = 0;        // that the network is without
   std::optional<double> file_bytes, dense_f32_bytes;
   std::string deployed_device;
   std::vector<StageFacts> stages;  // those that left a summary, in the order of the pipeline

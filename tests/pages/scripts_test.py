@@ -399,11 +399,39 @@ class Frontier(unittest.TestCase):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn("gpu (made up), f16, batch 128", page)
             self.assertIn("gpu (another), f16, batch 128", page)
-            self.assertIn("| `not` | mixed | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 1 | not measured | 4.00x, predicted |", page)
+            self.assertIn("| `dense` | dense |  |  | 30 | 1 | 94.00 | +0.00 |  | 4 | not measured | not measured |", page)
+            self.assertIn("| `not` | mixed | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 1 | not measured | not measured |", page)
+            self.assertIn("1.50x, -0.20 points (vector16, magnitude, asked for 2x)", page)
             self.assertIn("| `measured` | 1 | -0.20 | 0.5 | 0.8 | 1.60x |", page)
             figure = (copy.root / "docs/benchmarks/frontier/net.svg").read_text(encoding="utf-8")
             self.assertIn(">vector16<", figure)
             self.assertNotIn("predicted", figure)
+
+    def test_what_is_predicted_for_another_device_is_not_the_fastest(self):
+        time = {"time": {"predicted_ms": 1.0, "dense_ms": 4.0, "device": "gpu (another)", "precision": "f16"}}
+        with Copy() as copy:
+            self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
+            self.write_run(copy, "measured", "vector16", accuracy=0.93, ms=2.0, against=3.0, **time)
+            self.write_run(copy, "not", "mixed", accuracy=0.94, is_measured=False, **time)
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("no pruned network whose time is known is within 0.5 points of dense", page)
+
+    def test_seeds_that_were_measured_are_shown_with_their_number_and_the_others_keep_the_group_predicted(self):
+        for device, last in (("gpu (made up)", "1.60x, predicted"), ("gpu (another)", "not measured")):
+            time = {"time": {"predicted_ms": 2.5, "dense_ms": 4.0, "device": device, "precision": "f16"}}
+            with Copy() as copy:
+                self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
+                for name, measured in (("one", (2.2, None)), ("two", (2.2, 2.0, None)), ("all", (2.2, 2.0))):
+                    for seed, ms in enumerate(measured, 1):
+                        changes = {"is_measured": False} if ms is None else {"ms": ms, "against": 3.0}
+                        self.write_run(copy, f"{name}-seed{seed}", f"vector{name}", seed=seed, **changes, **time)
+                run, page = self.page(copy)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                rows = {line.split("`")[1]: line.split("| 80.00 | ")[1] for line in page.splitlines() if "| 80.00 | " in line}
+                self.assertEqual(rows["one"], f"2.5 | 2.2 (1 of 2 seeds) | {last} |")
+                self.assertEqual(rows["two"], f"2.5 | 2.1 (2 to 2.2, 2 of 3 seeds) | {last} |")
+                self.assertEqual(rows["all"], "2.5 | 2.1 (2 to 2.2) | 1.43x |")
 
     def test_batches_of_the_network_that_a_run_began_with_count(self):
         with Copy() as copy:

@@ -8,6 +8,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/folder_lock.h"
+#include "tests/pipeline/run_results.h"
 #include "tests/pipeline/shell.h"
 #include "tests/pipeline/workshop.h"
 
@@ -62,20 +63,6 @@ TEST_CASE("images go through prune, quantize, export and runtime") {
   const std::string page = read_text_file(shop.file("report.html"));
   CHECK(page.find("</html>") != std::string::npos);
   CHECK(page.find("Not there yet") == std::string::npos);
-}
-
-// All that a run left but times, file by file.
-std::vector<std::pair<std::string, std::string>> results_in(const std::string& folder) {
-  static const std::regex seconds("\"seconds\": ?(\\{[^}]*\\}|[-+.e0-9]+)");
-  std::vector<std::pair<std::string, std::string>> results;
-  for (const char* name : {"dense.safetensors", "pruned.safetensors"}) {
-    results.emplace_back(name, read_text_file(folder + "/" + name, 1 << 26));
-  }
-  for (const char* name : {"metrics.jsonl", "prune.json"}) {
-    const std::string text = read_text_file(folder + "/" + name, 1 << 26);
-    results.emplace_back(name, std::regex_replace(text, seconds, "\"seconds\": 0"));
-  }
-  return results;
 }
 
 std::int64_t lines_of(const std::string& path) {

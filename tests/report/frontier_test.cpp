@@ -79,6 +79,31 @@ TEST_CASE("runs are points by granularity and time, beside their dense network")
         std::string::npos);
 }
 
+TEST_CASE("the dense network that was timed in turns counts, and none without some layers") {
+  const Runs runs;
+  const std::string removed =
+      R"(,"removed_layers":["x","y"],"time":{"device":"other","dense_ms":9})";
+  std::string in_turns = bench(1.0, 1.5);
+  in_turns.insert(in_turns.size() - 2, R"(,"against":{"network_ms":{"median":3.0}})");
+  const std::vector<std::string> cut = {
+      runs.add("cut", prune("cut", "vector16", 0.92, removed), in_turns)};
+  const Frontier alone = read_frontier(cut, 0);
+  REQUIRE(alone.points.size() == 1);  // the dense network without two layers is no baseline
+  CHECK(alone.points[0].granularity == "vector16, 2 layers left out");
+  CHECK(frontier_table(alone).find("1.0000  3.00") != std::string::npos);
+
+  const std::vector<std::string> both = {
+      cut[0],
+      runs.add("whole",
+               prune("whole", "element", 0.91, R"(,"time":{"device":"other","dense_ms":9})"),
+               bench(2.0, 3.5))};
+  const Frontier frontier = read_frontier(both, 0);
+  REQUIRE(frontier.points.size() == 3);
+  CHECK(frontier.points[0].granularity == "dense");
+  CHECK(frontier.points[0].ms == 3.5);  // a table of another device says nothing here
+  CHECK(frontier_table(frontier).find("2.0000  1.75") != std::string::npos);
+}
+
 TEST_CASE("a folder of a network that was not pruned is the dense point") {
   const Runs runs;
   const std::vector<std::string> folders = {

@@ -52,6 +52,33 @@ TEST_CASE("training that diverges is refused by its epoch") {
         }).find("training diverged") != std::string::npos);
 }
 
+// The checkpoint of before stays: going on from it ends in the same way.
+TEST_CASE(
+    "training that diverges names batch and learning rate, and keeps a checkpoint of before") {
+  for (const bool is_dense : {true, false}) {
+    CAPTURE(is_dense);
+    const Bench bench([&](RunConfig& config) {
+      config.method.method = Method::magnitude;
+      config.checkpoint_seconds = 1e-9;
+      RateSchedule& rate = is_dense ? config.train.rate : config.stage.rate;
+      rate.rate = 0.01;
+      rate.decay = Decay::step;
+      rate.milestones = {1};
+      rate.gamma = 1e12;
+      rate.warmup = 0;
+    });
+    const auto message_with = [&](FolderUse use) {
+      return message_of([&] { run_prune(bench.config("run"), {.use = use, .is_quiet = true}); });
+    };
+    const std::string message = message_with(FolderUse::fresh);
+    CAPTURE(message);
+    CHECK(message.find(is_dense ? "epoch 2, batch " : "iteration ") != std::string::npos);
+    CHECK(message.find(" at learning rate 1e+10: training diverged") != std::string::npos);
+    CHECK(std::filesystem::exists(bench.folder("run") + "/checkpoint.safetensors"));
+    CHECK(message_with(FolderUse::resume) == message);
+  }
+}
+
 TEST_CASE("pruning that diverges names the iteration and its learning rate") {
   for (const Method method : {Method::magnitude, Method::lottery, Method::fssl}) {
     const Bench bench([&](RunConfig& config) {

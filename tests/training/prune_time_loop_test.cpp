@@ -195,6 +195,22 @@ TEST_CASE("a loop that is stopped or killed anywhere and resumed ends with the s
   CHECK(stops > 15);
 }
 
+TEST_CASE("networks are measured on the GPU of the run, of the card of the table") {
+  TimeModel cpu, gpu;
+  cpu.device = "cpu (any)";
+  gpu.device = "cuda:0 (NVIDIA H200)";
+  CHECK(device_to_measure(cpu, "cuda:1") == "cpu");
+  CHECK(device_to_measure(gpu, "cuda:1") == "cuda:1");
+  CHECK(device_to_measure(gpu, "auto") == "cuda");
+  require_card_of(gpu, "cuda:1 (NVIDIA H200), steps as CUDA graphs");
+  require_card_of(gpu, "cpu (2 threads)");  // the runtime may have a GPU
+  require_card_of(cpu, "cuda:0 (NVIDIA H100 80GB HBM3)");
+  const auto other = [&] { require_card_of(gpu, "cuda:0 (NVIDIA H100 80GB HBM3)"); };
+  CHECK(error_of(other) == ErrorCode::usage);
+  CHECK(message_of(other).find("has times of 'cuda:0 (NVIDIA H200)', this machine's device is "
+                               "'cuda:0 (NVIDIA H100 80GB HBM3)'") != std::string::npos);
+}
+
 TEST_CASE("programs that are not there, fail or measure another device end the run in one line") {
   const Bench bench;
   RunConfig config = loop_run(bench, "none", 1);

@@ -1,5 +1,6 @@
 """Accuracy against time: of each case the tables and the figure. A time is that measured of the deployed network, and stands beside a dense
-network that was measured too; else both are what the table of times predicts, and the page says so.
+network that was measured too; else both are what the table of times predicts, and the page says so. What was measured on one device does not
+stand beside what is predicted for another.
 """
 from functools import lru_cache
 
@@ -58,6 +59,11 @@ def if_predicted(group, words=PREDICTED):
     return "" if is_measured(group) else words
 
 
+def is_predicted_elsewhere(case, group):
+    """Not measured, and predicted for another place than that of the case's measured times."""
+    return not is_measured(group) and group[0]["predicted_where"] != places(case)[0]
+
+
 def groups(case):
     """Runs that differ in the seed alone, dense ones first, each granularity by time."""
     by_config = {}
@@ -79,11 +85,19 @@ def ms_text(ms, missing):
     return missing if ms is None else three_digits(ms)
 
 
-def with_range(group, key, text):
+def with_range(group, key, text, note=""):
     values = [run[key] for run in group]
-    if len(values) == 1:
-        return text(values[0])
-    return f"{text(mean(group, key))} ({text(min(values))} to {text(max(values))})"
+    notes = [f"{text(min(values))} to {text(max(values))}"] if len(values) > 1 else []
+    notes += [note] if note else []
+    return text(mean(group, key)) + (f" ({', '.join(notes)})" if notes else "")
+
+
+def measured_ms(group):
+    """Of the seeds that were measured, with their number where they are not all."""
+    found = [run for run in group if run["ms"] is not None]
+    if not found:
+        return NOT_MEASURED
+    return with_range(found, "ms", three_digits, "" if len(found) == len(group) else f"{len(found)} of {len(group)} seeds")
 
 
 def title(granularity):
@@ -113,7 +127,7 @@ def means(case):
         rows.append([f"`{name_of(group)}`", title(group[0]["granularity"]), group[0]["method"], group[0]["target"], f"{mean(group, 'batches'):,.0f}", str(len(group)),
                      with_range(group, "accuracy", percent), f"{points:+.2f}", "" if is_dense else percent(mean(group, "sparsity")),
                      three_digits(mean(group, "predicted")) if has_all(group, "predicted") else "",
-                     with_range(group, "ms", three_digits) if has_all(group, "ms") else NOT_MEASURED, f"{faster:.2f}x{if_predicted(group)}"])
+                     measured_ms(group), NOT_MEASURED if is_predicted_elsewhere(case, group) else f"{faster:.2f}x{if_predicted(group)}"])
     return table(["run", "granularity", "method", "asked", "batches trained", "seeds", "accuracy %", "points beside dense", "sparsity %",
                   "predicted ms", "measured ms", "times as fast as dense"], rows)
 
@@ -142,9 +156,10 @@ def each(case):
 
 def fastest(case, within=0.5):
     """Of the networks that lose no more points than that on average, a measured one where there is one."""
-    found = [group for group in groups(case) if group[0]["granularity"] != DENSE and beside(case, group)[0] >= -within]
+    found = [group for group in groups(case) if group[0]["granularity"] != DENSE and not is_predicted_elsewhere(case, group) and
+             beside(case, group)[0] >= -within]
     if not found:
-        return f"no pruned network is within {within:g} points of dense"
+        return f"no pruned network whose time is known is within {within:g} points of dense"
     best = max(found, key=lambda group: (is_measured(group), beside(case, group)[1]))
     points, faster = beside(case, best)
     return f"{faster:.2f}x{if_predicted(best, ' predicted')}, {points:+.2f} points ({title(best[0]['granularity'])}, {best[0]['method']}, asked for {best[0]['target']})"
@@ -171,8 +186,8 @@ def predicted_where(case):
 def figure(case):
     series = {}
     for group in groups(case):
-        if not is_measured(group) and group[0]["predicted_where"] != places(case)[0]:
-            continue  # predicted for another device
+        if is_predicted_elsewhere(case, group):
+            continue
         name = title(group[0]["granularity"]) + if_predicted(group)
         series.setdefault(name, []).append((time_of(group), 100 * mean(group, "accuracy")))
     points = [point for line in series.values() for point in line]

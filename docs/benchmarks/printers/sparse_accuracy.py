@@ -117,6 +117,14 @@ def points_lost(kind):
     return f"{-100 * setting(kind, 'acc_threshold'):g}"
 
 
+def rounds(*kinds):
+    """Of lottery tickets, whose iterations are epochs."""
+    found = {(setting(kind, "rounds"), setting(kind, "iter_nr")) for kind in kinds}
+    assert len(found) == 1, (kinds, found)
+    number, epochs = found.pop()
+    return f"{number:g} rounds of {epochs / number:g} epochs"
+
+
 def iterations(kind):
     """{seed: what metrics.jsonl has of each iteration, but for its seconds}"""
     lines = {seed: read_lines(f"{FOLDER}/{kind}-seed{seed}/metrics.jsonl") for seed in RUNS.seeds(kind)}
@@ -236,6 +244,9 @@ BLOCKS = {
     "sparse.same_crossover": lambda: same_runs("parts-98", "parts-98-crossover"),
     "sparse.same_regrow": lambda: same_accuracies("parts-98-rewinding", "regrow-98"),
     "sparse.lottery98": lambda: RUNS.beside("lottery2-98", "steps-98"),
+    "sparse.lottery98_seeds": lambda: seeds_text(RUNS.seeds("lottery2-98")),
+    "sparse.lottery_rounds": lambda: rounds("lottery2-95", "lottery2-98"),
+    "sparse.distilled98_seeds": lambda: seeds_text(RUNS.seeds("distilled-98")),
     "sparse.distilled98": lambda: RUNS.beside("distilled-98", "steps-98"),
     "sparse.fisher98": lambda: RUNS.beside("fisher-98", "steps-98"),
     "sparse.chain_fisher98": lambda: RUNS.beside("chain-fisher-98", "fisher-98"),
@@ -248,6 +259,7 @@ BLOCKS = {
     "sparse.time_global": lambda: RUNS.beside("time-least_loss", "time-global"),
     "sparse.time_evolution": lambda: RUNS.beside("evolution-time", "time-least_loss"),
     "sparse.time_known": lambda: RUNS.beside("evolution-time-known", "time-least_loss"),
+    "sparse.known_statistics": lambda: f"{setting('evolution-time-known', 'reestimate_batch_norm'):g}",
     "sparse.known_chosen": lambda: plans_chosen("evolution-time-known"),
     "sparse.rate": lambda: config("prune.learning_rate"),
     "sparse.decay": lambda: config("train.weight_decay"),
