@@ -34,6 +34,7 @@ constexpr Named<Allocation> kAllocations[] = {{"global", Allocation::global},
                                               {"lamp", Allocation::lamp},
                                               {"least_loss", Allocation::least_loss}};
 constexpr Named<bool> kCriteria[] = {{"magnitude", false}, {"fisher", true}};
+constexpr Named<bool> kFirstPools[] = {{"random", false}, {"known", true}};
 constexpr Named<Pace> kPaces[] = {{"exponential", Pace::exponential}, {"cubic", Pace::cubic}};
 constexpr Named<std::optional<Allocation>> kBases[] = {
     {"none", std::nullopt},           {"global", Allocation::global},
@@ -119,6 +120,7 @@ void visit_goal(RunConfig& config, Fields& fields) {
   fields.text("time_programs", config.time_loop.programs);
   fields.real("initial_sparsity_min", evolution.initial_sparsity_min, kBelowOne);
   fields.real("initial_sparsity_max", evolution.initial_sparsity_max, kBelowOne);
+  enumerator(fields, "first_pool", evolution.known_first_pool, kFirstPools);
   fields.real("max_layer_sparsity", evolution.max_layer_sparsity, kBelowOne);
   fields.real("loss_power", evolution.loss_power, {.lowest = 1, .highest = 100});
 }

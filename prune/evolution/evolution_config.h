@@ -44,6 +44,7 @@ struct EvolutionConfig {
   std::shared_ptr<const TimeModel> time = nullptr;  // what the file of prune.time_table says
   double initial_sparsity_min = 0.0;  // every layer of every first solution draws from this range
   double initial_sparsity_max = 0.3;
+  bool known_first_pool = false;  // first solutions divide what they drew by known allocations
   double max_layer_sparsity = 0.99;
   double loss_power = 1.0;  // `least_loss`: of the layers' losses that are summed, at least 1
   std::vector<LayerLimits> layer_limits;

@@ -115,7 +115,9 @@ class TorchTrainee::Impl {
 
   double measure_loss(std::int64_t images) {
     const auto averaged = as_measured();
-    prepare_statistics();
+    if (stage_.is_pruning) {
+      learner_.reestimate_statistics(std::max(images, options_.batch_norm_images), pause_);
+    }
     return learner_.measure_loss(images, pause_);
   }
 

@@ -69,6 +69,29 @@ TEST_CASE(
   CHECK(pool[0].sparsities != pool[1].sparsities);
 }
 
+TEST_CASE("a known first pool has an allocation in each solution, and random ones behind") {
+  SyntheticTrainee trainee({{1000, 0.05}, {500, 0.05}, {200, 0.05}}, 0.8);
+  EvolutionConfig config;
+  config.pool_size = 6;
+  config.initial_sparsity_min = 0.1;
+  const LayerBudget budget(config, trainee.layers());
+  Random random(1), again(1);
+  const std::vector<Solution> drawn = first_pool(config, budget, trainee, 0.1, again);
+  config.known_first_pool = true;
+  const std::vector<Solution> pool = first_pool(config, budget, trainee, 0.1, random);
+  REQUIRE(pool.size() == 6);
+  const std::vector<Allocation> known = known_allocations(budget);
+  REQUIRE(known.size() == 4);  // of a share of the parameters least_loss is lamp
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    CAPTURE(i);
+    const double density = budget.planned_density(drawn[i].sparsities);
+    const std::vector<double> expected =
+        i < known.size() ? allocate(known[i], density, budget, trainee.magnitude_curves())
+                         : drawn[i].sparsities;
+    CHECK(pool[i].sparsities == expected);
+  }
+}
+
 TEST_CASE("first solutions that are equal are one, from which an evolution goes on") {
   SyntheticTrainee trainee({{1000, 0.05}, {500, 0.05}, {200, 0.05}}, 0.8);
   EvolutionConfig config;

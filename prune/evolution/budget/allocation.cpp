@@ -114,6 +114,13 @@ std::vector<double> on_the_way(const std::vector<double>& end, double density,
 
 }  // namespace
 
+std::vector<Allocation> known_allocations(const LayerBudget& budget) {
+  std::vector<Allocation> known = {Allocation::uniform, Allocation::erk, Allocation::global,
+                                   Allocation::lamp};
+  if (!budget.is_proportional()) known.push_back(Allocation::least_loss);
+  return known;
+}
+
 bool reads_magnitudes(Allocation kind) {
   return kind != Allocation::uniform && kind != Allocation::erk;
 }

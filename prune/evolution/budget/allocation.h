@@ -19,6 +19,10 @@ enum class Allocation {
   least_loss,  // what loses least by magnitude within the budget (least_loss_allocation.h)
 };
 
+// All of them that differ in this budget: least_loss counts where costs have flat parts, else it is
+// lamp but for how fine it looks.
+std::vector<Allocation> known_allocations(const LayerBudget& budget);
+
 // Whether allocate() wants the layers' curves.
 bool reads_magnitudes(Allocation kind);
 

@@ -8,11 +8,21 @@
 namespace winnow {
 namespace {
 
-constexpr std::pair<Origin, Allocation> kKnown[] = {{Origin::uniform, Allocation::uniform},
-                                                    {Origin::erk, Allocation::erk},
-                                                    {Origin::global, Allocation::global},
-                                                    {Origin::lamp, Allocation::lamp},
-                                                    {Origin::least_loss, Allocation::least_loss}};
+Origin origin_of(Allocation allocation) {
+  switch (allocation) {
+    case Allocation::uniform:
+      return Origin::uniform;
+    case Allocation::erk:
+      return Origin::erk;
+    case Allocation::global:
+      return Origin::global;
+    case Allocation::lamp:
+      return Origin::lamp;
+    case Allocation::least_loss:
+      return Origin::least_loss;
+  }
+  return Origin::plan;
+}
 
 }  // namespace
 
@@ -44,10 +54,9 @@ std::vector<Offspring> make_offspring(std::span<const double> plan,
   const double density = budget.planned_density(plan);
   std::vector<Offspring> offspring = {{Origin::plan, {plan.begin(), plan.end()}}};
   if (config.known_allocations) {
-    for (const auto& [origin, allocation] : kKnown) {
+    for (const Allocation known : known_allocations(budget)) {
       if (offspring.size() == count) break;
-      if (allocation == Allocation::least_loss && budget.is_proportional()) continue;
-      offspring.push_back({origin, allocate(allocation, density, budget, curves)});
+      offspring.push_back({origin_of(known), allocate(known, density, budget, curves)});
     }
   }
   while (offspring.size() < count) {

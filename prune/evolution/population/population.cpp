@@ -29,12 +29,26 @@ std::vector<std::int64_t> kept_weights(std::span<const Migration> migrations) {
   return kept;
 }
 
-// The first solution of a budget of time is on the way that loses least by magnitude, as far as its
-// random sparsities would be: chance alone finds no layers that jump over the flat parts of costs.
-std::vector<double> first_sparsities(std::vector<double> drawn, std::int64_t id,
+// What divides the first solutions, in their order; the others are as they are drawn. The first one
+// of a budget of time loses least by magnitude: chance alone finds no layers that jump over the
+// flat parts of costs.
+std::vector<Allocation> first_allocations(const EvolutionConfig& config,
+                                          const LayerBudget& budget) {
+  if (!config.known_first_pool) {
+    return budget.is_proportional() ? std::vector<Allocation>{}
+                                    : std::vector{Allocation::least_loss};
+  }
+  std::vector<Allocation> known = known_allocations(budget);
+  if (!budget.is_proportional()) std::ranges::rotate(known, known.end() - 1);
+  return known;
+}
+
+// As dense as what was drawn would be.
+std::vector<double> first_sparsities(std::vector<double> drawn, std::size_t id,
+                                     std::span<const Allocation> allocations,
                                      const LayerBudget& budget, Trainee& trainee) {
-  if (budget.is_proportional() || id != 0) return drawn;
-  return allocate(Allocation::least_loss, budget.planned_density(drawn), budget,
+  if (id >= allocations.size()) return drawn;
+  return allocate(allocations[id], budget.planned_density(drawn), budget,
                   trainee.magnitude_curves());
 }
 
@@ -47,12 +61,14 @@ std::vector<Solution> measured_pool(const EvolutionConfig& config, const LayerBu
                                     Trainee& trainee, double alpha, const Snapshot& start,
                                     Random& random) {
   std::vector<Solution> pool;
+  const std::vector<Allocation> allocations = first_allocations(config, budget);
   for (std::int64_t i = 0; i < config.pool_size; ++i) {
     Solution solution;
     solution.id = std::ssize(pool);
     trainee.restore(start);
     solution.sparsities =
-        first_sparsities(random_sparsities(config, budget, random), i, budget, trainee);
+        first_sparsities(random_sparsities(config, budget, random), static_cast<std::size_t>(i),
+                         allocations, budget, trainee);
     if (holds(pool, solution.sparsities)) continue;
     solution.plan = solution.sparsities;
     set_kept(solution, kept_weights(trainee.recompute_masks(solution.sparsities, alpha)), budget);

@@ -14,9 +14,10 @@
 namespace winnow {
 
 // Line 1. Solutions with random sparsities, all from the weights that the trainee has now, each
-// measured under its masks. Where masks are given at the start, a random share of what they keep is
-// pruned. Equal ones are one: where none is pruned at the start, there is one solution, and its
-// children make the pool. If the trainee throws, it gets these weights back.
+// measured under its masks. With `known_first_pool` the first ones divide theirs by the known
+// allocations (allocation.h), one each. Where masks are given at the start, a random share of what
+// they keep is pruned. Equal ones are one: where none is pruned at the start, there is one
+// solution, and its children make the pool. If the trainee throws, it gets these weights back.
 std::vector<Solution> first_pool(const EvolutionConfig& config, const LayerBudget& budget,
                                  Trainee& trainee, double alpha, Random& random);
 

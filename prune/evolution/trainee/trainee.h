@@ -87,7 +87,8 @@ class Trainee {
   virtual double measure_accuracy() = 0;
 
   // Mean loss of the first `images` training images, as they are, under the current masks; all of
-  // them if there are fewer. Changes no weight.
+  // them if there are fewer. Batch norms take their statistics from these images, since masks that
+  // nothing was trained under change what they normalise. Changes no weight.
   virtual double measure_loss(std::int64_t images) = 0;
 
   // Of every layer under the current masks, at curve_ranks().
