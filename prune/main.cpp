@@ -1,4 +1,5 @@
-// prune: trains a network and prunes it by evolution with mask rewinding (paper 003, Algorithm 1).
+// prune: trains a network and prunes it, by evolution with mask rewinding (paper 003, Algorithm 1)
+// or another method.
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "prune/config/run_config.h"
+#include "prune/layer_search.h"
 #include "prune/layer_sensitivity.h"
 #include "prune/prune_program.h"
 #include "prune/run/joined_run.h"
@@ -36,9 +38,38 @@ struct Arguments {
   std::optional<std::string> plot;
   std::vector<double> sparsities;
   bool is_sensitivity = false;
+  bool is_search = false;
+  std::string search = "evolution";
+  LayerSearchOptions trials;
   bool is_dry_run = false;
   bool is_quiet = false;
 };
+
+CLI::Option* declare_search(CLI::App& app, Arguments& arguments) {
+  CLI::Option* search =
+      app.add_flag("--search-layers", arguments.is_search,
+                   "Find layers of model.weights to leave out, by trials for the target of a time");
+  app.add_option("--search", arguments.search, "By evolution, greedy or random")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->needs(search);
+  app.add_option("--trials", arguments.trials.trials, "Sets of layers that are tried")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(1, 100000))
+      ->needs(search);
+  app.add_option("--trial-batches", arguments.trials.batches, "Batches that a trial trains")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(1))
+      ->needs(search);
+  app.add_option("--population", arguments.trials.sets.population, "Best sets that have children")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(whole_number(1, 100000))
+      ->needs(search);
+  return search;
+}
 
 void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--config", arguments.config, "Configuration (YAML); see docs/commands.md")
@@ -77,6 +108,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--plot", arguments.plot, "A page with charts of it (HTML)")
       ->type_name("FILE")
       ->needs(sensitivity);
+  declare_search(app, arguments)
+      ->excludes(resume)
+      ->excludes(overwrite)
+      ->excludes(dry_run)
+      ->excludes(sensitivity);
   app.add_flag("--quiet", arguments.is_quiet, "No progress on stderr");
 }
 
@@ -156,6 +192,18 @@ int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
   return 0;
 }
 
+int run_search(const Arguments& arguments, const RunConfig& config) {
+  const std::string json = arguments.json.value_or("");
+  check_json_place(json, config_file(arguments), config);
+  LayerSearchOptions options = arguments.trials;
+  options.sets.search = set_search_from(arguments.search);
+  options.is_quiet = arguments.is_quiet;
+  const LayerSearchResult result = search_layers(config, options);
+  std::fputs(result.table.c_str(), json == "-" ? stderr : stdout);
+  write_json_output(json, result.json);
+  return 0;
+}
+
 // One of several processes; the summary is rank 0's.
 std::optional<PruneSummary> run_as_rank(const RankPlace& place, const RunConfig& config,
                                         PruneOptions options) {
@@ -181,8 +229,10 @@ int run(const Arguments& arguments) {
   check_values(arguments);
   const RunConfig config = resolve(arguments);
   const RankPlace place = rank_place();
-  if (place.rank > 0 && (arguments.is_sensitivity || arguments.is_dry_run)) return 0;
+  const bool is_alone = arguments.is_sensitivity || arguments.is_search || arguments.is_dry_run;
+  if (place.rank > 0 && is_alone) return 0;
   if (arguments.is_sensitivity) return run_sensitivity(arguments, config);
+  if (arguments.is_search) return run_search(arguments, config);
   const std::string json = arguments.json.value_or("");
   check_json_place(json, config_file(arguments), config);
   const FolderUse use = arguments.resumes      ? FolderUse::resume
@@ -209,7 +259,11 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   winnow::leave(winnow::run_program("prune", [&] {
-    CLI::App app("Trains a network and prunes it by evolution with mask rewinding.", "prune");
+    CLI::App app(
+        "Trains a network and prunes it: by evolution with mask rewinding, gradual magnitude "
+        "pruning, "
+        "lottery tickets or structured sparsity learning.",
+        "prune");
     winnow::Arguments arguments;
     winnow::declare(app, arguments);
     winnow::add_version_flag(app, "LibTorch " WINNOW_TORCH_VERSION);

@@ -151,8 +151,9 @@ std::string describe_run(const RunConfig& config, const PruneOptions& options) {
        << (config.stage.teacher.empty() ? "" : "teacher: " + one_line(config.stage.teacher) + "\n")
        << granularity_text(config, run.granularities()) << "dense baseline: " << config.train.epochs
        << " epochs of batches of " << config.train.batch_size
-       << "\nevolution: " << config.evolution.iter_nr << " iterations of "
-       << config.evolution.batch_nr << " batches to " << target_text(config) << "\n";
+       << "\npruning: " << to_string(config.method.method) << ", " << config.evolution.iter_nr
+       << " iterations of " << config.evolution.batch_nr << " batches to " << target_text(config)
+       << "\n";
   return text.str();
 }
 

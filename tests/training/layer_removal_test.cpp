@@ -55,14 +55,6 @@ std::string refusal_of(Model model, const std::vector<std::string>& names) {
   return message_of(remove);
 }
 
-// To the network of kConfig.
-void add_middle(Graph& graph) {
-  const Node conv{"middle", Conv{.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}, {"relu"}};
-  graph.nodes.insert(graph.nodes.begin() + 4, {conv, {"relu2", Relu{}, {"middle"}}});
-  graph.nodes[6].inputs = {"relu2"};
-  fill_input_sizes(graph);
-}
-
 }  // namespace
 
 TEST_CASE("a layer is removed with the batch norm, ReLU and dropout that alone read it") {

@@ -67,6 +67,14 @@ prune:
   learning_rate: 0.02
 )";
 
+// A layer more, called middle, that can be removed.
+inline void add_middle(Graph& graph) {
+  const Node conv{"middle", Conv{.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}, {"relu"}};
+  graph.nodes.insert(graph.nodes.begin() + 4, {conv, {"relu2", Relu{}, {"middle"}}});
+  graph.nodes[6].inputs = {"relu2"};
+  fill_input_sizes(graph);
+}
+
 // A folder with data and runs in it.
 class Bench {
  public:

@@ -1,0 +1,101 @@
+#include "prune/evolution/population/layer_sets.h"
+
+#include <algorithm>
+#include <string>
+
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
+
+namespace winnow {
+namespace {
+
+const std::vector<std::string> kNames = {"evolution", "greedy", "random"};  // as SetSearch
+
+constexpr double kFirstShare = 0.3;
+constexpr int kMostAttempts = 1000;  // at a set that is new: more only where nearly all are tried
+
+}  // namespace
+
+std::string_view to_string(SetSearch search) {
+  return kNames[static_cast<std::size_t>(search)];
+}
+
+SetSearch set_search_from(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  if (found != kNames.end()) return static_cast<SetSearch>(found - kNames.begin());
+  fail(ErrorCode::usage, "unknown search ", in_quotes(name), suggestion(name, kNames));
+}
+
+LayerSets::LayerSets(std::size_t layers, const LayerSetOptions& options)
+    : layers_(layers), options_(options), random_(options.seed), from_(layers, false) {}
+
+std::optional<LayerSet> LayerSets::next() {
+  LayerSet set(layers_, false);
+  if (options_.search == SetSearch::greedy && !tried_.empty()) {
+    const std::optional<LayerSet> more = next_greedy();
+    if (!more) return std::nullopt;
+    set = *more;
+  }
+  const bool is_first = tried_.size() < options_.population;
+  for (int attempt = 0; !is_new(set); ++attempt) {
+    if (attempt == kMostAttempts) return std::nullopt;
+    if (options_.search == SetSearch::random) {
+      set = random_set(0.5);
+    } else {
+      set = is_first ? random_set(kFirstShare) : child();
+    }
+  }
+  tried_[set] = false;
+  return set;
+}
+
+void LayerSets::add(const LayerSet& set, double fitness) {
+  tried_[set] = true;
+  const auto behind =
+      std::ranges::find_if(best_, [&](const Rated& other) { return other.second < fitness; });
+  best_.insert(behind, {set, fitness});
+}
+
+LayerSet LayerSets::random_set(double share) {
+  LayerSet set(layers_, false);
+  for (std::size_t i = 0; i < layers_; ++i) set[i] = random_.chance(share);
+  return set;
+}
+
+const LayerSet& LayerSets::parent() {
+  const std::size_t count = std::min(best_.size(), options_.population);
+  const std::uint64_t a = random_.below(count), b = random_.below(count);
+  return best_[std::min(a, b)].first;
+}
+
+LayerSet LayerSets::child() {
+  LayerSet set = parent();
+  if (random_.chance(0.5)) {
+    const LayerSet& other = parent();
+    for (std::size_t i = 0; i < layers_; ++i) {
+      if (random_.chance(0.5)) set[i] = other[i];
+    }
+  }
+  const std::size_t certain = random_.below(layers_);
+  for (std::size_t i = 0; i < layers_; ++i) {
+    const bool changes = random_.chance(1.0 / static_cast<double>(layers_));
+    if (changes || i == certain) set[i] = !set[i];
+  }
+  return set;
+}
+
+// Layers are tried on top of one set; once all were, the best set so far takes its place.
+std::optional<LayerSet> LayerSets::next_greedy() {
+  for (;;) {
+    for (; added_ < layers_; ++added_) {
+      LayerSet set = from_;
+      set[added_] = true;
+      if (is_new(set)) return set;
+    }
+    if (best_.empty() || best_.front().first == from_) return std::nullopt;
+    from_ = best_.front().first;
+    added_ = 0;
+  }
+}
+
+}  // namespace winnow

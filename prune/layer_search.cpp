@@ -1,0 +1,219 @@
+#include "prune/layer_search.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "prune/layer_removal.h"
+#include "prune/prune_program.h"
+#include "prune/run/run_training.h"
+#include "prune/start_model.h"
+#include "prune/timing/time_rounds.h"
+#include "prune/timing/time_table.h"
+#include "prune/training/torch_trainee.h"
+#include "prune/training/trainability.h"
+#include "runtime/base/error.h"
+#include "runtime/base/number_text.h"
+#include "runtime/base/suggest.h"
+#include "runtime/base/version.h"
+#include "runtime/cli/progress.h"
+#include "runtime/cli/table.h"
+
+namespace winnow {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kUnfit = -1.0;  // below every accuracy
+
+struct SetTrial {
+  std::vector<std::string> removed;
+  double predicted_ms = 0.0;  // of the network for the target
+  double accuracy = 0.0;
+  std::string reason;  // why it was not trained; empty if it was
+};
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+class LayerSearcher {
+ public:
+  LayerSearcher(const RunConfig& config, const LayerSearchOptions& options)
+      : config_(with_times(config)),
+        options_(options),
+        whole_(*read_given_model(config_)),
+        data_(load_run_data(config_, options.is_quiet, image_cache(config_), whole_)),
+        layers_(removable_layers(whole_.graph)) {
+    options_.sets.seed = config_.evolution.seed;
+    if (layers_.empty()) {
+      fail(ErrorCode::usage, config_.place("model.weights"),
+           "model.weights: ", in_quotes(config_.model.weights),
+           " has no layer that model.remove_layers can remove");
+    }
+    // A trial is too short for recording steps to pay.
+    config_.train.records_steps = false;
+  }
+
+  LayerSearchResult search() {
+    LayerSets sets(layers_.size(), options_.sets);
+    const auto progress = progress_callback("search: trial", options_.is_quiet);
+    while (static_cast<std::int64_t>(trials_.size()) < options_.trials) {
+      const std::optional<LayerSet> set = sets.next();
+      if (!set) break;
+      trials_.push_back(trial_of(*set));
+      const SetTrial& trial = trials_.back();
+      sets.add(*set, trial.reason.empty() ? trial.accuracy : kUnfit);
+      if (progress) progress(trials_.size(), static_cast<std::size_t>(options_.trials));
+    }
+    return {table(), json()};
+  }
+
+ private:
+  SetTrial trial_of(const LayerSet& set) {
+    SetTrial trial;
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      if (set[i]) trial.removed.push_back(layers_[i]);
+    }
+    try {
+      Model model = whole_;
+      remove_layers(model, trial.removed);
+      RunConfig config = config_;
+      config.model.removed_layers = all_removed(trial);
+      config = with_times(config);  // which layers count
+      TorchTrainee trainee(model, data_, trainee_options(config, {}));
+      device_ = trainee.device();
+      trial.predicted_ms = mask_for_goal(config, trainee);
+      if (is_met(trial.predicted_ms)) {
+        trial.accuracy = train(trainee);
+      } else {
+        trial.reason = "is too slow under its limits";
+      }
+    } catch (const Error& error) {  // of the budget: no masks, or no masks fast enough
+      if (error.code() != ErrorCode::usage) throw;
+      trial.reason = error.what();
+    }
+    return trial;
+  }
+
+  bool is_met(double ms) const {
+    constexpr double kRounding = 1e-9;
+    const EvolutionConfig& evolution = config_.evolution;
+    const double target = evolution.target_ms > 0.0
+                              ? evolution.target_ms
+                              : evolution.time->dense_ms / evolution.target_speedup;
+    return ms <= target * (1 + kRounding);
+  }
+
+  double train(TorchTrainee& trainee) const {
+    Stage stage = pruning_stage(config_);
+    stage.units = stage.schedules = 1;
+    stage.batches_per_unit = options_.batches;
+    trainee.begin(stage);
+    trainee.train_batches(0, options_.batches);
+    return trainee.measure_accuracy();
+  }
+
+  const SetTrial& best() const {
+    const auto rating = [](const SetTrial& trial) {
+      return trial.reason.empty() ? trial.accuracy : kUnfit;
+    };
+    const SetTrial& found = *std::ranges::max_element(trials_, {}, rating);
+    if (found.reason.empty()) return found;
+    fail(ErrorCode::usage, config_.place("prune"),
+         "no set of layers that was tried can be pruned to ",
+         "the target; the last one: ", trials_.back().reason);
+  }
+
+  std::vector<std::string> all_removed(const SetTrial& trial) const {
+    std::vector<std::string> all = config_.model.removed_layers;
+    all.insert(all.end(), trial.removed.begin(), trial.removed.end());
+    return all;
+  }
+
+  std::string table() const {
+    Table table(
+        {{"accuracy", Table::Side::right}, {"ms", Table::Side::right}, {"layers left out"}});
+    std::vector<const SetTrial*> order;
+    for (const SetTrial& trial : trials_) order.push_back(&trial);
+    std::ranges::stable_sort(order, [](const SetTrial* a, const SetTrial* b) {
+      if (a->reason.empty() != b->reason.empty()) return a->reason.empty();
+      return a->accuracy > b->accuracy;
+    });
+    for (const SetTrial* trial : order) {
+      const std::string names = trial->removed.empty() ? "none" : joined(trial->removed);
+      if (trial->reason.empty()) {
+        table.add({fixed(100 * trial->accuracy, 2), general(trial->predicted_ms, 4), names});
+      } else {
+        table.add({"", "", names + ": " + trial->reason});
+      }
+    }
+    return "accuracy (%) on " + std::to_string(data_.validation.count) +
+           " validation images, masked for the target and trained for " +
+           std::to_string(options_.batches) + " batches:\n" + table.text() +
+           "best: model.remove_layers=[" + joined(all_removed(best())) + "]\n";
+  }
+
+  std::string json() const {
+    Json trials = Json::array();
+    for (const SetTrial& trial : trials_) {
+      Json one = {{"removed", trial.removed}};
+      if (trial.reason.empty()) {
+        one["predicted_ms"] = trial.predicted_ms;
+        one["accuracy"] = trial.accuracy;
+      } else {
+        one["not_trained"] = trial.reason;
+      }
+      trials.push_back(std::move(one));
+    }
+    return Json{{"command", "prune"},
+                {"version", version_text()},
+                {"mode", "search"},
+                {"name", config_.name},
+                {"weights", config_.model.weights},
+                {"device", device_},
+                {"search", to_string(options_.sets.search)},
+                {"batches", options_.batches},
+                {"validation_images", data_.validation.count},
+                {"layers", layers_},
+                {"trials", trials},
+                {"remove_layers", all_removed(best())}}
+        .dump(2);
+  }
+
+  RunConfig config_;
+  LayerSearchOptions options_;
+  Model whole_;
+  DataSet data_;
+  std::vector<std::string> layers_;
+  std::vector<SetTrial> trials_;
+  std::string device_;
+};
+
+void check_config(const RunConfig& config) {
+  if (config.model.weights.empty()) {
+    fail(ErrorCode::usage, config.place("model"),
+         "--search-layers leaves layers out of a network: 'model.weights' names no file");
+  }
+  if (config.evolution.budget != Budget::time) {
+    fail(ErrorCode::usage, config.place("prune.budget"),
+         "prune.budget: --search-layers needs time, by which layers that are left out count");
+  }
+  if (config.stage.vector == kMixed) {
+    fail(ErrorCode::usage, config.place("prune.granularity"),
+         "prune.granularity: found mixed, --search-layers needs one for all layers");
+  }
+}
+
+}  // namespace
+
+LayerSearchResult search_layers(const RunConfig& config, const LayerSearchOptions& options) {
+  check_config(config);
+  return LayerSearcher(config, options).search();
+}
+
+}  // namespace winnow

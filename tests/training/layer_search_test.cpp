@@ -1,0 +1,107 @@
+#include "prune/layer_search.h"
+
+#include <doctest/doctest.h>
+
+#include "prune/training/trainability.h"
+#include "tests/throws.h"
+#include "tests/training/graphs.h"
+#include "tests/training/time_run.h"
+
+namespace winnow {
+namespace {
+
+// A trained network of kConfig's with a layer more, and a search for 1.5 times its speed.
+class Search {
+ public:
+  Search() {
+    RunConfig config = bench.config("whole");
+    add_middle(*config.model.graph);
+    run_prune(config, {.is_quiet = true});
+  }
+
+  RunConfig config(const std::string& run) const {
+    nlohmann::json table = table_of_times();
+    table["batches"][0]["layers"].push_back(time_layer("middle", 576, 3.0));
+    RunConfig config = time_run(bench, run, table);
+    config.method = {.method = Method::magnitude, .allocation = Allocation::least_loss};
+    config.model.weights = bench.folder("whole") + "/dense.safetensors";
+    config.model.graph.reset();
+    config.train.epochs = 0;
+    config.stage.start = Start::weights;
+    return config;
+  }
+
+  Bench bench;
+};
+
+nlohmann::json found(const RunConfig& config, const LayerSearchOptions& options) {
+  return nlohmann::json::parse(search_layers(config, options).json);
+}
+
+}  // namespace
+
+TEST_CASE("a search tries sets of layers under masks for the target, and a run takes the best") {
+  const Search search;
+  RunConfig config = search.config("run");
+  const LayerSearchOptions options{.trials = 8, .batches = 12, .sets = {}, .is_quiet = true};
+  const nlohmann::json result = found(config, options);
+  CAPTURE(result.dump());
+  CHECK(result["layers"] == nlohmann::json{"middle"});
+  const auto& trials = result["trials"];
+  REQUIRE(trials.size() == 2);  // all sets of one layer
+  CHECK(trials[0]["removed"].empty());
+  CHECK(trials[1]["removed"] == nlohmann::json{"middle"});
+  const double target = 3.25 / 1.5;
+  for (const auto& trial : trials) {
+    CHECK(trial["predicted_ms"].get<double>() <= target);
+    CHECK(trial["accuracy"].get<double>() > 0.25);  // of four classes
+  }
+  const bool is_without = trials[1]["accuracy"].get<double>() > trials[0]["accuracy"].get<double>();
+  CHECK(result["remove_layers"].size() == (is_without ? 1 : 0));
+  CHECK(found(config, options) == result);
+}
+
+TEST_CASE("sets that meet the target without masks are not trained") {
+  const Search search;
+  RunConfig config = search.config("run");
+  config.evolution.target_speedup = 0;
+  config.evolution.target_ms = 3.5;  // the network without its middle takes 3.25
+  const LayerSearchResult result =
+      search_layers(config, {.trials = 8, .batches = 2, .sets = {}, .is_quiet = true});
+  const auto trials = nlohmann::json::parse(result.json)["trials"];
+  REQUIRE(trials.size() == 2);
+  CHECK(trials[0].contains("accuracy"));
+  CHECK(trials[1]["not_trained"].get<std::string>().find("are reached without pruning") !=
+        std::string::npos);
+  CHECK(result.table.find("middle: target_ms: 3.5 ms are reached without pruning") !=
+        std::string::npos);
+  CHECK(result.table.find("best: model.remove_layers=[]\n") != std::string::npos);
+}
+
+TEST_CASE("a search that cannot be is refused with the reason") {
+  const Search search;
+  const auto refusal = [&](const auto& change) {
+    RunConfig config = search.config("run");
+    change(config);
+    const auto run = [&] {
+      search_layers(config, {.trials = 4, .batches = 2, .sets = {}, .is_quiet = true});
+    };
+    CHECK(error_of(run) == ErrorCode::usage);
+    return message_of(run);
+  };
+  CHECK(refusal([](RunConfig& c) { c.model.weights.clear(); }).find("'model.weights' names no") !=
+        std::string::npos);
+  CHECK(refusal([](RunConfig& c) {
+          c.evolution.budget = Budget::parameters;
+        }).find("prune.budget: --search-layers needs time") != std::string::npos);
+  CHECK(refusal([](RunConfig& c) { c.stage.vector = kMixed; }).find("found mixed") !=
+        std::string::npos);
+  CHECK(refusal([](RunConfig& c) {
+          c.evolution.exclude = {"linaer"};
+        }).find("did you mean 'linear'?") != std::string::npos);
+  CHECK(refusal([](RunConfig& c) {
+          c.model.removed_layers = {"middle"};
+        }).find("no layer that model.remove_layers can remove") != std::string::npos);
+}
+
+}  // namespace winnow
