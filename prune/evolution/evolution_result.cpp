@@ -1,6 +1,7 @@
 #include "prune/evolution/evolution_result.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "prune/evolution/population/ranking.h"
@@ -52,6 +53,11 @@ EvolutionResult result_of(const EvolutionConfig& config, const LayerBudget& budg
     result.predicted_ms = budget.predicted_ms(result.best.kept_weights);
   }
   result.weight_sparsity = 1.0 - budget.weight_density(result.best.kept_weights);
+  const Ranking at_goal = {budget.goal_density(), config.lag_penalty,
+                           std::abs(config.acc_threshold), 1.0};
+  for (const Solution& solution : state.pool) {
+    result.fitness.push_back(fitness(solution, at_goal));
+  }
   if (!result.target_met) result.shortfall = shortfall_of(config, budget, state, result);
   return result;
 }

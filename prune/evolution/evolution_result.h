@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "prune/evolution/budget/layer_budget.h"
 #include "prune/evolution/evolution_config.h"
@@ -16,6 +17,7 @@ struct EvolutionResult {
   double predicted_ms = 0.0;     // of best; 0 without a budget of time
   double weight_sparsity = 0.0;  // of best, over the budgeted weights
   std::string shortfall;         // why the target is not met; empty if it is
+  std::vector<double> fitness;   // [pool] of its solutions (ranking.h), where the goal is wanted
 };
 
 // Throws Error{internal} if `state` has no pool.

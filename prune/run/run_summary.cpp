@@ -79,7 +79,8 @@ Json time_json(const SummaryParts& parts) {
 // The members of the pool, with what their masks keep of each layer.
 Json population_json(const SummaryParts& parts) {
   Json members = Json::array();
-  for (const Solution& solution : parts.pool) {
+  for (std::size_t member = 0; member < parts.pool.size(); ++member) {
+    const Solution& solution = parts.pool[member];
     Json sparsities = Json::object();
     for (std::size_t i = 0; i < parts.layers.size(); ++i) {
       const auto weights = static_cast<double>(parts.layers[i].weights);
@@ -91,6 +92,7 @@ Json population_json(const SummaryParts& parts) {
                        {"batches", solution.trained},
                        {"accuracy", solution.accuracy},
                        {"sparsity", solution.sparsity()},
+                       {"fitness", parts.result.fitness.at(member)},
                        {"answer", solution.id == parts.result.best.id},
                        {"sparsities", std::move(sparsities)}});
   }

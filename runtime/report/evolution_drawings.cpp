@@ -117,14 +117,16 @@ std::string population_drawing(const RunFacts& facts) {
   map.columns = names_of(members.front().sparsities);
   for (const MemberFacts& member : members) {
     map.rows.push_back((member.is_answer ? "answer " : "solution ") + member.solution);
-    map.notes.push_back(percent(member.accuracy) + " at " + percent(member.sparsity));
+    map.notes.push_back(percent(member.accuracy) + " at " + percent(member.sparsity) +
+                        (member.fitness ? ", fitness " + decimal(*member.fitness, 4) : ""));
     auto& row = map.values.emplace_back();
     for (const std::string& layer : map.columns) {
       row.push_back(100 * of_layer(member.sparsities, layer));
     }
   }
-  return heat_map(
-      {"Population at the end: sparsity by layer, accuracy at sparsity", "", "sparsity, %"}, map);
+  return heat_map({"Population at the end: sparsity by layer, accuracy at sparsity, fitness", "",
+                   "sparsity, %"},
+                  map);
 }
 
 std::string sensitivity_chart(const RunFacts& facts) {

@@ -82,6 +82,7 @@ void add_member(RunFacts& facts, const Json& json) {
   member.accuracy = number_or_zero(json, "accuracy");
   member.sparsity = number_or_zero(json, "sparsity");
   member.is_answer = json.value("answer", false);
+  member.fitness = number(json, "fitness");
   member.sparsities = by_layer(json, "sparsities");
 }
 

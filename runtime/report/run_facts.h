@@ -100,6 +100,7 @@ struct MemberFacts {
   double accuracy = 0, sparsity = 0;
   bool is_answer = false;
   std::vector<std::pair<std::string, double>> sparsities;  // as of IterationPoint
+  std::optional<double> fitness = {};                      // by which solutions are chosen
 };
 
 // A network that was deployed and measured in the loop of a budget of time.

@@ -21,7 +21,7 @@ RunFacts three_iterations() {
     facts.iterations.push_back(point);
   }
   facts.population = {{"1", 0.91, 0.2, false, {{"conv1", 0.1}, {"fc", 0.3}}},
-                      {"3", 0.93, 0.6, true, {{"conv1", 0.3}, {"fc", 0.9}}},
+                      {"3", 0.93, 0.6, true, {{"conv1", 0.3}, {"fc", 0.9}}, 0.9123},
                       {"2", 0.95, 0.5, false, {{"conv1", 0.2}, {"fc", 0.6}}}};
   return facts;
 }
@@ -48,7 +48,7 @@ TEST_CASE("solutions, layers by iteration, the population and sensitivities are 
   const std::size_t answer = population.find("answer 3");
   CHECK(answer < population.find("solution 2"));
   CHECK(population.find("solution 2") < population.find("solution 1"));
-  CHECK(population.find("93.00 % at 60.00 %") != std::string::npos);
+  CHECK(population.find("93.00 % at 60.00 %, fitness 0.9123") != std::string::npos);
   CHECK(population.find("answer 3, fc: 90<") != std::string::npos);
   using Bar = std::pair<std::string, double>;
   const std::vector<Bar> bars = bars_in(drawing(html, "Learned sensitivity"));
