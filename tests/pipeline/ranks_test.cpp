@@ -112,6 +112,26 @@ TEST_CASE("a rank that is killed is named, and the run goes on with another numb
   CHECK(metrics_of(shop, "run") == metrics_of(shop, "whole"));
 }
 
+// Rank 0 is where the others meet. A launcher that sees it die would end them too.
+TEST_CASE("without rank 0 the others end and name it, and its last checkpoint goes on") {
+  const Workshop shop;
+  const std::string longer = std::string(kGeneration) + "0 checkpoint.seconds=0.01";
+  require(shop.prune("--quiet " + output_option(shop, "whole") + longer));
+  const Ranks ranks(shop, 3);
+  ranks.run(longer, until_lines(shop, 8) + "set -- $pids; kill -9 $1");
+  CHECK(ranks.statuses().find("status 137\nstatus 4\nstatus 4\n") != std::string::npos);
+  for (const int rank : {1, 2}) {
+    const std::string said = ranks.output_of(rank);
+    INFO(said);
+    CHECK(said.find("rank 0 at 127.0.0.1") != std::string::npos);
+    CHECK(said.find(" does not answer any more") != std::string::npos);
+  }
+  const Ranks two(shop, 2);
+  two.run("--resume " + longer);
+  CHECK(two.all_ended_with(0));
+  CHECK(metrics_of(shop, "run") == metrics_of(shop, "whole"));
+}
+
 TEST_CASE("one rank's interrupt ends all with a checkpoint, and two go on where three were") {
   const Workshop shop;
   const std::string longer = std::string(kGeneration) + "0";
