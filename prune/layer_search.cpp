@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "prune/evolution/budget/layer_budget.h"
 #include "prune/layer_removal.h"
 #include "prune/prune_program.h"
 #include "prune/run/run_training.h"
@@ -102,11 +103,7 @@ class LayerSearcher {
 
   bool is_met(double ms) const {
     constexpr double kRounding = 1e-9;
-    const EvolutionConfig& evolution = config_.evolution;
-    const double target = evolution.target_ms > 0.0
-                              ? evolution.target_ms
-                              : evolution.time->dense_ms / evolution.target_speedup;
-    return ms <= target * (1 + kRounding);
+    return ms <= target_ms(config_.evolution) * (1 + kRounding);
   }
 
   double train(TorchTrainee& trainee) const {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "prune/evolution/budget/layer_budget.h"
 #include "runtime/base/file.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/version.h"
@@ -38,10 +39,6 @@ Json layers_json(const Model& model, const std::vector<std::int64_t>& granularit
     layers.back()["granularity"] = granularity_name(granularities.at(layers.size() - 1));
   }
   return layers;
-}
-
-double target_ms(const EvolutionConfig& config) {
-  return config.target_ms > 0.0 ? config.target_ms : config.time->dense_ms / config.target_speedup;
 }
 
 void add_rounds(const RunConfig& config, const TimeRounds& rounds, Json& json) {

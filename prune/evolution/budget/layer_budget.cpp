@@ -96,10 +96,13 @@ void LayerBudget::make_channel_time() {
   fixed_cost_ = time_->constant_ms + channel_time_->of_fixed(is_fixed, kept);
 }
 
+double target_ms(const EvolutionConfig& config) {
+  return config.target_ms > 0.0 ? config.target_ms : config.time->dense_ms / config.target_speedup;
+}
+
 double LayerBudget::target_of(const EvolutionConfig& config) const {
   if (!time_) return 1.0 - config.target_sparsity;
-  const double ms =
-      config.target_ms > 0.0 ? config.target_ms : time_->dense_ms / config.target_speedup;
+  const double ms = target_ms(config);
   const char* key = config.target_ms > 0.0 ? "target_ms" : "target_speedup";
   if (ms >= total_cost_) {
     fail(ErrorCode::usage, key, ": ", ms,

@@ -15,6 +15,9 @@
 
 namespace winnow {
 
+// The milliseconds that a budget of time is to come down to. Requires config.time.
+double target_ms(const EvolutionConfig& config);
+
 // The cost of a weight is 1 or its multiply-accumulates, and excluded layers cost nothing. With a
 // budget of time the cost of a layer is its milliseconds (CostCurve), and excluded layers and what
 // is no layer cost a constant.

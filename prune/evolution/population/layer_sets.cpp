@@ -45,12 +45,11 @@ std::optional<LayerSet> LayerSets::next() {
       set = is_first ? random_set(kFirstShare) : child();
     }
   }
-  tried_[set] = false;
+  tried_.insert(set);
   return set;
 }
 
 void LayerSets::add(const LayerSet& set, double fitness) {
-  tried_[set] = true;
   const auto behind =
       std::ranges::find_if(best_, [&](const Rated& other) { return other.second < fitness; });
   best_.insert(behind, {set, fitness});

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -63,10 +63,10 @@ class LayerSets {
   std::size_t layers_;
   LayerSetOptions options_;
   Random random_;
-  std::map<LayerSet, bool> tried_;  // whether it is rated
-  std::vector<Rated> best_;         // best first
-  LayerSet from_;                   // greedy: what layers are added to
-  std::size_t added_ = 0;           // greedy: the next of them
+  std::set<LayerSet> tried_;
+  std::vector<Rated> best_;  // best first
+  LayerSet from_;            // greedy: what layers are added to
+  std::size_t added_ = 0;    // greedy: the next of them
 };
 
 }  // namespace winnow
