@@ -1,6 +1,7 @@
 #include "prune/layer_search.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -34,6 +35,8 @@ struct SetTrial {
   double predicted_ms = 0.0;  // of the network for the target
   double accuracy = 0.0;
   std::string reason;  // why it was not trained; empty if it was
+
+  double fitness() const { return reason.empty() ? accuracy : kUnfit; }
 };
 
 std::string joined(const std::vector<std::string>& names) {
@@ -67,8 +70,7 @@ class LayerSearcher {
       const std::optional<LayerSet> set = sets.next();
       if (!set) break;
       trials_.push_back(trial_of(*set));
-      const SetTrial& trial = trials_.back();
-      sets.add(*set, trial.reason.empty() ? trial.accuracy : kUnfit);
+      sets.add(*set, trials_.back().fitness());
       if (progress) progress(trials_.size(), static_cast<std::size_t>(options_.trials));
     }
     return {table(), json()};
@@ -116,10 +118,7 @@ class LayerSearcher {
   }
 
   const SetTrial& best() const {
-    const auto rating = [](const SetTrial& trial) {
-      return trial.reason.empty() ? trial.accuracy : kUnfit;
-    };
-    const SetTrial& found = *std::ranges::max_element(trials_, {}, rating);
+    const SetTrial& found = *std::ranges::max_element(trials_, {}, &SetTrial::fitness);
     if (found.reason.empty()) return found;
     fail(ErrorCode::usage, config_.place("prune"),
          "no set of layers that was tried can be pruned to ",
@@ -135,18 +134,14 @@ class LayerSearcher {
   std::string table() const {
     Table table(
         {{"accuracy", Table::Side::right}, {"ms", Table::Side::right}, {"layers left out"}});
-    std::vector<const SetTrial*> order;
-    for (const SetTrial& trial : trials_) order.push_back(&trial);
-    std::ranges::stable_sort(order, [](const SetTrial* a, const SetTrial* b) {
-      if (a->reason.empty() != b->reason.empty()) return a->reason.empty();
-      return a->accuracy > b->accuracy;
-    });
-    for (const SetTrial* trial : order) {
-      const std::string names = trial->removed.empty() ? "none" : joined(trial->removed);
-      if (trial->reason.empty()) {
-        table.add({fixed(100 * trial->accuracy, 2), general(trial->predicted_ms, 4), names});
+    std::vector<SetTrial> order = trials_;
+    std::ranges::stable_sort(order, std::greater(), &SetTrial::fitness);
+    for (const SetTrial& trial : order) {
+      const std::string names = trial.removed.empty() ? "none" : joined(trial.removed);
+      if (trial.reason.empty()) {
+        table.add({fixed(100 * trial.accuracy, 2), general(trial.predicted_ms, 4), names});
       } else {
-        table.add({"", "", names + ": " + trial->reason});
+        table.add({"", "", names + ": " + trial.reason});
       }
     }
     return "accuracy (%) on " + std::to_string(data_.validation.count) +

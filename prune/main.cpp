@@ -177,12 +177,18 @@ void print_summary(const RunConfig& config, const PruneSummary& summary, std::FI
   }
 }
 
+// Of what trains no run and so has no run folder: before minutes of measuring.
+void check_outputs(const Arguments& arguments, const RunConfig& config) {
+  ProgramFiles files{
+      .inputs = {arguments.config}, .outputs = {}, .own = {}, .json = arguments.json.value_or("")};
+  if (!config.model.weights.empty()) files.inputs.push_back(config.model.weights);
+  if (arguments.plot) files.outputs.push_back(*arguments.plot);
+  require_distinct_outputs(files);
+}
+
 int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
   const std::string json = arguments.json.value_or(""), plot = arguments.plot.value_or("");
-  ProgramFiles files{.inputs = {arguments.config}, .outputs = {}, .own = {}, .json = json};
-  if (!config.model.weights.empty()) files.inputs.push_back(config.model.weights);
-  if (!plot.empty()) files.outputs.push_back(plot);
-  require_distinct_outputs(files);
+  check_outputs(arguments, config);
   SensitivityOptions options{.is_quiet = arguments.is_quiet};
   if (!arguments.sparsities.empty()) options.sparsities = arguments.sparsities;
   const SensitivityResult result = measure_sensitivity(config, options);
@@ -194,7 +200,7 @@ int run_sensitivity(const Arguments& arguments, const RunConfig& config) {
 
 int run_search(const Arguments& arguments, const RunConfig& config) {
   const std::string json = arguments.json.value_or("");
-  check_json_place(json, config_file(arguments), config);
+  check_outputs(arguments, config);
   LayerSearchOptions options = arguments.trials;
   options.sets.search = set_search_from(arguments.search);
   options.is_quiet = arguments.is_quiet;

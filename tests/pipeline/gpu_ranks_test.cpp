@@ -22,14 +22,6 @@ bool lacks_gpus(const Workshop& shop, int count) {
   return true;
 }
 
-void check_equal(const std::string& a, const std::string& b) {
-  const auto of_a = results_in(a), of_b = results_in(b);
-  for (std::size_t i = 0; i < of_a.size(); ++i) {
-    CAPTURE(of_a[i].first);
-    CHECK((of_a[i] == of_b[i]));
-  }
-}
-
 }  // namespace
 
 TEST_CASE("a run on a GPU that is stopped and resumed ends with the same bytes") {
@@ -45,7 +37,7 @@ TEST_CASE("a run on a GPU that is stopped and resumed ends with the same bytes")
     INFO(stopped.output);
     REQUIRE(stopped.status == 130);
     require(shop.prune(keys + "--quiet --resume --output " + parts));
-    check_equal(whole, parts);
+    check_equal_runs(whole, parts);
   }
 }
 
@@ -57,7 +49,7 @@ TEST_CASE("GPUs that share a population write what one writes") {
   ranks.run(output_option(shop, "two") + kGeneration);
   INFO(ranks.output_of(0));
   REQUIRE(ranks.all_ended_with(0));
-  check_equal(shop.data() + "/one", shop.data() + "/two");
+  check_equal_runs(shop.data() + "/one", shop.data() + "/two");
 }
 
 // Sums by NCCL in a CUDA graph of the step.
@@ -71,7 +63,7 @@ TEST_CASE("GPUs that divide batches train as one does, but for rounding, and ali
     INFO(ranks.output_of(0));
     REQUIRE(ranks.all_ended_with(0));
   }
-  check_equal(shop.data() + "/two", shop.data() + "/again");
+  check_equal_runs(shop.data() + "/two", shop.data() + "/again");
   for (const std::string stage : {"dense", "prune"}) {
     const auto one = stage_of(shop, "one", stage), two = stage_of(shop, "two", stage);
     REQUIRE(one.size() == two.size());

@@ -16,14 +16,6 @@ namespace {
 
 constexpr char kKeys[] = "prune.iter_nr=12 checkpoint.seconds=0.001 ";
 
-void check_equal(const std::string& whole, const std::string& parts) {
-  const auto expected = results_in(whole), found = results_in(parts);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CAPTURE(expected[i].first);
-    CHECK((expected[i] == found[i]));
-  }
-}
-
 bool is_finished(const std::string& folder) {
   return std::filesystem::exists(folder + "/prune.json");
 }
@@ -65,7 +57,7 @@ TEST_CASE("a run that is killed at any moments ends as one that is left alone") 
     const std::string whole = shop.data() + "/whole", parts = shop.data() + "/parts";
     REQUIRE(shop.prune(keys + "--quiet --output " + whole).status == 0);
     CHECK(run_under_kills(shop, keys, parts, random) > 0);
-    check_equal(whole, parts);
+    check_equal_runs(whole, parts);
   }
 }
 
@@ -89,7 +81,7 @@ TEST_CASE("a disk without room ends a run in one line, and the checkpoint stays"
   CHECK_FALSE(has_temporary_files(parts));
 
   REQUIRE(shell(command).status == 0);
-  check_equal(whole, parts);
+  check_equal_runs(whole, parts);
 }
 
 }  // namespace winnow

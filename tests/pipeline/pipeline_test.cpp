@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "runtime/base/file.h"
 #include "runtime/base/folder_lock.h"
@@ -90,10 +89,7 @@ void check_stop(const std::string& line, int signal, int status) {
   REQUIRE(lines_of(parts + "/metrics.jsonl") < kLines);
 
   require_success(shop.prune(keys + parts + " --resume --quiet"));
-  for (std::size_t i = 0; i < results_in(whole).size(); ++i) {
-    CAPTURE(results_in(whole)[i].first);
-    CHECK((results_in(whole)[i] == results_in(parts)[i]));
-  }
+  check_equal_runs(whole, parts);
 }
 
 TEST_CASE("a run that is stopped in the evolution and resumed ends with the same bytes") {

@@ -1,6 +1,8 @@
 // What a run of prune left, to compare with another one.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <regex>
 #include <string>
 #include <utility>
@@ -22,6 +24,15 @@ inline std::vector<std::pair<std::string, std::string>> results_in(const std::st
     results.emplace_back(name, std::regex_replace(text, seconds, "\"seconds\": 0"));
   }
   return results;
+}
+
+// File by file, two run folders.
+inline void check_equal_runs(const std::string& a, const std::string& b) {
+  const auto of_a = results_in(a), of_b = results_in(b);
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    CAPTURE(of_a[i].first);
+    CHECK((of_a[i] == of_b[i]));
+  }
 }
 
 }  // namespace winnow

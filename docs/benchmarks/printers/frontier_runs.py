@@ -1,8 +1,8 @@
 """Runs of the frontier. Each case (network, data, device, precision, batch) has a folder frontier/CASE with a folder for each run:
 config.yaml, prune.json, metrics.jsonl and, once the deployed network was measured, bench.json (`runtime bench --json`, made small by
-condense.py), best with `--against` the dense network, which is then the baseline; bench-b1.json is that of batch 1. A run whose name begins with dense is the network that
-was not pruned: its dense_accuracy and its bench.json count. One whose name begins with start is a network that others begin with, and
-no more.
+condense.py), best with `--against` the dense network, which is then the baseline; bench-b1.json is that of batch 1. A run whose name
+begins with dense is the network that was not pruned: its dense_accuracy and its bench.json count. One whose name begins with start is a
+network that others begin with, and no more.
 """
 import re
 import sys

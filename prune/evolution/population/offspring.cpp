@@ -1,7 +1,6 @@
 #include "prune/evolution/population/offspring.h"
 
 #include <cmath>
-#include <utility>
 
 #include "prune/evolution/population/operators.h"
 
