@@ -108,7 +108,8 @@ TEST_CASE("a small pool has no more clusters than solutions, unless they are giv
 }
 
 TEST_CASE("missing and contradicting keys are refused") {
-  CHECK(refusal("model: {architecture: vgg16}\n").find("missing key 'data.format'; known: cifar10, cifar100, idx, folder, text") !=
+  CHECK(refusal("model: {architecture: vgg16}\n")
+            .find("missing key 'data.format'; known: cifar10, cifar100, idx, folder, text") !=
         std::string::npos);
   CHECK(refusal("data: {format: idx}\n").find("found none") != std::string::npos);
   CHECK(refusal(std::string(kMinimal) + "train: {epochs: 0}\nprune: {start: dense}\n")
