@@ -11,6 +11,7 @@
 #include "runtime/commands/commands.h"
 #include "runtime/report/card.h"
 #include "runtime/report/frontier.h"
+#include "runtime/report/run_groups.h"
 
 namespace winnow {
 namespace {
@@ -36,12 +37,18 @@ int draw_frontier(const ReportOptions& options) {
   return 0;
 }
 
+int compare(const ReportOptions& options) {
+  if (!options.card.empty()) {
+    fail(ErrorCode::usage, "report: --card: found ", options.folders.size(),
+         " folders, expected one");
+  }
+  std::printf("%s", groups_table(group_runs(options.folders)).c_str());
+  return 0;
+}
+
 int report(const ReportOptions& options) {
   if (!options.frontier.empty()) return draw_frontier(options);
-  if (options.folders.size() > 1) {
-    fail(ErrorCode::usage, "report: found ", options.folders.size(),
-         " folders, expected one, or --frontier FILE for all of them");
-  }
+  if (options.folders.size() > 1) return compare(options);
   const std::string& folder = options.folders.front();
   if (!options.card.empty()) {
     require_distinct_files(
@@ -61,7 +68,7 @@ int report(const ReportOptions& options) {
 Command add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   app.add_option("folder", options->folders,
-                 "Run folder, for example runs/vgg16; several with --frontier")
+                 "Run folder, for example runs/vgg16; of several a table, and no report")
       ->required();
   auto* card =
       app.add_option("--card", options->card, "Write a model card (Markdown) to this file");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
@@ -9,6 +10,7 @@
 #include "runtime/report/fact_text.h"
 #include "runtime/report/html.h"
 #include "runtime/report/run_facts.h"
+#include "runtime/report/text_table.h"
 
 namespace winnow {
 namespace {
@@ -174,22 +176,7 @@ std::string frontier_table(const Frontier& frontier) {
   for (const FrontierPoint& point : frontier.points) {
     rows.push_back(cells(point, dense_ms(frontier)));
   }
-  std::vector<std::size_t> widths(std::size(kTitles), 0);
-  for (std::vector<std::string>& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      row[i] = one_line(row[i]);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  }
-  std::string lines = one_line(heading(frontier)) + "\n";
-  for (const std::vector<std::string>& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    lines += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return lines;
+  return one_line(heading(frontier)) + "\n" + text_table(std::move(rows));
 }
 
 }  // namespace winnow
