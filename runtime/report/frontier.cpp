@@ -6,11 +6,11 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/cli/table.h"
 #include "runtime/report/chart.h"
 #include "runtime/report/fact_text.h"
 #include "runtime/report/html.h"
 #include "runtime/report/run_facts.h"
-#include "runtime/report/text_table.h"
 
 namespace winnow {
 namespace {
@@ -172,11 +172,11 @@ std::string frontier_page(const Frontier& frontier) {
 }
 
 std::string frontier_table(const Frontier& frontier) {
-  std::vector<std::vector<std::string>> rows = {{std::begin(kTitles), std::end(kTitles)}};
-  for (const FrontierPoint& point : frontier.points) {
-    rows.push_back(cells(point, dense_ms(frontier)));
-  }
-  return one_line(heading(frontier)) + "\n" + text_table(std::move(rows));
+  std::vector<Table::Column> columns;
+  for (const char* title : kTitles) columns.push_back({title});
+  Table table(std::move(columns));
+  for (const FrontierPoint& point : frontier.points) table.add(cells(point, dense_ms(frontier)));
+  return one_line(heading(frontier)) + "\n" + table.text();
 }
 
 }  // namespace winnow

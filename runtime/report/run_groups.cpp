@@ -10,8 +10,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
+#include "runtime/cli/table.h"
 #include "runtime/report/fact_text.h"
-#include "runtime/report/text_table.h"
 
 namespace winnow {
 namespace {
@@ -109,15 +109,14 @@ std::vector<RunGroup> group_runs(std::span<const std::string> folders) {
 }
 
 std::string groups_table(std::span<const RunGroup> groups) {
-  std::vector<std::vector<std::string>> rows = {
-      {"runs", "number", "dense %", "pruned %", "sparsity %"}};
+  Table table({{"runs"}, {"number"}, {"dense %"}, {"pruned %"}, {"sparsity %"}});
   for (const RunGroup& group : groups) {
-    rows.push_back({group.name, std::to_string(group.runs.size()),
-                    mean_and_range(group, &RunFacts::dense_accuracy),
-                    mean_and_range(group, &RunFacts::pruned_accuracy),
-                    mean_and_range(group, &RunFacts::sparsity)});
+    table.add({group.name, std::to_string(group.runs.size()),
+               mean_and_range(group, &RunFacts::dense_accuracy),
+               mean_and_range(group, &RunFacts::pruned_accuracy),
+               mean_and_range(group, &RunFacts::sparsity)});
   }
-  return text_table(rows);
+  return table.text();
 }
 
 }  // namespace winnow
