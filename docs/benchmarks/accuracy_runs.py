@@ -12,11 +12,12 @@ LIST is runs.txt of a folder here. Lines of it:
   RUN < START: settings    begins with the dense network of START of the same number and trains no other
   RUN << START: settings   begins with the pruned network of START
 KEY=@RUN in settings stands for the dense network of RUN, a run above, of the same number: prune.teacher=@dense-80.
+--OPTION in settings, as --search=evolution, is one of a search of layers (`prune --search-layers`) that comes first: the run leaves out what it finds.
 
 A run that is done is not made again, one that was begun is resumed. Ctrl-C, or --seconds, interrupts the runs in
 progress: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
 Dense networks that runs begin with come first, then runs in the order of --only, patterns with commas between them, all numbers of each.
---keep copies config.yaml, prune.json, metrics.jsonl and, where there are any, bench.json and bench-b1.json of all runs
+--keep copies config.yaml, prune.json, metrics.jsonl and, where there are any, bench.json, bench-b1.json and search.json of all runs
 that are done beside LIST, with folders of the machine made relative.
 """
 import argparse
@@ -34,7 +35,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from condense import condense
 
-KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json", "bench-b1.json")
+SEARCH = "search.json"
+KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json", "bench-b1.json", SEARCH)
 INTERRUPTED = 130
 STARTS = {"<": "dense", "<<": "pruned"}
 FROM_WEIGHTS = ("prune.start=weights", "train.epochs=0")  # of runs that begin with another one's network
@@ -42,7 +44,9 @@ FROM_WEIGHTS = ("prune.start=weights", "train.epochs=0")  # of runs that begin w
 
 class Run:
     def __init__(self, name, start, config, settings, weights="dense"):
-        self.name, self.start, self.config, self.settings, self.weights = name, start, config, settings, weights
+        self.name, self.start, self.config, self.weights = name, start, config, weights
+        self.settings = [word for word in settings if not word.startswith("--")]
+        self.search = [word for word in settings if word.startswith("--")]  # options
 
     def needs(self):
         """The runs whose networks it reads."""
@@ -104,23 +108,47 @@ class Maker:
                 return False
             return self.done(name, number) or self.execute(run, number)
 
-    def command(self, run, number):
-        folder = self.folder(run.name, number)
-        if (folder / "checkpoint.safetensors").exists():
-            return [self.options.prune, "--output", folder, "--resume", "--quiet"]
+    def settings(self, run, number):
         settings = [f"{self.key}={number}"]
         if self.options.data:
             settings.append(f"data.path={self.options.data}")
         if run.start:
             settings += [f"model.weights={self.folder(run.start, number)}/{run.weights}.safetensors", *FROM_WEIGHTS]
-        settings += [self.with_network(setting, number) for setting in run.settings] + self.options.settings
-        return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
+        return settings + [self.with_network(setting, number) for setting in run.settings] + self.options.settings
 
     def with_network(self, setting, number):
         key, is_network, name = setting.partition("=@")
         return f"{key}={self.folder(name, number)}/dense.safetensors" if is_network else setting
 
+    def search(self, run, number):
+        """The file of the search of layers: beside the run's folder, which a run that begins empties."""
+        folder = self.folder(run.name, number)
+        return folder.with_name(f"{folder.name}.{SEARCH}")
+
+    def search_command(self, run, number):
+        self.options.output.mkdir(parents=True, exist_ok=True)
+        return [self.options.prune, "--config", run.config, *self.settings(run, number), "--search-layers", *run.search, "--quiet", "--json",
+                self.search(run, number)]
+
+    def command(self, run, number):
+        folder = self.folder(run.name, number)
+        if (folder / "checkpoint.safetensors").exists():
+            return [self.options.prune, "--output", folder, "--resume", "--quiet"]
+        settings = self.settings(run, number)
+        if run.search:
+            found = json.loads(self.search(run, number).read_text(encoding="utf-8"))
+            settings.append(f"model.remove_layers=[{','.join(found['remove_layers'])}]")
+        return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
+
     def execute(self, run, number):
+        if run.search and not self.search(run, number).exists() and not self.call(run, number, self.search_command(run, number)):
+            return False
+        if not self.call(run, number, self.command(run, number)):
+            return False
+        print(line_of(self.folder(run.name, number)), flush=True)
+        return True
+
+    def call(self, run, number, command):
         with self.lock:
             if self.stopped:
                 return False
@@ -129,16 +157,14 @@ class Maker:
             if device is not None:
                 self.load[device] += 1
                 environment["CUDA_VISIBLE_DEVICES"] = str(device)
-            process = subprocess.Popen(self.command(run, number), env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             self.processes.add(process)
         _, errors = process.communicate()
         with self.lock:
             self.processes.discard(process)
             if device is not None:
                 self.load[device] -= 1
-        if process.returncode == 0:
-            print(line_of(self.folder(run.name, number)), flush=True)
-        elif process.returncode != INTERRUPTED:
+        if process.returncode not in (0, INTERRUPTED):
             self.failed.add((run.name, number))
             print(f"{self.folder(run.name, number).name}: exit {process.returncode}: {errors.strip()[-300:]}", file=sys.stderr, flush=True)
         return process.returncode == 0
@@ -167,8 +193,11 @@ def keep(maker, folder, pairs):
         source = maker.folder(name, number)
         target = folder / source.name
         target.mkdir(exist_ok=True)
-        for file in [file for file in KEPT if (source / file).exists()]:
-            text = (source / file).read_text(encoding="utf-8")
+        places = {file: source / file for file in KEPT} | {SEARCH: maker.search(maker.runs[name], number)}
+        for file, place in places.items():
+            if not place.exists():
+                continue
+            text = place.read_text(encoding="utf-8")
             text = replace_folder(replace_folder(text, maker.options.output, "runs"), maker.options.data, "data")
             (target / file).write_text(text, encoding="utf-8")
             if not file.endswith(".yaml"):

@@ -20,6 +20,13 @@ from printers.common import read_config  # noqa: E402
 PRUNE = '''#!/usr/bin/env python3
 import json, pathlib, signal, sys, time
 arguments = sys.argv[1:]
+if "--search-layers" in arguments:
+    with open("calls.txt", "a") as calls:
+        calls.write(" ".join(arguments) + "\\n")
+    if "search-fails=1" in arguments:
+        sys.exit("prune: error: told to fail")
+    pathlib.Path(arguments[arguments.index("--json") + 1]).write_text('{"weights": "runs/d-seed1/x", "remove_layers": ["b", "c"]}')
+    sys.exit()
 folder = pathlib.Path(arguments[arguments.index("--output") + 1])
 with open("calls.txt", "a") as calls:
     calls.write(" ".join(arguments) + "\\n")
@@ -76,7 +83,7 @@ class AccuracyRuns(WithFakeProgram):
         (self.root / "runs.txt").write_text("config a.yaml\nlong:\nnext:\n", encoding="utf-8")
         with subprocess.Popen([sys.executable, "-B", SCRIPT, "runs.txt", "--prune", "./prune", "--numbers", "1", "wait=1"],
                               cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as script:
-            while not (self.root / "calls.txt").exists():
+            while not (self.root / "calls.txt").exists() and script.poll() is None:
                 time.sleep(0.01)
             time.sleep(0.3)
             script.send_signal(signal.SIGINT)
@@ -126,6 +133,26 @@ class AccuracyRuns(WithFakeProgram):
         self.assertEqual(self.calls()[:2], [f"--config a.yaml seed=4 x={x} --output runs/{name}-seed4 --overwrite --quiet"
                                             for name, x in (("start", 1), ("long", 2))])
         self.assertIn("prune.teacher=runs/long-seed4/dense.safetensors y=3 --output runs/taught-seed4", self.calls()[2])
+
+    def test_a_search_of_layers_comes_before_its_run_and_once(self):
+        lines = "d:\na < d: y=2 --search=greedy --trials=5\n"
+        result = self.make(lines, "--numbers", "1", "--only", "a", "--keep")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        start = "--config a.yaml seed=1 model.weights=runs/d-seed1/dense.safetensors prune.start=weights train.epochs=0 y=2"
+        self.assertEqual(self.calls()[1:], [f"{start} --search-layers --search=greedy --trials=5 --quiet --json runs/a-seed1.search.json",
+                                            f"{start} model.remove_layers=[b,c] --output runs/a-seed1 --overwrite --quiet"])
+        kept = json.loads((self.root / "a-seed1/search.json").read_text(encoding="utf-8"))
+        self.assertEqual(kept["remove_layers"], ["b", "c"])
+        self.assertFalse((self.root / "d-seed1").exists() and (self.root / "d-seed1/search.json").exists())
+        (self.root / "runs/a-seed1/prune.json").unlink()
+        self.assertEqual(self.make(lines, "--numbers", "1", "--only", "a").returncode, 0)
+        self.assertEqual(len(self.calls()), 4)  # the search is not made again
+
+    def test_a_run_whose_search_fails_is_not_made(self):
+        result = self.make("a: search-fails=1 --search=random\n", "--numbers", "1")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("a-seed1: exit 1: prune: error: told to fail", result.stderr)
+        self.assertEqual(len(self.calls()), 1)
 
     def test_numbers_can_be_folds(self):
         result = self.make("number data.fold\nd:\na < d:\n", "--numbers", "0")
