@@ -23,7 +23,8 @@ struct LayerSearchResult {
 
 // Each trial takes a set of the layers that `model.remove_layers` can remove out of the network of
 // `model.weights`, masks what is left for the target as `prune:` says, at once, trains it for
-// `batches` under a whole cycle of the learning rate, and measures it on the validation images.
+// `batches` under a whole cycle of the learning rate, without the teacher of `prune.distillation`,
+// and measures it on the validation images.
 // Sets that the target cannot be met with, or that meet it without masks, are not trained. Writes
 // no file but the cache of decoded pictures.
 //
