@@ -256,7 +256,7 @@ class Convolution(unittest.TestCase):
 class Frontier(unittest.TestCase):
     """Accuracy against measured time, printed from run folders that are made up."""
 
-    BLOCKS = ("where", "predicted_where", "means", "batch1", "runs", "fastest", "figure")
+    BLOCKS = ("where", "predicted_where", "means", "batch1", "runs", "found", "fastest", "figure")
 
     def write_run(self, copy, name, granularity="element", seed=1, accuracy=0.9, ms=2.0, speedup=2.0, rounds=1, **changes):
         """Dense trained 30 batches, pruned 40 in each round; predicted 2 ms."""
@@ -280,6 +280,10 @@ class Frontier(unittest.TestCase):
         if "single" in changes:
             plans = dict(zip(("chosen", "against"), ({"network_ms": {"median": ms}} for ms in changes["single"])))
             (folder / "bench-b1.json").write_text(json.dumps([{"batch": 1, **plans}]), encoding="utf-8")
+        if "found" in changes:
+            trials = [{"removed": [], "accuracy": 0.4}, {"removed": ["a"], "not_trained": "too slow"}, {"removed": changes["found"], "accuracy": 0.6}]
+            search = {"search": "evolution", "batches": 5, "trials": trials, "remove_layers": changes["found"]}
+            (folder / "search.json").write_text(json.dumps(search), encoding="utf-8")
         if not changes.get("is_measured", True):
             return
         bench = [{"batch": batch, "device": changes.get("device", "gpu (made up)"), "precision": "f16",
@@ -330,6 +334,16 @@ class Frontier(unittest.TestCase):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn("| `cut` | mixed, 2 layers left out | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.67x |", page)
             self.assertNotIn("start-cut", page)
+
+    def test_runs_whose_searches_found_other_layers_are_one_row_and_trials_count(self):
+        with Copy() as copy:
+            self.write_runs(copy)
+            for seed, found in ((1, ["b", "c"]), (2, ["c"])):
+                self.write_run(copy, f"search-seed{seed}", "vector16", seed=seed, accuracy=0.93, ms=1.5, removed=f"[{','.join(found)}]", found=found)
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| `search` | vector16, layers left out by evolution | magnitude | 2x | 80 | 2 | 93.00 (93.00 to 93.00) | -1.00 |", page)
+            self.assertIn("| `search-seed1` | evolution | 2 of 3 | 5 | 60.00 | b, c |\n| `search-seed2` | evolution | 2 of 3 | 5 | 60.00 | c |", page)
 
     def test_the_dense_network_of_the_same_process_is_the_baseline(self):
         with Copy() as copy:

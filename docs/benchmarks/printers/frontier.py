@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from printers.common import ROOT, percent, table, three_digits
 from printers.figure import chart, steps
-from printers.frontier_runs import DENSE, FOLDER, ORDER, START, cases, refuse, run_of
+from printers.frontier_runs import DENSE, FOLDER, ORDER, START, cases, refuse, run_of, search_of
 
 TITLES = {"channel": "channel (filters alone)"}
 NOT_MEASURED = "not measured"
@@ -154,6 +154,19 @@ def each(case):
                   "difference %", "target met"], rows)
 
 
+def found(case):
+    """What searches of layers found, run by run."""
+    rows = []
+    for run in runs(case):
+        search = search_of(run["place"])
+        if search:
+            trained = [trial for trial in search["trials"] if "accuracy" in trial]
+            best = max(trained, key=lambda trial: trial["accuracy"])
+            rows.append([f"`{run['name']}`", search["search"], f"{len(trained)} of {len(search['trials'])}", str(search["batches"]),
+                         percent(best["accuracy"]), ", ".join(search["remove_layers"]) or "none"])
+    return table(["run", "search", "trials trained", "batches of each", "accuracy of the best %", "layers left out"], rows)
+
+
 def fastest(case, within=0.5):
     """Of the networks that lose no more points than that on average, a measured one where there is one."""
     found = [group for group in groups(case) if group[0]["granularity"] != DENSE and not is_predicted_elsewhere(case, group) and
@@ -196,7 +209,7 @@ def figure(case):
 
 
 def blocks_of(case):
-    of = {"means": means, "batch1": at_batch_1, "runs": each, "predicted_where": predicted_where, "fastest": fastest, "where": where,
+    of = {"means": means, "batch1": at_batch_1, "runs": each, "found": found, "predicted_where": predicted_where, "fastest": fastest, "where": where,
           "figure": lambda name: f"![Accuracy against milliseconds, a line for each granularity]({FOLDER}/{name}.svg)"}
     return {f"{FOLDER}.{case}.{name}": (lambda printer=printer: printer(case)) for name, printer in of.items()}
 

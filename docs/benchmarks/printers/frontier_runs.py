@@ -1,6 +1,7 @@
 """Runs of the frontier. Each case (network, data, device, precision, batch) has a folder frontier/CASE with a folder for each run:
 config.yaml, prune.json, metrics.jsonl and, once the deployed network was measured, bench.json (`runtime bench --json`, made small by
-condense.py), best with `--against` the dense network, which is then the baseline; bench-b1.json is that of batch 1. A run whose name
+condense.py), best with `--against` the dense network, which is then the baseline; bench-b1.json is that of batch 1. search.json is what
+`prune --search-layers` found before the run. A run whose name
 begins with dense is the network that was not pruned: its dense_accuracy and its bench.json count. One whose name begins with start is a
 network that others begin with, and no more.
 """
@@ -13,6 +14,7 @@ FOLDER = "frontier"
 DENSE = "dense"
 START = "start"
 ORDER = (DENSE, "channel", "element", "vector8", "vector16", "vector32", "mixed")
+SEARCHES = {"evolution": "evolution", "greedy": "a greedy search", "random": "chance"}
 OWN = ("seed", "name", "output", "device", "threads", "checkpoint.seconds", "model.weights", "prune.time_table", "prune.time_programs")
 
 
@@ -37,8 +39,18 @@ def batches_of(place, stages):
     return sum(sums.values())
 
 
+def search_of(place):
+    """What found the layers that the run leaves out; None if they were given."""
+    return read(f"{place}/search.json") if (ROOT / place / "search.json").exists() else None
+
+
+def batches_of_trials(place):
+    search = search_of(place)
+    return search["batches"] * sum("accuracy" in trial for trial in search["trials"]) if search else 0
+
+
 def trained(case, name, is_dense):
-    """Batches behind a run's network in all, with those of the run of its case that it began with."""
+    """Batches behind a run's network in all, with those of the run of its case that it began with and of its trials."""
     place = f"{FOLDER}/{case}/{name}"
     weights = read_config(f"{place}/config.yaml").get("model.weights", "").strip('"')
     before = 0
@@ -47,7 +59,7 @@ def trained(case, name, is_dense):
         if not (ROOT / FOLDER / case / start / "prune.json").exists():
             refuse(place, f"begins with {weights}, which is no run of this case")
         before = trained(case, start, weights.endswith("/dense.safetensors"))
-    return before + batches_of(place, ("dense",) if is_dense else ("dense", "prune"))
+    return before + batches_of_trials(place) + batches_of(place, ("dense",) if is_dense else ("dense", "prune"))
 
 
 def dense_time(case):
@@ -82,10 +94,19 @@ def where_of(times):
     return (times["device"], times["precision"], times["batch"]) if times and "device" in times else None
 
 
-def kind_of(summary, config):
-    """The granularity, and how many layers the network was left without."""
+def kind_of(summary, config, search):
+    """The granularity, and how many layers the network was left without or what found them."""
+    if search:
+        return f"{summary['granularity']}, layers left out by {SEARCHES[search['search']]}"
     removed = [name for name in config.get("model.remove_layers", "[]").strip("[]").split(",") if name.strip()]
     return summary["granularity"] + (f", {len(removed)} layers left out" if removed else "")
+
+
+def group_of(config, search):
+    """What runs of different seeds share. Searches find other layers with each."""
+    own = (*OWN, "model.remove_layers") if search else OWN
+    settings = sorted((key, without_seed(value)) for key, value in config.items() if key not in own)
+    return (*settings, ("batches of a trial", search["batches"])) if search else tuple(settings)
 
 
 def without_seed(value):
@@ -95,7 +116,7 @@ def without_seed(value):
 
 def run_of(case, name):
     place = f"{FOLDER}/{case}/{name}"
-    summary, config = read(f"{place}/prune.json"), read_config(f"{place}/config.yaml")
+    summary, config, search = read(f"{place}/prune.json"), read_config(f"{place}/config.yaml"), search_of(place)
     is_dense = name.startswith(DENSE)
     time = dense_time(case) if is_dense else summary.get("time", {})
     if not is_dense and not time:
@@ -106,8 +127,8 @@ def run_of(case, name):
         refuse(place, "no bench.json, and no table of times in prune.json that could stand for it")
     speedup, ms = config.get("prune.target_speedup", "0"), config.get("prune.target_ms", "0")
     return {"name": name, "seed": summary["seed"], "place": place,
-            "group": tuple(sorted((key, without_seed(value)) for key, value in config.items() if key not in OWN)),
-            "granularity": DENSE if is_dense else kind_of(summary, config),
+            "group": group_of(config, search),
+            "granularity": DENSE if is_dense else kind_of(summary, config, search),
             "method": "" if is_dense else summary["method"],
             "target": "" if is_dense else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
             "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
