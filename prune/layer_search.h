@@ -24,9 +24,8 @@ struct LayerSearchResult {
 // Each trial takes a set of the layers that `model.remove_layers` can remove out of the network of
 // `model.weights`, masks what is left for the target as `prune:` says, at once, trains it for
 // `batches` under a whole cycle of the learning rate, without the teacher of `prune.distillation`,
-// and measures it on the validation images.
-// Sets that the target cannot be met with, or that meet it without masks, are not trained. Writes
-// no file but the cache of decoded pictures.
+// and measures it on the validation images. Sets that the target cannot be met with, or that meet
+// it without masks, are not trained. Writes no file but the cache of decoded pictures.
 //
 // Throws Error{usage} if no weights are named, the budget is not one of time, granularities are
 // mixed, the network has no such layer or no set can meet the target, and what run_prune would

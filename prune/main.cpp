@@ -267,8 +267,7 @@ int main(int argc, char** argv) {
   winnow::leave(winnow::run_program("prune", [&] {
     CLI::App app(
         "Trains a network and prunes it: by evolution with mask rewinding, gradual magnitude "
-        "pruning, "
-        "lottery tickets or structured sparsity learning.",
+        "pruning, lottery tickets or structured sparsity learning.",
         "prune");
     winnow::Arguments arguments;
     winnow::declare(app, arguments);

@@ -76,7 +76,7 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
         make_method(config.method, config.evolution, trainee, start.evolution, teams.peers());
     while (!method->finished()) {
       const std::vector<IterationRecord> records = method->step();
-      teams.require_equal(teams.member(), trainee, iteration_name(records.back()));
+      teams.require_equal(teams.member(), trainee, iteration_name(records.back().iteration));
     }
   } while (config.time_loop.rounds > 0 && share_decision(false, peers));
 }

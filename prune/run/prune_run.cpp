@@ -75,20 +75,19 @@ void require_finite_state(const TorchTrainee& trainee, const Moment& moment) {
 }
 
 // Of the dense phase, after so many batches of it.
-Moment dense_moment(const RunConfig& config, std::int64_t batches, std::int64_t per_epoch) {
+Moment dense_moment(const Stage& stage, std::int64_t batches) {
   const std::int64_t last = std::max<std::int64_t>(batches, 1) - 1;
-  const double epoch = (static_cast<double>(last) + 0.5) / static_cast<double>(per_epoch);
   return {"train",
-          "epoch " + std::to_string(last / per_epoch + 1) + ", batch " +
-              std::to_string(last % per_epoch + 1),
-          rate_at(config.train.rate, epoch, static_cast<double>(config.train.epochs))};
+          "epoch " + std::to_string(last / stage.batches_per_unit + 1) + ", batch " +
+              std::to_string(last % stage.batches_per_unit + 1),
+          learning_rate(stage, last)};
 }
 
+// With the rate in the middle of the iteration.
 Moment pruning_moment(const RunConfig& config, std::int64_t iteration) {
-  const Stage stage = pruning_stage(config);
-  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
-  return {"prune", "iteration " + std::to_string(iteration + 1),
-          rate_at(stage.rate, std::fmod(static_cast<double>(iteration) + 0.5, length), length)};
+  Stage stage = pruning_stage(config);
+  stage.batches_per_unit = 1;
+  return {"prune", iteration_name(iteration), learning_rate(stage, iteration)};
 }
 
 }  // namespace
@@ -160,7 +159,7 @@ double PruneRun::lap_seconds() {
 
 void PruneRun::save_checkpoint() {
   if (state_.phase == RunPhase::dense) {
-    const Moment moment = dense_moment(config_, state_.batch, trainee_.batches_per_epoch());
+    const Moment moment = dense_moment(dense_stage(config_, trainee_), state_.batch);
     require_finite_loss(state_.epoch_loss, moment);
     require_finite_state(trainee_, moment);
     state_.current = trainee_.snapshot();
@@ -256,19 +255,16 @@ void PruneRun::go_back() {
 
 // No checkpoint may come between the line and the count of lines that follows it.
 void PruneRun::finish_epoch() {
-  const auto per_epoch = static_cast<double>(trainee_.batches_per_epoch());
-  const auto epochs = static_cast<double>(config_.train.epochs);
   const std::int64_t epoch = state_.epoch + 1;
+  const Moment moment = dense_moment(dense_stage(config_, trainee_), state_.batch);
   state_.dense_seconds += lap_seconds();
   EpochRecord record = {
       .epoch = epoch,
       .batches = state_.batch,
-      .learning_rate = rate_at(config_.train.rate,
-                               (static_cast<double>(state_.batch) - 0.5) / per_epoch, epochs),
-      .loss = state_.epoch_loss / per_epoch,
+      .learning_rate = moment.rate,
+      .loss = state_.epoch_loss / static_cast<double>(trainee_.batches_per_epoch()),
       .accuracy = {},
       .seconds = state_.dense_seconds};
-  const Moment moment = dense_moment(config_, state_.batch, trainee_.batches_per_epoch());
   require_finite_loss(record.loss, moment);
   require_finite_state(trainee_, moment);
   teams_.require_equal(teams_.dense(), trainee_, "epoch " + std::to_string(epoch));
@@ -416,7 +412,7 @@ void PruneRun::prune() {
   while (!method_->finished()) {
     const std::vector<IterationRecord> records = method_->step();
     for (const IterationRecord& record : records) require_converging(record);
-    teams_.require_equal(teams_.member(), trainee_, iteration_name(records.back()));
+    teams_.require_equal(teams_.member(), trainee_, iteration_name(records.back().iteration));
     state_.current = nullptr;  // only the first iteration starts from it
     state_.prune_seconds += lap_seconds();
     for (const IterationRecord& record : records) {

@@ -41,8 +41,8 @@ Stage dense_stage(const RunConfig& config, const TorchTrainee& trainee) {
           .is_pruning = false};
 }
 
-std::string iteration_name(const IterationRecord& record) {
-  return "iteration " + std::to_string(record.iteration + 1);
+std::string iteration_name(std::int64_t iteration) {
+  return "iteration " + std::to_string(iteration + 1);
 }
 
 Stage pruning_stage(const RunConfig& config) {

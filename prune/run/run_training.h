@@ -19,8 +19,8 @@ TraineeOptions trainee_options(const RunConfig& config, const PruneOptions& opti
 Stage dense_stage(const RunConfig& config, const TorchTrainee& trainee);
 Stage pruning_stage(const RunConfig& config);
 
-// "iteration 12", for messages.
-std::string iteration_name(const IterationRecord& record);
+// "iteration 12" of the number 11, for messages.
+std::string iteration_name(std::int64_t iteration);
 
 // Makes `teacher`, or the dense baseline if there is none, the teacher at every rank, with
 // prune.distillation. `dense`: the file of the baseline; empty but at rank 0.

@@ -4,7 +4,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 
 #include "prune/training/network/statistics_estimate.h"
@@ -96,13 +95,6 @@ const Model& checked(const Model& model, const DataSet& data) {
 bool uses_bf16(TrainingPrecision precision, const torch::Device& device) {
   if (precision == TrainingPrecision::automatic) return device.is_cuda();
   return precision == TrainingPrecision::bf16;
-}
-
-double learning_rate(const Stage& stage, std::int64_t index) {
-  const double time =
-      (static_cast<double>(index) + 0.5) / static_cast<double>(stage.batches_per_unit);
-  const double length = static_cast<double>(stage.units) / static_cast<double>(stage.schedules);
-  return rate_at(stage.rate, std::fmod(time, length), length);
 }
 
 LossSum::LossSum(const torch::Device& device, double start)

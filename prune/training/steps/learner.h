@@ -23,9 +23,6 @@ namespace winnow {
 // bf16 if asked for, or if left open and `device` is a GPU.
 bool uses_bf16(TrainingPrecision precision, const torch::Device& device);
 
-// The learning rate of batch `index` of the stage.
-double learning_rate(const Stage& stage, std::int64_t index);
-
 // A sum of losses, kept on the device so that adding does not wait for it.
 class LossSum {
  public:

@@ -16,4 +16,7 @@ struct Stage {
   bool is_pruning = false;            // masks and gradient statistics are kept up
 };
 
+// The learning rate of batch `index` of the stage.
+double learning_rate(const Stage& stage, std::int64_t index);
+
 }  // namespace winnow
