@@ -36,7 +36,7 @@ from concurrent.futures import ThreadPoolExecutor
 from condense import condense
 
 SEARCH = "search.json"
-KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json", "bench-b1.json", SEARCH)
+KEPT = ("config.yaml", "prune.json", "metrics.jsonl", "bench.json", "bench-b1.json")
 INTERRUPTED = 130
 STARTS = {"<": "dense", "<<": "pruned"}
 FROM_WEIGHTS = ("prune.start=weights", "train.epochs=0")  # of runs that begin with another one's network
@@ -120,15 +120,15 @@ class Maker:
         key, is_network, name = setting.partition("=@")
         return f"{key}={self.folder(name, number)}/dense.safetensors" if is_network else setting
 
-    def search(self, run, number):
-        """The file of the search of layers: beside the run's folder, which a run that begins empties."""
+    def search_file(self, run, number):
+        """What the search of layers found: beside the run's folder, which a run that begins empties."""
         folder = self.folder(run.name, number)
         return folder.with_name(f"{folder.name}.{SEARCH}")
 
     def search_command(self, run, number):
         self.options.output.mkdir(parents=True, exist_ok=True)
         return [self.options.prune, "--config", run.config, *self.settings(run, number), "--search-layers", *run.search, "--quiet", "--json",
-                self.search(run, number)]
+                self.search_file(run, number)]
 
     def command(self, run, number):
         folder = self.folder(run.name, number)
@@ -136,12 +136,12 @@ class Maker:
             return [self.options.prune, "--output", folder, "--resume", "--quiet"]
         settings = self.settings(run, number)
         if run.search:
-            found = json.loads(self.search(run, number).read_text(encoding="utf-8"))
+            found = json.loads(self.search_file(run, number).read_text(encoding="utf-8"))
             settings.append(f"model.remove_layers=[{','.join(found['remove_layers'])}]")
         return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
 
     def execute(self, run, number):
-        if run.search and not self.search(run, number).exists() and not self.call(run, number, self.search_command(run, number)):
+        if run.search and not self.search_file(run, number).exists() and not self.call(run, number, self.search_command(run, number)):
             return False
         if not self.call(run, number, self.command(run, number)):
             return False
@@ -193,7 +193,7 @@ def keep(maker, folder, pairs):
         source = maker.folder(name, number)
         target = folder / source.name
         target.mkdir(exist_ok=True)
-        places = {file: source / file for file in KEPT} | {SEARCH: maker.search(maker.runs[name], number)}
+        places = {file: source / file for file in KEPT} | {SEARCH: maker.search_file(maker.runs[name], number)}
         for file, place in places.items():
             if not place.exists():
                 continue

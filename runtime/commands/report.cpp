@@ -68,7 +68,7 @@ int report(const ReportOptions& options) {
 Command add_report_command(CLI::App& app) {
   auto options = std::make_shared<ReportOptions>();
   app.add_option("folder", options->folders,
-                 "Run folder, for example runs/vgg16; of several a table, and no report")
+                 "Run folder, for example runs/vgg16; several are compared in a table")
       ->required();
   auto* card =
       app.add_option("--card", options->card, "Write a model card (Markdown) to this file");

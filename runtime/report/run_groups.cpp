@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
@@ -66,6 +68,15 @@ std::string group_name(std::span<const std::string> folders) {
   return name.empty() ? first + " and others" : name;
 }
 
+void require_each_once(std::span<const std::string> folders) {
+  std::set<std::string> seen;
+  for (const std::string& folder : folders) {
+    const std::string path = std::filesystem::path(folder + "/").lexically_normal().string();
+    if (seen.insert(path).second) continue;
+    fail(ErrorCode::usage, "found ", in_quotes(folder), " twice, expected each run once");
+  }
+}
+
 using Value = std::optional<double> RunFacts::*;
 
 std::string mean_and_range(const RunGroup& group, Value value) {
@@ -84,27 +95,20 @@ std::string mean_and_range(const RunGroup& group, Value value) {
 }  // namespace
 
 std::vector<RunGroup> group_runs(std::span<const std::string> folders) {
+  require_each_once(folders);
   std::vector<RunGroup> groups;
-  std::vector<std::string> settings;
-  std::vector<std::vector<std::string>> members;
-  std::set<std::string> seen;
+  std::map<std::string, std::size_t> places;  // of groups, by what their runs share
   for (const std::string& folder : folders) {
-    if (!seen.insert(std::filesystem::path(folder + "/").lexically_normal().string()).second) {
-      fail(ErrorCode::usage, "found ", in_quotes(folder), " twice, expected each run once");
-    }
     RunFacts facts = read_run_facts(folder);
     const std::string shared = shared_settings(facts.config_text);
-    auto found = std::ranges::find(settings, shared);
-    if (shared.empty() || found == settings.end()) {
-      found = settings.insert(settings.end(), shared);
-      groups.emplace_back();
-      members.emplace_back();
-    }
-    const auto place = static_cast<std::size_t>(found - settings.begin());
-    groups[place].runs.push_back(std::move(facts));
-    members[place].push_back(folder);
+    const auto [found, is_new] =
+        places.try_emplace(shared.empty() ? folder : shared, groups.size());
+    if (is_new) groups.emplace_back();
+    RunGroup& group = groups[found->second];
+    group.folders.push_back(folder);
+    group.runs.push_back(std::move(facts));
   }
-  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].name = group_name(members[i]);
+  for (RunGroup& group : groups) group.name = group_name(group.folders);
   return groups;
 }
 

@@ -10,8 +10,9 @@
 namespace winnow {
 
 struct RunGroup {
-  std::string name;            // what the names of its folders begin with: "runs/mr-fold3" is "mr"
-  std::vector<RunFacts> runs;  // in the order of their folders
+  std::string name;  // what the names of its folders begin with: "runs/mr-fold3" is "mr"
+  std::vector<std::string> folders;
+  std::vector<RunFacts> runs;  // [folders]
 };
 
 // Reads the folders (run_facts.h). Runs are of one group if their config.yaml is the same but for

@@ -1,4 +1,4 @@
-// `runtime report --card`: where the card goes, and where it does not.
+// `runtime report --card`: where the card goes, and where it does not; several runs.
 #include <filesystem>
 
 #include "tests/commands/desk.h"
@@ -6,8 +6,8 @@
 namespace winnow {
 namespace {
 
-std::string run_folder(const TemporaryDirectory& directory) {
-  const std::string folder = directory / "run";
+std::string run_folder(const TemporaryDirectory& directory, const std::string& name = "run") {
+  const std::string folder = directory / name;
   std::filesystem::create_directory(folder);
   write_file_atomically(folder + "/prune.json",
                         std::string_view(R"({"name":"small","sparsity":0.5,"layers":[]})"));
@@ -41,6 +41,21 @@ TEST_CASE("a card that would replace a file of the run is wrong usage, and nothi
     CHECK(!std::filesystem::exists(folder + "/report.html"));
   }
   CHECK(read_text_file(folder + "/prune.json").starts_with("{"));
+}
+
+TEST_CASE("several runs are a table: no page is written, and a card is wrong usage") {
+  const TemporaryDirectory directory;
+  const std::string one = run_folder(directory, "one"), two = run_folder(directory, "two");
+  const std::string command = program("runtime") + " report " + one + " " + two;
+  const Outcome outcome = shell(command);
+  CHECK(outcome.status == 0);
+  CHECK(outcome.output.starts_with("runs "));
+  CHECK(!std::filesystem::exists(one + "/report.html"));
+  const std::string card = directory / "card.md";
+  const Outcome refused = shell(command + " --card " + card);
+  CHECK(refused.status == 2);
+  CHECK(refused.output == "runtime: report: --card: found 2 folders, expected one\n");
+  CHECK(!std::filesystem::exists(card));
 }
 
 }  // namespace winnow

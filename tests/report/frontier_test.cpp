@@ -2,11 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
-#include "runtime/base/file.h"
+#include "tests/report/run_folders.h"
 #include "tests/report/svg.h"
-#include "tests/temporary_directory.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -17,14 +14,9 @@ class Runs {
   // What is empty is left out.
   std::string add(const std::string& name, const std::string& prune, const std::string& bench,
                   const std::string& run = "") const {
-    const std::string folder = directory / name;
-    std::filesystem::create_directory(folder);
-    if (!prune.empty()) write_file_atomically(folder + "/prune.json", prune);
-    if (!bench.empty()) write_file_atomically(folder + "/bench.json", bench);
-    if (!run.empty()) write_file_atomically(folder + "/run.json", run);
-    return folder;
+    return folders.add(name, {{"prune.json", prune}, {"bench.json", bench}, {"run.json", run}});
   }
-  TemporaryDirectory directory;
+  RunFolders folders;
 };
 
 std::string prune(const std::string& name, const std::string& granularity, double accuracy,

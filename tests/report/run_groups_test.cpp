@@ -2,11 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <sstream>
 
-#include "runtime/base/file.h"
-#include "tests/temporary_directory.h"
+#include "tests/report/run_folders.h"
 #include "tests/throws.h"
 
 namespace winnow {
@@ -15,15 +13,11 @@ namespace {
 class Runs {
  public:
   std::string add(const std::string& name, double accuracy, const std::string& config) const {
-    const std::string folder = directory / name;
-    std::filesystem::create_directory(folder);
-    write_file_atomically(folder + "/prune.json",
-                          R"({"name":"n","dense_accuracy":0.93,"accuracy":)" +
-                              std::to_string(accuracy) + R"(,"sparsity":0.9,"layers":[]})");
-    if (!config.empty()) write_file_atomically(folder + "/config.yaml", config);
-    return folder;
+    const std::string prune = R"({"name":"n","dense_accuracy":0.93,"accuracy":)" +
+                              std::to_string(accuracy) + R"(,"sparsity":0.9,"layers":[]})";
+    return folders.add(name, {{"prune.json", prune}, {"config.yaml", config}});
   }
-  TemporaryDirectory directory;
+  RunFolders folders;
 };
 
 std::string config(int seed, int fold, const std::string& method, const std::string& weights) {
@@ -58,10 +52,9 @@ TEST_CASE("runs without a configuration stand alone, and what one lacks is not a
   const Runs runs;
   std::vector<std::string> folders = {runs.add("a1", 0.7, ""), runs.add("a2", 0.8, "")};
   CHECK(group_runs(folders).size() == 2);
-  folders = {runs.add("s-1", 0.7, config(1, 0, "magnitude", "a")), runs.directory / "s-2"};
-  std::filesystem::create_directory(folders[1]);
-  write_file_atomically(folders[1] + "/prune.json", R"({"name":"n","accuracy":0.9,"layers":[]})");
-  write_file_atomically(folders[1] + "/config.yaml", config(2, 0, "magnitude", "a"));
+  folders = {runs.add("s-1", 0.7, config(1, 0, "magnitude", "a")),
+             runs.folders.add("s-2", {{"prune.json", R"({"name":"n","accuracy":0.9,"layers":[]})"},
+                                      {"config.yaml", config(2, 0, "magnitude", "a")}})};
   const std::string table = groups_table(group_runs(folders));
   CHECK(table.find("s     2       -        80.00 (70.00 to 90.00)  -\n") != std::string::npos);
 }
