@@ -39,7 +39,7 @@ LayerSetup::LayerSetup(const DeployedModel& model, const SessionOptions& session
       fusions_(step_fusions(program_)),
       gathered_(session_values(model, program_, asked_, fusions_)),
       orders_(gathered_.orders),
-      formats_(value_formats(program_, model, session, {}, gathered_)) {}
+      formats_(value_formats(program_, model, session, {}, gathered_, fusions_)) {}
 
 const Conv& LayerSetup::conv() const {
   return std::get<Conv>(program_.steps[0].op);

@@ -1,4 +1,5 @@
-// cuDNN's older interface: one call per convolution, an algorithm number, bias and relu fused.
+// cuDNN's older interface: one call per convolution, an algorithm number; bias, addition and relu
+// fused.
 #include <string>
 
 #include "runtime/gpu/dense/cudnn_problem.h"
@@ -74,6 +75,8 @@ struct Descriptors {
   FilterDescriptor w;
   ConvDescriptor conv;
   ActivationDescriptor act;
+  bool adds;
+  std::size_t conv_input;
 
   Descriptors(const Cudnn& library, const CudnnProblem& problem)
       : cudnn(library),
@@ -82,7 +85,9 @@ struct Descriptors {
         bias(tensor(library, problem, {.n = 1, .c = problem.out.c})),
         w(filter(library, problem)),
         conv(convolution(library, problem)),
-        act(activation(library, problem.has_relu)) {}
+        act(activation(library, problem.has_relu)),
+        adds(problem.adds),
+        conv_input(problem.conv_input) {}
 };
 
 class AlgorithmLayer : public PreparedLayer {
@@ -110,16 +115,19 @@ class AlgorithmLayer : public PreparedLayer {
     const Cudnn& cudnn = d_->cudnn;
     CUDNN_CHECK(cudnn, cudnn.cudnnSetStream(handle_, stream));
     const float one = 1, zero = 0;
+    const void* const x = in[d_->conv_input].data;
     if (is_fused_) {
+      const float addend_scale = d_->adds ? 1.0F : 0.0F;
+      const void* const addend = d_->adds ? in[1 - d_->conv_input].data : out.data;
       CUDNN_CHECK(cudnn, cudnn.cudnnConvolutionBiasActivationForward(
-                             handle_, &one, d_->x.get(), in[0].data, d_->w.get(),
-                             parameters_->weight.get(), d_->conv.get(), algorithm_, workspace.data,
-                             bytes_, &zero, d_->y.get(), out.data, d_->bias.get(),
-                             parameters_->bias.get(), d_->act.get(), d_->y.get(), out.data));
+                             handle_, &one, d_->x.get(), x, d_->w.get(), parameters_->weight.get(),
+                             d_->conv.get(), algorithm_, workspace.data, bytes_, &addend_scale,
+                             d_->y.get(), addend, d_->bias.get(), parameters_->bias.get(),
+                             d_->act.get(), d_->y.get(), out.data));
       return;
     }
     CUDNN_CHECK(
-        cudnn, cudnn.cudnnConvolutionForward(handle_, &one, d_->x.get(), in[0].data, d_->w.get(),
+        cudnn, cudnn.cudnnConvolutionForward(handle_, &one, d_->x.get(), x, d_->w.get(),
                                              parameters_->weight.get(), d_->conv.get(), algorithm_,
                                              workspace.data, bytes_, &zero, d_->y.get(), out.data));
     CUDNN_CHECK(cudnn, cudnn.cudnnAddTensor(handle_, &one, d_->bias.get(), parameters_->bias.get(),
@@ -145,9 +153,10 @@ std::vector<NamedLayer> cudnn_algorithm_layers(const CudnnProblem& problem,
   std::vector<NamedLayer> layers;
   for (int number = 0; number < CUDNN_CONVOLUTION_FWD_ALGO_COUNT; ++number) {
     const auto algorithm = static_cast<cudnnConvolutionFwdAlgo_t>(number);
-    // Without relu, cuDNN fuses the bias in this one algorithm only.
+    // Without relu, cuDNN fuses bias and addition in this one algorithm only.
     const bool is_fused =
         problem.has_relu || algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+    if (problem.adds && !is_fused) continue;
     auto layer = std::make_shared<AlgorithmLayer>(descriptors, parameters, cudnn_handle(gpu),
                                                   algorithm, is_fused);
     if (!layer->ask_workspace()) continue;

@@ -16,6 +16,8 @@ namespace winnow {
 struct CudnnProblem {
   Conv conv;
   bool has_relu = false;
+  bool adds = false;           // before the relu, another input of the output's size and layout
+  std::size_t conv_input = 0;  // which of the launch's inputs the convolution reads
   Extents in, out;
   Layout layout = Layout::nhwc;  // of both, without halo: nchw or nhwc
   Precision precision = Precision::f16;
@@ -38,9 +40,10 @@ struct CudnnParameters {
 CudnnParameters upload_for_cudnn(const CudnnProblem& problem, std::span<const float> weight,
                                  std::span<const float> bias);
 
-// All ways of cuDNN to run the convolution that it accepts, bias and relu fused where it can:
-// the algorithms of cudnnConvolutionBiasActivationForward ("cudnn nhwc f16 algo 1") and the plans
-// that its heuristics propose for the operation graph ("cudnn graph nhwc f16 plan 2").
+// All ways of cuDNN to run the convolution that it accepts, bias, addition and relu fused, the bias
+// alone also as a launch of its own: the algorithms of cudnnConvolutionBiasActivationForward
+// ("cudnn nhwc f16 algo 1") and the plans that its heuristics propose for the operation graph
+// ("cudnn graph nhwc f16 plan 2").
 //
 // fp16 runs on tensor cores with fp32 sums; fp32 is exact fp32. With `use_tf32` there are kernels
 // that may use TF32 too, with tf32 for f32 in their names. Nondeterministic kernels are left out.

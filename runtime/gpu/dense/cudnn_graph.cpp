@@ -1,5 +1,5 @@
-// cuDNN's graph interface: convolution, bias and relu as an operation graph; its heuristics propose
-// engines, each of which becomes a plan.
+// cuDNN's graph interface: convolution, addition, bias and relu as an operation graph; its
+// heuristics propose engines, each of which becomes a plan.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 using Descriptor = CudnnObject<cudnnBackendDescriptor_t, &Cudnn::cudnnBackendDestroyDescriptor>;
 
 constexpr std::int64_t kInput = 'x', kWeight = 'w', kBias = 'b', kOutput = 'y';  // tensor numbers
-constexpr std::int64_t kConvolved = 'c', kBiased = 'd';
+constexpr std::int64_t kAddend = 'z', kConvolved = 'c', kSummed = 's', kBiased = 'd';
 constexpr std::int64_t kAlignment = 16;  // bytes; our buffers have more
 
 // Builds a descriptor attribute by attribute; every failure throws.
@@ -97,7 +97,7 @@ Descriptor pointwise(const Cudnn& cudnn, cudnnPointwiseMode_t mode) {
   return builder.finalize();
 }
 
-// y = relu(conv(x, w) + b), the relu only if the layer has one.
+// y = relu(conv(x, w) + z + b), the addend and the relu only if the layer has them.
 class OperationGraph {
  public:
   OperationGraph(const Cudnn& cudnn, const CudnnProblem& problem, cudnnHandle_t handle)
@@ -112,12 +112,20 @@ class OperationGraph {
     x_ = add({kInput, sizes(problem.in), type});
     w_ = add({kWeight, filter, type});
     b_ = add({kBias, {1, conv.out_channels, 1, 1}, type});
-    convolved_ = add({kConvolved, sizes(problem.out), CUDNN_DATA_FLOAT, true});
-    biased_ = problem.has_relu ? add({kBiased, sizes(problem.out), CUDNN_DATA_FLOAT, true})
-                               : Descriptor();
+    const auto between = [&](std::int64_t number) {
+      return add({number, sizes(problem.out), CUDNN_DATA_FLOAT, true});
+    };
+    convolved_ = between(kConvolved);
+    if (problem.adds) {
+      z_ = add({kAddend, sizes(problem.out), type});
+      summed_ = between(kSummed);
+    }
+    if (problem.has_relu) biased_ = between(kBiased);
     y_ = add({kOutput, sizes(problem.out), type});
+    addition_ = pointwise(cudnn_, CUDNN_POINTWISE_ADD);
     add_convolution();
-    add_bias();
+    if (problem.adds) add_sum(convolved_, z_, summed_);
+    add_sum(problem.adds ? summed_ : convolved_, b_, problem.has_relu ? biased_ : y_);
     if (problem.has_relu) add_relu();
     finalize(handle);
   }
@@ -140,13 +148,12 @@ class OperationGraph {
     operations_.push_back(builder.finalize());
   }
 
-  void add_bias() {
-    addition_ = pointwise(cudnn_, CUDNN_POINTWISE_ADD);
+  void add_sum(const Descriptor& one, const Descriptor& other, const Descriptor& sum) {
     Builder builder(cudnn_, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     builder.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, addition_)
-        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, convolved_)
-        .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b_)
-        .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, problem_.has_relu ? biased_ : y_);
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, one)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, other)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, sum);
     operations_.push_back(builder.finalize());
   }
 
@@ -172,7 +179,7 @@ class OperationGraph {
 
   const Cudnn& cudnn_;
   const CudnnProblem& problem_;
-  Descriptor x_, w_, b_, convolved_, biased_, y_, conv_, addition_, rectifier_;
+  Descriptor x_, w_, b_, z_, convolved_, summed_, biased_, y_, conv_, addition_, rectifier_;
   std::vector<Descriptor> operations_;
   Descriptor graph_;
 };
@@ -250,9 +257,13 @@ Numerics numerics_of(const Cudnn& cudnn, const Descriptor& configuration) {
 class PlanLayer : public PreparedLayer {
  public:
   // Throws Error{device} if cuDNN cannot make a plan of the configuration.
-  PlanLayer(const Cudnn& cudnn, cudnnHandle_t handle, const Descriptor& configuration,
-            std::shared_ptr<const CudnnParameters> parameters)
-      : cudnn_(cudnn), handle_(handle), parameters_(std::move(parameters)) {
+  PlanLayer(const Cudnn& cudnn, cudnnHandle_t handle, const CudnnProblem& problem,
+            const Descriptor& configuration, std::shared_ptr<const CudnnParameters> parameters)
+      : cudnn_(cudnn),
+        handle_(handle),
+        adds_(problem.adds),
+        conv_input_(problem.conv_input),
+        parameters_(std::move(parameters)) {
     Builder builder(cudnn_, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     builder.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, handle_)
         .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
@@ -267,12 +278,14 @@ class PlanLayer : public PreparedLayer {
 
   void launch(std::span<const ActivationView> in, const ActivationView& out,
               const Workspace& workspace, cudaStream_t stream) const override {
-    const std::array<std::int64_t, 4> numbers = {kInput, kWeight, kBias, kOutput};
-    const std::array<void*, 4> data = {in[0].data, parameters_->weight.get(),
-                                       parameters_->bias.get(), out.data};
+    const std::int64_t count = adds_ ? 5 : 4;
+    const std::array<std::int64_t, 5> numbers = {kInput, kWeight, kBias, kOutput, kAddend};
+    const std::array<void*, 5> data = {in[conv_input_].data, parameters_->weight.get(),
+                                       parameters_->bias.get(), out.data,
+                                       adds_ ? in[1 - conv_input_].data : nullptr};
     Builder builder(cudnn_, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-    builder.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, numbers.data(), 4)
-        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, data.data(), 4)
+    builder.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, numbers.data(), count)
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, data.data(), count)
         .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace.data);
     const Descriptor pack = builder.finalize();
     CUDNN_CHECK(cudnn_, cudnn_.cudnnSetStream(handle_, stream));
@@ -282,6 +295,8 @@ class PlanLayer : public PreparedLayer {
  private:
   const Cudnn& cudnn_;
   cudnnHandle_t handle_;
+  bool adds_;
+  std::size_t conv_input_;
   std::shared_ptr<const CudnnParameters> parameters_;
   Descriptor plan_;
   std::int64_t bytes_ = 0;
@@ -304,7 +319,8 @@ std::vector<NamedLayer> cudnn_graph_layers(const CudnnProblem& problem,
           const Numerics numerics = numerics_of(cudnn, configuration);
           const bool is_tf32 = numerics.uses_tensor_cores && problem.precision == Precision::f32;
           if (!numerics.is_faithful || (is_tf32 && !problem.use_tf32)) continue;
-          auto layer = std::make_shared<PlanLayer>(cudnn, handle, configuration, parameters);
+          auto layer =
+              std::make_shared<PlanLayer>(cudnn, handle, problem, configuration, parameters);
           if (layer->workspace_bytes() > kMaxCudnnWorkspace) continue;
           layers.push_back({"cudnn graph " + to_string(problem.layout) + " " +
                                 math_name(problem.precision, is_tf32) + " plan " +

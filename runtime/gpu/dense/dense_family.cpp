@@ -1,4 +1,6 @@
-// The dense baseline: cuDNN for convolutions, cuBLASLt for linear layers.
+// The dense baseline: cuDNN for convolutions, alone or with the addition that reads them, cuBLASLt
+// for linear layers.
+#include <string>
 #include <variant>
 
 #include "runtime/base/error.h"
@@ -6,6 +8,7 @@
 #include "runtime/gpu/dense/dense_conv.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
+#include "runtime/plan/timing_table.h"
 
 namespace winnow {
 namespace {
@@ -34,6 +37,53 @@ void append(std::vector<Candidate>& candidates, std::vector<NamedLayer> layers, 
   }
 }
 
+void append_convs(std::vector<Candidate>& candidates, const LayerProblem& problem, const Conv& conv,
+                  GpuContext& gpu) {
+  const StepWeights weights = problem.weights();
+  const std::vector<float> weight = dense_floats(weights.weight);
+  const std::vector<float> bias = bias_or_zeros(weights.bias, conv.out_channels);
+  for (const DenseConv& dense : dense_convs(problem, conv)) {
+    append(candidates, named_layers(dense, cudnn_layers(dense.problem, weight, bias, gpu)),
+           dense.reads, dense.writes);
+  }
+  const std::optional<DeferredConv> deferred = deferred_conv(problem);
+  if (!deferred) return;
+  const std::string& reader = problem.program.steps[problem.fusions.into].name;
+  candidates.push_back({.family = "dense",
+                        .kernel = "cudnn, in the launch of " + reader,
+                        .reads = {deferred->reads},
+                        .writes = deferred->writes,
+                        .layer = nullptr,
+                        .timing_key = "dense deferred"});
+}
+
+void append_linear(std::vector<Candidate>& candidates, const LayerProblem& problem,
+                   const Linear& linear, GpuContext& gpu) {
+  const StepWeights weights = problem.weights();
+  const ActivationFormat format = row_major(problem.options.precision);
+  append(candidates,
+         cublaslt_layers(linear_problem(problem, linear), dense_floats(weights.weight),
+                         bias_or_zeros(weights.bias, linear.out_features), gpu),
+         format_index(problem.input_formats[0], format),
+         format_index(problem.output_formats, format));
+}
+
+void append_sums(std::vector<Candidate>& candidates, const LayerProblem& problem, GpuContext& gpu) {
+  for (const DenseSum& sum : dense_sums(problem)) {
+    const StepWeights weights = weights_of(problem.model, *sum.conv_step);
+    const std::vector<float> bias = bias_or_zeros(weights.bias, sum.problem.conv.out_channels);
+    const std::string key = step_key(problem.model, problem.program, *sum.conv_step);
+    for (NamedLayer& layer : cudnn_layers(sum.problem, dense_floats(weights.weight), bias, gpu)) {
+      candidates.push_back({.family = "dense",
+                            .kernel = layer.name + " with " + sum.conv_step->name,
+                            .reads = sum.reads,
+                            .writes = sum.writes,
+                            .layer = std::move(layer.layer),
+                            .timing_key = layer.name + " | " + key});
+    }
+  }
+}
+
 class DenseFamily : public Family {
  public:
   std::string name() const override { return "dense"; }
@@ -42,26 +92,18 @@ class DenseFamily : public Family {
   std::string why_not(const LayerProblem& problem, GpuContext& gpu) const override {
     if (std::holds_alternative<Conv>(problem.step.op)) return cudnn_missing_reason(gpu);
     if (std::holds_alternative<Linear>(problem.step.op)) return cublaslt_missing_reason(gpu);
-    return "runs conv and linear layers only";
+    if (!dense_sums(problem).empty()) return cudnn_missing_reason(gpu);
+    return "runs conv and linear layers, and additions that read a conv alone";
   }
 
   std::vector<Candidate> candidates(const LayerProblem& problem, GpuContext& gpu) const override {
-    const StepWeights weights = problem.weights();
     std::vector<Candidate> found;
     if (const auto* conv = std::get_if<Conv>(&problem.step.op)) {
-      const std::vector<float> weight = dense_floats(weights.weight);
-      const std::vector<float> bias = bias_or_zeros(weights.bias, conv->out_channels);
-      for (const DenseConv& dense : dense_convs(problem, *conv)) {
-        append(found, named_layers(dense, cudnn_layers(dense.problem, weight, bias, gpu)),
-               dense.reads, dense.writes);
-      }
+      append_convs(found, problem, *conv, gpu);
     } else if (const auto* linear = std::get_if<Linear>(&problem.step.op)) {
-      const ActivationFormat format = row_major(problem.options.precision);
-      append(found,
-             cublaslt_layers(linear_problem(problem, *linear), dense_floats(weights.weight),
-                             bias_or_zeros(weights.bias, linear->out_features), gpu),
-             format_index(problem.input_formats[0], format),
-             format_index(problem.output_formats, format));
+      append_linear(found, problem, *linear, gpu);
+    } else {
+      append_sums(found, problem, gpu);
     }
     return found;
   }

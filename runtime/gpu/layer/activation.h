@@ -53,6 +53,11 @@ constexpr ActivationFormat row_major(Precision precision) {
 // Of values that a later step computes on its way.
 inline constexpr ActivationFormat kDeferred = {.is_deferred = true};
 
+// The same where the later step is dense and reads what the value is computed from in nhwc.
+constexpr ActivationFormat deferred_nhwc(Precision precision) {
+  return {.layout = Layout::nhwc, .precision = precision, .is_deferred = true};
+}
+
 // Whether dense convolutions may run on tensor cores, which want channels in multiples of 8.
 inline bool has_padded_channels(const SessionOptions& options) {
   return options.precision == Precision::f16 || options.use_tf32;

@@ -32,12 +32,14 @@ class FunctionLayer : public PreparedLayer {
   Launch launch_;
 };
 
-// Indices of the formats of one layout and the session's precision, whatever their halo.
+// Indices of the formats of one layout and the session's precision that have memory, whatever their
+// halo.
 std::vector<std::size_t> formats_in(const std::vector<ActivationFormat>& formats,
                                     const Layout& layout, Precision precision) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    if (formats[i].layout == layout && formats[i].precision == precision) found.push_back(i);
+    const bool is_like = formats[i].layout == layout && formats[i].precision == precision;
+    if (is_like && !formats[i].is_deferred) found.push_back(i);
   }
   return found;
 }
@@ -70,7 +72,7 @@ std::vector<Candidate> in_every_layout(const LayerProblem& problem, const std::s
   std::vector<Candidate> found;
   for (std::size_t writes = 0; writes < problem.output_formats.size(); ++writes) {
     const ActivationFormat& out = problem.output_formats[writes];
-    if (out.precision != precision) continue;
+    if (out.precision != precision || out.is_deferred) continue;
     std::vector<std::vector<std::size_t>> choices;
     for (const auto& formats : problem.input_formats) {
       choices.push_back(formats_in(formats, out.layout, precision));

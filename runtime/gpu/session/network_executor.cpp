@@ -123,7 +123,7 @@ void NetworkExecutor::place_arena(const std::vector<std::size_t>& buffers, Share
 }
 
 ActivationView NetworkExecutor::view(std::size_t buffer) const {
-  if (format_of(buffer) == kDeferred) return view(execution_.buffers[buffer].alias_of);
+  if (format_of(buffer).is_deferred) return view(execution_.buffers[buffer].alias_of);
   return plan_.orders.view(data_[buffer], format_of(buffer), size_of(buffer));
 }
 
@@ -186,7 +186,7 @@ std::vector<std::vector<float>> NetworkExecutor::step_values(cudaStream_t stream
     enqueue_step(i, stream);
     const std::size_t buffer = execution_.step_outputs[i];
     values.emplace_back();
-    if (format_of(buffer) != kDeferred) values.back() = download(view(buffer), stream);
+    if (!format_of(buffer).is_deferred) values.back() = download(view(buffer), stream);
   }
   return values;
 }

@@ -70,13 +70,27 @@ void add_gathered(const GatheredValues& gathered,
   }
 }
 
+// Convolutions that cuDNN may compute with the addition that reads them.
+void add_dense_sums(const Program& program, const SessionOptions& options,
+                    const std::vector<StepFusions>& fusions,
+                    std::vector<std::vector<ActivationFormat>>& formats) {
+  if (!options.family.empty() && options.family != "dense") return;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (fusions[i].into == kNoStep || !std::holds_alternative<Conv>(step.op)) continue;
+    if (!std::holds_alternative<Add>(program.steps[fusions[i].into].op)) continue;
+    add_new(formats[step.output], deferred_nhwc(options.precision));
+  }
+}
+
 }  // namespace
 
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
                                                          const std::vector<LinearStack>& stacks,
-                                                         const GatheredValues& gathered) {
+                                                         const GatheredValues& gathered,
+                                                         const std::vector<StepFusions>& fusions) {
   const bool has_direct = may_run(options, "direct") || may_run(options, "direct_ell");
   const std::vector<Halo> halo = halos(program);
   std::vector<std::vector<ActivationFormat>> formats(program.values.size());
@@ -103,6 +117,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
   add_linear_formats(program, model, options, formats);
   add_deferred(program, options, stacks, formats);
   add_gathered(gathered, formats);
+  add_dense_sums(program, options, fusions, formats);
   return formats;
 }
 

@@ -42,7 +42,7 @@ NetworkPlanner::NetworkPlanner(const DeployedModel& model, const Program& progra
       fusions_(step_fusions(program)),
       gathered_(session_values(model, program, options, fusions_)),
       orders_(gathered_.orders),
-      formats_(value_formats(program, model, options, stacks_, gathered_)),
+      formats_(value_formats(program, model, options, stacks_, gathered_, fusions_)),
       timed_(program.steps.size()),
       rejected_(program.steps.size()) {
   for (const LinearStack& stack : stacks_) {
@@ -84,12 +84,15 @@ LayerProblem NetworkPlanner::problem_of(std::size_t index) const {
 // it is computed from.
 ActivationView NetworkPlanner::input_view(const LayerProblem& problem, std::size_t i,
                                           const ActivationFormat& format) const {
-  if (format != kDeferred) return orders_.view(nullptr, format, problem.input_size(i));
+  if (!format.is_deferred) return orders_.view(nullptr, format, problem.input_size(i));
   const std::size_t computed = problem.fusions.computed[i];
   const std::size_t first = computed != kNoStep ? computed : problem.stack->steps.front();
   const std::size_t source = program_.steps[first].inputs[0];
   const Extents size = extents_of(program_.values[source].shape);
   if (computed == kNoStep) return {nullptr, row_major(options_.precision), size};
+  if (format == deferred_nhwc(options_.precision)) {
+    return {nullptr, {.layout = Layout::nhwc, .precision = options_.precision}, size};
+  }
   return orders_.view(nullptr, gathered_format(gathered_, source), size);
 }
 
@@ -186,8 +189,8 @@ NetworkPlanner::Trial NetworkPlanner::make_trial(const LayerProblem& problem,
 // same order.
 bool NetworkPlanner::is_checkable(const LayerProblem& problem, const Candidate& candidate) const {
   if (!winnow::is_weighted(problem.step)) return false;
-  if (problem.output_formats[candidate.writes] == kDeferred) return false;
-  if (problem.input_formats[0][candidate.reads[0]] != kDeferred) return true;
+  if (problem.output_formats[candidate.writes].is_deferred) return false;
+  if (!problem.input_formats[0][candidate.reads[0]].is_deferred) return true;
   const std::size_t computed = problem.fusions.computed[0];
   return computed != kNoStep && std::holds_alternative<Flatten>(program_.steps[computed].op);
 }
@@ -319,7 +322,7 @@ void NetworkPlanner::describe_problem() {
       counts,
       [&](std::size_t value, std::size_t from, std::size_t to) {
         const bool has_memory =
-            formats_[value][from] != kDeferred && formats_[value][to] != kDeferred;
+            !formats_[value][from].is_deferred && !formats_[value][to].is_deferred;
         return has_memory ? time_conversion(value, from, to) : kImpossible;
       },
       problem_);

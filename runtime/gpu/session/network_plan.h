@@ -27,12 +27,14 @@ struct NetworkPlan {
 
 // The formats that a value may have. The network's input and output exist in row-major fp32 too,
 // as format 0. `stacks` are the stacks of linear layers that one launch may compute, `gathered` the
-// values of gathered convolutions; none where the session has no such kernels.
+// values of gathered convolutions; none where the session has no such kernels. `fusions` are by
+// step.
 std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
                                                          const DeployedModel& model,
                                                          const SessionOptions& options,
                                                          const std::vector<LinearStack>& stacks,
-                                                         const GatheredValues& gathered);
+                                                         const GatheredValues& gathered,
+                                                         const std::vector<StepFusions>& fusions);
 
 // Which families may run conv and linear layers.
 enum class Allowed {

@@ -52,7 +52,7 @@ std::vector<StemTile> tiles_of(const LayerProblem& problem, const Conv& conv,
 
 // Channels that fill multiples of 8 up were zeroed with the memory; the kernel leaves them.
 bool is_nhwc(const ActivationFormat& format) {
-  return format.layout == Layout::nhwc && format.precision == Precision::f16;
+  return format.layout == Layout::nhwc && format.precision == Precision::f16 && !format.is_deferred;
 }
 
 class StemFamily : public Family {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "runtime/base/error.h"
 #include "tests/gpu/device_tensor.h"
 #include "tests/gpu/gpu_case.h"
@@ -60,6 +62,46 @@ void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool ha
   CHECK(ran > 0);
 }
 
+// A convolution and what is added to it, as either input of the addition.
+void check_sum(const Conv& conv, std::int64_t side, bool has_relu, std::size_t conv_input,
+               const ActivationFormat& format, GpuContext& gpu) {
+  RandomValues random(19);
+  const Shape weight_shape = {conv.out_channels, conv.in_channels, conv.kernel[0], conv.kernel[1]};
+  const std::vector<float> weight = random.array(weight_shape).values;
+  const std::vector<float> bias = random.reals(static_cast<std::size_t>(conv.out_channels));
+  const reference::Array input = random.array({3, conv.in_channels, side, side});
+  reference::Array expected = reference::conv(conv, input, weight, bias);
+  const reference::Array addend = random.array(expected.shape);
+  for (std::size_t i = 0; i < expected.values.size(); ++i) expected.values[i] += addend.values[i];
+  if (has_relu) expected = reference::relu(expected);
+  const DeviceTensor in(format, input), added(format, addend);
+  const std::array<ActivationView, 2> views =
+      conv_input == 0 ? std::array{in.view(), added.view()} : std::array{added.view(), in.view()};
+  int ran = 0;
+  for (const NamedLayer& named : cudnn_layers({.conv = conv,
+                                 .has_relu = has_relu,
+                                 .adds = true,
+                                 .conv_input = conv_input,
+                                 .in = extents_of(input.shape),
+                                 .out = extents_of(expected.shape),
+                                 .layout = format.layout,
+                                 .precision = format.precision},
+                                              weight, bias, gpu)) {
+    const DeviceBuffer<std::byte> workspace(named.layer->workspace_bytes());
+    const DeviceTensor out(format, expected.shape);
+    try {
+      named.layer->launch(views, out.view(), {workspace.get(), workspace.bytes()}, gpu.stream());
+    } catch (const Error&) {
+      continue;  // an algorithm may refuse when it is launched
+    }
+    ++ran;
+    CAPTURE(named.name);
+    CHECK(relative_error(out.values(), expected.values) <= kLooser * tolerance(format.precision));
+  }
+  CAPTURE(to_string(format));
+  CHECK(ran > 0);
+}
+
 int count_named(const std::vector<NamedLayer>& layers, const std::string& part) {
   int count = 0;
   for (const NamedLayer& layer : layers) count += layer.name.find(part) != std::string::npos;
@@ -100,6 +142,26 @@ TEST_CASE("cuDNN's convolutions equal the reference") {
     padded.channel_padding = 1;
     check_conv(first, 2, 12, true, padded, gpu);
     check_conv(ragged, 3, 5, false, padded, gpu);
+  }
+}
+
+TEST_CASE("cuDNN's convolutions with what is added to them equal the reference") {
+  if (lacks_gpu()) return;
+  GpuContext gpu(0);
+  if (const std::string reason = cudnn_missing_reason(gpu); !reason.empty()) {
+    std::printf("skipped: %s\n", reason.c_str());
+    return;
+  }
+  const Conv point{.in_channels = 16, .out_channels = 64, .kernel = {1, 1}};
+  const Conv strided{
+      .in_channels = 8, .out_channels = 24, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    const ActivationFormat nhwc{.layout = Layout::nhwc, .precision = precision};
+    for (const std::size_t conv_input : {0, 1}) {
+      check_sum(point, 7, true, conv_input, nhwc, gpu);
+      check_sum(point, 5, false, conv_input, nhwc, gpu);
+      check_sum(strided, 9, true, conv_input, nhwc, gpu);
+    }
   }
 }
 

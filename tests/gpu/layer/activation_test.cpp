@@ -24,6 +24,10 @@ TEST_CASE("only formats with the same bytes are the same memory") {
   CHECK_FALSE(is_same_memory(nchw, deferred, point));
   CHECK(is_same_memory(deferred, deferred, point));
   CHECK(bytes_of(deferred, point) == 0);
+  CHECK(bytes_of(deferred_nhwc(Precision::f16), plane) == 0);
+  CHECK_FALSE(is_same_memory(nhwc, deferred_nhwc(Precision::f32), plane));
+  CHECK(to_string(kDeferred) == "deferred f32");
+  CHECK(to_string(deferred_nhwc(Precision::f16)) == "nhwc deferred f16");
 }
 
 }  // namespace winnow

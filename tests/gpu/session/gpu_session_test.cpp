@@ -358,6 +358,21 @@ TEST_CASE("a GPU session runs gathered convolutions, alone and with what reads t
   for (const LayerPlan& layer : full->layers()) CHECK_FALSE(is_offered(layer, "gathered"));
 }
 
+TEST_CASE("a GPU session adds in the launches of cuDNN's convolutions") {
+  if (lacks_gpu() || lacks_cudnn()) return;
+  const DeployedModel model = model_of(residual_graph(), 16, 64);
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    const SessionOptions dense{.batch = 9, .precision = precision, .family = "dense"};
+    check_session(model, dense);
+    check_session(model, {.batch = 9, .precision = precision, .choice = KernelChoice::dense});
+    for (const LayerPlan& layer : make_gpu_session(model, dense)->layers()) {
+      const bool may_compute = layer.name == "sum1" || layer.name == "sum2";
+      const bool has_weights = layer.op == "conv2d" || layer.op == "linear";
+      CHECK((may_compute || has_weights) == is_offered(layer, "dense"));
+    }
+  }
+}
+
 TEST_CASE("a GPU session runs every batch size") {
   if (lacks_gpu()) return;
   const DeployedModel model = model_of(chain_graph(), 16, 45);

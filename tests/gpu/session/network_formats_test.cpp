@@ -39,8 +39,9 @@ TEST_CASE("values of gathered convolutions have their format, and those computed
   const DeployedModel model = sparse_model();
   const Program program = build_program(model, 8);
   const SessionOptions options{.batch = 8, .precision = Precision::f16};
-  const GatheredValues gathered = gathered_values(program, model, step_fusions(program));
-  const auto formats = value_formats(program, model, options, {}, gathered);
+  const std::vector<StepFusions> fusions = step_fusions(program);
+  const GatheredValues gathered = gathered_values(program, model, fusions);
+  const auto formats = value_formats(program, model, options, {}, gathered, fusions);
   for (std::size_t v = 0; v < formats.size(); ++v) {
     CAPTURE(program.values[v].name);
     CHECK(formats[v].size() <= kMaxFormats);
@@ -50,11 +51,16 @@ TEST_CASE("values of gathered convolutions have their format, and those computed
     CHECK(has_gathered);  // linear layers may run as convolutions of single pixels
     const bool has_deferred = format_index(formats[v], kDeferred) < formats[v].size();
     CHECK(has_deferred == (name == "conv1" || name == "conv2" || name == "flat"));
+    const ActivationFormat in_sum = deferred_nhwc(options.precision);
+    const bool has_in_sum = format_index(formats[v], in_sum) < formats[v].size();
+    CHECK(has_in_sum == (name == "conv2"));  // what an addition alone reads
   }
   CHECK(formats[program.input][0] == row_major(Precision::f32));
 
   const std::vector<bool> none(program.values.size(), false);
-  for (const auto& of_value : value_formats(program, model, options, {}, {none, none, {}})) {
+  const SessionOptions direct{.batch = 8, .precision = Precision::f16, .family = "direct"};
+  for (const auto& of_value :
+       value_formats(program, model, direct, {}, {none, none, {}}, fusions)) {
     const bool has_any = std::ranges::any_of(of_value, [](const ActivationFormat& format) {
       return format.layout == Layout::nchw32c8n || format.is_deferred;
     });
