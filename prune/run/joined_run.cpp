@@ -59,7 +59,7 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
   require_fit_of_teacher(config, teacher, data);
   const Model initial = given ? *given : scratch_model(config, make_graph(config, data), data);
   TorchTrainee trainee(initial, data, trainee_options(config, options));
-  peers.carry(trainee);
+  peers.carry(trainee, !config.train.is_data_parallel);
   if (teams.shares_dense()) join_dense(config, teams, trainee, peers);
   std::vector<std::int64_t> granularities;  // as they are taken: later rounds keep them
   do {

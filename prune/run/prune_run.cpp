@@ -206,7 +206,7 @@ EvaluationOptions PruneRun::evaluation() const {
 }
 
 void PruneRun::join_dense() {
-  options_.peers->carry(trainee_);
+  options_.peers->carry(trainee_, !config_.train.is_data_parallel);
   const bool is_due = state_.phase == RunPhase::dense && config_.train.epochs > 0;
   share_dense({.is_due = is_due,
                .epoch = state_.epoch,
@@ -380,7 +380,9 @@ void PruneRun::begin_again() {
 }
 
 void PruneRun::begin_pruning() {
-  if (options_.peers != nullptr) options_.peers->carry(trainee_);
+  if (options_.peers != nullptr) {
+    options_.peers->carry(trainee_, !config_.train.is_data_parallel);
+  }
   share_granularities(state_.granularities, peers());
   share_prediction(config_, peers());
   share_start({.evolution = state_.evolution, .current = state_.current}, peers());

@@ -287,30 +287,32 @@ class TorchTrainee::Impl {
   }
 
   std::string snapshot_bytes(const Snapshot& snapshot) const {
-    std::string bytes;
-    for (const torch::Tensor& tensor : dynamic_cast<const TorchSnapshot&>(snapshot).tensors) {
-      const torch::Tensor host = tensor.cpu().contiguous();
-      bytes.append(static_cast<const char*>(host.const_data_ptr()), host.nbytes());
-    }
-    return bytes;
+    const torch::Tensor host = packed(snapshot).cpu();
+    return {static_cast<const char*>(host.const_data_ptr()), host.nbytes()};
   }
 
   std::shared_ptr<const Snapshot> snapshot_from(const std::string& bytes) const {
-    auto copy = std::make_shared<TorchSnapshot>();
-    std::size_t next = 0;
-    for (const auto& [name, current] : state()) {
-      const torch::Tensor host =
-          torch::empty(current.sizes(), torch::TensorOptions().dtype(current.scalar_type()));
-      if (host.nbytes() > bytes.size() - next) break;
-      std::memcpy(host.mutable_data_ptr(), bytes.data() + next, host.nbytes());
-      next += host.nbytes();
-      copy->tensors.push_back(torch::empty_like(current).copy_(host));
-    }
-    if (copy->tensors.size() != state().size() || next != bytes.size()) {
-      fail(ErrorCode::internal, "snapshot of another rank: ", bytes.size(),
-           " bytes do not fit the network");
-    }
-    return copy;
+    const torch::Tensor host = torch::empty({std::ssize(bytes)}, torch::kByte);
+    std::memcpy(host.mutable_data_ptr(), bytes.data(), bytes.size());
+    return unpacked(host.to(device_));
+  }
+
+  std::string gpu_identity() const { return winnow::gpu_identity(device_); }
+
+  void join_population(const TeamPlace& place) { population_.emplace(place, device_); }
+
+  std::shared_ptr<const Snapshot> broadcast(std::shared_ptr<const Snapshot> mine,
+                                            std::int64_t from) {
+    const torch::NoGradGuard no_grad;
+    const bool is_mine = population_->rank() == from;
+    torch::Tensor bytes =
+        is_mine
+            ? packed(*mine)
+            : torch::empty({packed_bytes()}, torch::TensorOptions(torch::kByte).device(device_));
+    population_->broadcast(bytes, from);
+    (void)bytes[0].item<std::uint8_t>();  // waits for the device
+    population_->require_all();
+    return is_mine ? std::move(mine) : unpacked(bytes);
   }
 
   Learner& learner() { return learner_; }
@@ -318,6 +320,46 @@ class TorchTrainee::Impl {
   const std::vector<PrunableLayer>& layers() const { return masks_->layers(); }
 
  private:
+  // Tensors lie one behind the other in a buffer of bytes, where elements of each are aligned.
+  static std::int64_t packed_size(const torch::Tensor& tensor) {
+    constexpr std::size_t kAligned = 16;
+    return static_cast<std::int64_t>((tensor.nbytes() + kAligned - 1) / kAligned * kAligned);
+  }
+
+  std::int64_t packed_bytes() const {
+    std::int64_t bytes = 0;
+    for (const auto& [name, tensor] : state()) bytes += packed_size(tensor);
+    return bytes;
+  }
+
+  torch::Tensor packed(const Snapshot& snapshot) const {
+    const torch::Tensor bytes =
+        torch::zeros({packed_bytes()}, torch::TensorOptions(torch::kByte).device(device_));
+    std::int64_t next = 0;
+    for (const torch::Tensor& tensor : dynamic_cast<const TorchSnapshot&>(snapshot).tensors) {
+      const torch::Tensor flat = tensor.contiguous().flatten().view(torch::kByte);
+      bytes.narrow(0, next, flat.numel()).copy_(flat);
+      next += packed_size(tensor);
+    }
+    return bytes;
+  }
+
+  std::shared_ptr<const Snapshot> unpacked(const torch::Tensor& bytes) const {
+    if (bytes.numel() != packed_bytes()) {
+      fail(ErrorCode::internal, "snapshot of another rank: ", bytes.numel(),
+           " bytes do not fit the network");
+    }
+    auto copy = std::make_shared<TorchSnapshot>();
+    std::int64_t next = 0;
+    for (const auto& [name, current] : state()) {
+      const torch::Tensor flat = bytes.narrow(0, next, static_cast<std::int64_t>(current.nbytes()));
+      const torch::Tensor values = flat.view(current.scalar_type()).view(current.sizes());
+      copy->tensors.push_back(torch::empty_like(current).copy_(values));
+      next += packed_size(current);
+    }
+    return copy;
+  }
+
   MaskOptions mask_options(std::vector<std::int64_t> vectors) const {
     return {.vectors = std::move(vectors),
             .row_balance = options_.row_balance,
@@ -365,6 +407,7 @@ class TorchTrainee::Impl {
   std::optional<WeightAverage> average_;
   GroupPenalty penalty_;
   std::string team_name_;
+  std::optional<Team> population_;
   Pause pause_ = [this] {
     if (!options_.should_stop || !options_.should_stop()) return;
     fail(ErrorCode::interrupted, "training was interrupted");
@@ -496,6 +539,19 @@ std::map<std::string, Tensor> TorchTrainee::write_snapshot(const Snapshot& snaps
 std::shared_ptr<const Snapshot> TorchTrainee::read_snapshot(
     const std::map<std::string, Tensor>& tensors, const std::string& place) const {
   return impl_->read_snapshot(tensors, place);
+}
+
+std::string TorchTrainee::gpu_identity() const {
+  return impl_->gpu_identity();
+}
+
+void TorchTrainee::join_population(const TeamPlace& place) {
+  impl_->join_population(place);
+}
+
+std::shared_ptr<const Snapshot> TorchTrainee::broadcast(std::shared_ptr<const Snapshot> mine,
+                                                        std::int64_t from) {
+  return impl_->broadcast(std::move(mine), from);
 }
 
 std::string TorchTrainee::snapshot_bytes(const Snapshot& snapshot) const {

@@ -140,6 +140,16 @@ class TorchTrainee : public Trainee {
   std::shared_ptr<const Snapshot> read_snapshot(const std::map<std::string, Tensor>& tensors,
                                                 const std::string& place) const;
 
+  // What tells this trainee's GPU from all others; empty for the CPU (rank_group.h).
+  std::string gpu_identity() const;
+
+  // From now on broadcast() gives snapshots to the ranks of `place`, which have a GPU each and make
+  // the same calls: that of rank `from`, at every rank; what the others give is not read. Waits for
+  // the others. Throws Error{device} with the rank's name if one is lost.
+  void join_population(const TeamPlace& place);
+  std::shared_ptr<const Snapshot> broadcast(std::shared_ptr<const Snapshot> mine,
+                                            std::int64_t from);
+
   // The same as bytes, for a trainee of the same network in another process. snapshot_from throws
   // Error{internal} if they do not fit.
   std::string snapshot_bytes(const Snapshot& snapshot) const;

@@ -1,6 +1,7 @@
 #include "prune/training/ranks/store_peers.h"
 
 #include <iterator>
+#include <set>
 
 #include "runtime/base/divided_up.h"
 
@@ -32,12 +33,26 @@ std::vector<std::string> StorePeers::gather(const std::string& mine) {
 
 std::shared_ptr<const Snapshot> StorePeers::share(std::shared_ptr<const Snapshot> mine,
                                                   std::int64_t from) {
+  if (is_direct()) return trainee_->broadcast(std::move(mine), from);
   const std::string key = "snapshot" + std::to_string(shared_++);
   if (rank() == from) {
     send(key, trainee_->snapshot_bytes(*mine));
     return mine;
   }
   return trainee_->snapshot_from(receive(key));
+}
+
+// NCCL wants ranks on different GPUs.
+bool StorePeers::is_direct() {
+  if (is_direct_) return *is_direct_;
+  const std::vector<std::string> gpus = gather(may_be_direct_ ? trainee_->gpu_identity() : "");
+  const std::set<std::string> different(gpus.begin(), gpus.end());
+  is_direct_ = different.size() == gpus.size() && !different.contains("");
+  if (*is_direct_) {
+    trainee_->join_population(
+        {.store = &store_, .name = "population", .rank = rank(), .size = size()});
+  }
+  return *is_direct_;
 }
 
 void StorePeers::send(const std::string& key, const std::string& bytes) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,20 @@
 
 namespace winnow {
 
-// Snapshots travel through host memory. The store must outlive it.
+// Snapshots go from GPU to GPU where each rank has one of its own, else through host memory and the
+// store. The store must outlive it.
 class StorePeers : public Peers {
  public:
   explicit StorePeers(RankStore& store) : store_(store) {}
 
-  // Whose snapshots share() carries; it must outlive all of these calls.
-  void carry(const TorchTrainee& trainee) { trainee_ = &trainee; }
+  // Whose snapshots share() carries; it must outlive all of these calls. Not `directly` where the
+  // trainee joins teams (TorchTrainee::join): one group of ranks at a time can be waited for.
+  void carry(TorchTrainee& trainee, bool directly) {
+    if (trainee_ == &trainee) return;
+    trainee_ = &trainee;
+    may_be_direct_ = directly;
+    is_direct_.reset();
+  }
 
   bool is_broken() const { return store_.is_broken(); }
   RankStore& store() { return store_; }
@@ -30,11 +38,14 @@ class StorePeers : public Peers {
                                         std::int64_t from) override;
 
  private:
+  bool is_direct();
   void send(const std::string& key, const std::string& bytes);
   std::string receive(const std::string& key);
 
   RankStore& store_;
-  const TorchTrainee* trainee_ = nullptr;
+  TorchTrainee* trainee_ = nullptr;
+  bool may_be_direct_ = false;
+  std::optional<bool> is_direct_;  // unknown until the first snapshot
   std::int64_t gathered_ = 0;
   std::int64_t shared_ = 0;
 };

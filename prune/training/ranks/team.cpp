@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kGpuInterval = 8;
 
 // The store of the run keeps its connection for itself: c10d waits in it.
-SumPlace sum_place(const TeamPlace& place) {
+GroupPlace group_place(const TeamPlace& place) {
   const RankPlace& run = place.store->place();
   return {.store = c10::make_intrusive<c10d::PrefixStore>(place.name, connect_store(run, false)),
           .is_one_machine = run.host == "127.0.0.1",
@@ -26,11 +26,11 @@ SumPlace sum_place(const TeamPlace& place) {
 
 Team::Team(const TeamPlace& place, const torch::Device& device)
     : place_(place), interval_(device.is_cuda() ? kGpuInterval : 1) {
-  const SumPlace at = sum_place(place);
+  const GroupPlace at = group_place(place);
   place_.store->count(place_.name + "/here");
   place_.store->wait_for_count(place_.name + "/here", place_.size);
-  sum_ = device.is_cuda() ? make_nccl_sum(at, device) : make_gloo_sum(at);
-  place_.store->when_lost([this] { sum_->abort(); });
+  group_ = device.is_cuda() ? make_nccl_group(at, device) : make_gloo_group(at);
+  place_.store->when_lost([this] { group_->abort(); });
 }
 
 Team::~Team() {
@@ -43,11 +43,24 @@ void Team::require_all() {
 
 void Team::add_up(torch::Tensor& values) {
   try {
-    sum_->add_up(values);
+    group_->add_up(values);
   } catch (const std::exception& error) {
-    place_.store->await_loss();
-    fail(ErrorCode::device, "sum over ", place_.size, " ranks: ", one_line(error.what()));
+    refuse("sum over ", error);
   }
+}
+
+void Team::broadcast(torch::Tensor& values, std::int64_t from) {
+  try {
+    group_->broadcast(values, static_cast<int>(from));
+  } catch (const std::exception& error) {
+    refuse("broadcast to ", error);
+  }
+}
+
+// With the rank that is lost, if one is.
+void Team::refuse(const char* what, const std::exception& error) const {
+  place_.store->await_loss();
+  fail(ErrorCode::device, what, place_.size, " ranks: ", one_line(error.what()));
 }
 
 // Who is there has said what he wants before.

@@ -1,14 +1,16 @@
-// The ranks that train one network together, each on its part of every batch.
+// Ranks that train one network together, each on its part of every batch, or that give each other
+// networks.
 #pragma once
 
 #include <torch/types.h>
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 
 #include "prune/training/ranks/batch_part.h"
-#include "prune/training/ranks/rank_sum.h"
+#include "prune/training/ranks/rank_group.h"
 #include "prune/training/ranks/team_place.h"
 
 namespace winnow {
@@ -28,8 +30,9 @@ class Team {
   std::int64_t size() const { return place_.size; }
   BatchPart part_of(std::int64_t images) const { return batch_part(images, rank(), size()); }
 
-  // RankSum::add_up(). On a GPU errors come with require_all(), once the device was waited for.
+  // RankGroup::add_up(). On a GPU errors come with require_all(), once the device was waited for.
   void add_up(torch::Tensor& values);
+  void broadcast(torch::Tensor& values, std::int64_t from);  // likewise
   void require_all();
 
   // Whether any rank says so, at every rank. `number` counts the questions: every few batches one
@@ -38,9 +41,11 @@ class Team {
   bool asks_after(std::int64_t batch) const { return (batch + 1) % interval_ == 0; }
 
  private:
+  [[noreturn]] void refuse(const char* what, const std::exception& error) const;
+
   TeamPlace place_;
   std::int64_t interval_;
-  std::unique_ptr<RankSum> sum_;
+  std::unique_ptr<RankGroup> group_;
   std::int64_t asked_ = 0;
 };
 

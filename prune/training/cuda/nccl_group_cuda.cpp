@@ -1,13 +1,16 @@
-// The module that nccl_sum.cpp opens: LibTorch's CUDA half is in the process by then.
+// The module that nccl_group.cpp opens: LibTorch's CUDA half is in the process by then.
 #define USE_C10D_NCCL
 #include <c10/cuda/CUDAGuard.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <vector>
 
-#include "prune/training/ranks/rank_sum.h"
+#include "prune/training/ranks/rank_group.h"
 
 namespace winnow {
 namespace {
@@ -23,9 +26,9 @@ void keep_c10d_calm() {
   }
 }
 
-class NcclSum : public RankSum {
+class NcclGroup : public RankGroup {
  public:
-  NcclSum(const SumPlace& place, int device) : device_(static_cast<c10::DeviceIndex>(device)) {
+  NcclGroup(const GroupPlace& place, int device) : device_(static_cast<c10::DeviceIndex>(device)) {
     keep_c10d_calm();
     const c10::cuda::CUDAGuard guard(device_);
     const auto options = c10d::ProcessGroupNCCL::Options::create();
@@ -36,12 +39,20 @@ class NcclSum : public RankSum {
 
   // Nothing is queued any more: who made it has waited for the device. Farewells of NCCL would wait
   // for the other ranks, which may be gone.
-  ~NcclSum() override { abort(); }
+  ~NcclGroup() override { abort(); }
 
   void add_up(torch::Tensor& values) override {
     const c10::cuda::CUDAGuard guard(device_);
     std::vector<torch::Tensor> all = {values};
     group_->allreduce(all)->wait();  // the current stream waits, not the host
+  }
+
+  void broadcast(torch::Tensor& values, int from) override {
+    const c10::cuda::CUDAGuard guard(device_);
+    std::vector<torch::Tensor> all = {values};
+    c10d::BroadcastOptions options;
+    options.rootRank = from;
+    group_->broadcast(all, options)->wait();
   }
 
   void abort() override {
@@ -57,7 +68,21 @@ class NcclSum : public RankSum {
 }  // namespace
 }  // namespace winnow
 
-extern "C" __attribute__((visibility("default"))) winnow::RankSum* winnow_make_nccl_sum(
-    const winnow::SumPlace& place, int device) {
-  return new winnow::NcclSum(place, device);
+// The GPU's UUID as hexadecimal digits.
+extern "C" __attribute__((visibility("default"))) const char* winnow_gpu_identity(int device) {
+  static thread_local std::string text;
+  text.clear();
+  cudaDeviceProp properties;
+  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return text.c_str();
+  for (const char byte : properties.uuid.bytes) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
+    text += digits;
+  }
+  return text.c_str();
+}
+
+extern "C" __attribute__((visibility("default"))) winnow::RankGroup* winnow_make_nccl_group(
+    const winnow::GroupPlace& place, int device) {
+  return new winnow::NcclGroup(place, device);
 }

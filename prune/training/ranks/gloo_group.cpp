@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "prune/training/ranks/rank_sum.h"
+#include "prune/training/ranks/rank_group.h"
 #include "runtime/base/error.h"
 
 #ifdef WINNOW_HAS_GLOO
@@ -32,9 +32,9 @@ std::shared_ptr<gloo::transport::Device> network(bool is_one_machine) {
   return Gloo::createDefaultDevice();
 }
 
-class GlooSum : public RankSum {
+class GlooGroup : public RankGroup {
  public:
-  explicit GlooSum(const SumPlace& place) {
+  explicit GlooGroup(const GroupPlace& place) {
     const auto options = c10::make_intrusive<Gloo::Options>(kTimeout);
     options->devices = {network(place.is_one_machine)};
     options->threads = 1;
@@ -42,34 +42,44 @@ class GlooSum : public RankSum {
   }
 
   // A sum that never ends would keep the group's thread, and with it this one, for a day.
-  ~GlooSum() override {
+  ~GlooGroup() override {
     if (is_aborted_) (void)group_.release();
   }
 
   void add_up(torch::Tensor& values) override {
     std::vector<torch::Tensor> all = {values};
-    const c10::intrusive_ptr<c10d::Work> work = group_->allreduce(all);
-    for (auto pause = 20us; !work->isCompleted(); pause = std::min(pause * 3 / 2, 500us)) {
-      if (is_aborted_) throw std::runtime_error("a rank is lost");
-      std::this_thread::sleep_for(pause);
-    }
-    work->wait();
+    finish(*group_->allreduce(all));
+  }
+
+  void broadcast(torch::Tensor& values, int from) override {
+    std::vector<torch::Tensor> all = {values};
+    c10d::BroadcastOptions options;
+    options.rootRank = from;
+    finish(*group_->broadcast(all, options));
   }
 
   void abort() override { is_aborted_ = true; }
 
  private:
+  void finish(c10d::Work& work) const {
+    for (auto pause = 20us; !work.isCompleted(); pause = std::min(pause * 3 / 2, 500us)) {
+      if (is_aborted_) throw std::runtime_error("a rank is lost");
+      std::this_thread::sleep_for(pause);
+    }
+    work.wait();
+  }
+
   c10::intrusive_ptr<Gloo> group_;
   std::atomic<bool> is_aborted_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<RankSum> make_gloo_sum(const SumPlace& place) {
-  return std::make_unique<GlooSum>(place);
+std::unique_ptr<RankGroup> make_gloo_group(const GroupPlace& place) {
+  return std::make_unique<GlooGroup>(place);
 }
 #else
-std::unique_ptr<RankSum> make_gloo_sum(const SumPlace&) {
+std::unique_ptr<RankGroup> make_gloo_group(const GroupPlace&) {
   fail(
       ErrorCode::device,
       "train.data_parallel: this LibTorch has no Gloo, by which CPUs would divide a batch; use one "
