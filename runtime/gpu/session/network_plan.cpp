@@ -1,6 +1,8 @@
 #include "runtime/gpu/session/network_plan.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;
 constexpr std::uint32_t kNoiseSeed = 2024;
+constexpr std::size_t kNoInput = std::numeric_limits<std::size_t>::max();
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -185,6 +188,24 @@ NetworkPlanner::Trial NetworkPlanner::make_trial(const LayerProblem& problem,
   return trial;
 }
 
+// The step alone, or with the convolution of one of its inputs.
+struct NetworkPlanner::Contest {
+  std::optional<LayerCheck> check;  // made when it is first asked for
+  double best_ms = kImpossible;
+};
+
+// The input that the candidate's launch convolves on its way; kNoInput if there is none.
+std::size_t NetworkPlanner::convolved_input(const LayerProblem& problem,
+                                            const Candidate& candidate) const {
+  for (std::size_t i = 0; i < candidate.reads.size(); ++i) {
+    const std::size_t computed = problem.fusions.computed[i];
+    const bool is_conv =
+        computed != kNoStep && std::holds_alternative<Conv>(program_.steps[computed].op);
+    if (is_conv && problem.input_formats[i][candidate.reads[i]].is_deferred) return i;
+  }
+  return kNoInput;
+}
+
 // Not of launches that compute several layers. A map has the values that it is flattened to, in the
 // same order.
 bool NetworkPlanner::is_checkable(const LayerProblem& problem, const Candidate& candidate) const {
@@ -208,21 +229,27 @@ std::string NetworkPlanner::defect_of(const Trial& trial, const LayerCheck& chec
   return check.defect(sample_values(trial.out, check.positions(), trial.row_major, gpu_.stream()));
 }
 
+const LayerCheck& NetworkPlanner::check_of(const LayerProblem& problem, Contest& contest) const {
+  if (!contest.check) {
+    contest.check.emplace(model_, program_, problem.step, options_.precision, options_.use_tf32);
+  }
+  return *contest.check;
+}
+
 Timing NetworkPlanner::time_candidate(const LayerProblem& problem, const Candidate& candidate,
-                                      double best_ms,
-                                      const std::function<const LayerCheck&()>& check) {
+                                      Contest& contest) {
   const bool is_checked = is_checkable(problem, candidate);
   const Trial trial = make_trial(problem, candidate, is_checked);
   const Enqueue enqueue = [&](cudaStream_t stream) { trial.launch(stream); };
   try {
-    const std::string defect = is_checked ? defect_of(trial, check()) : "";
+    const std::string defect = is_checked ? defect_of(trial, check_of(problem, contest)) : "";
     if (!defect.empty()) return rejected_for(defect);
     if (!is_checked) {
       const Precision precision = options_.precision;
       fill_noise(trial.inputs, static_cast<std::int64_t>(trial.in_bytes) / size_of(precision),
                  precision, kNoiseSeed, gpu_.stream());
     }
-    Timing timing = time_kernel(enqueue, best_ms, gpu_.stream());
+    Timing timing = time_kernel(enqueue, contest.best_ms, gpu_.stream());
     if (table_.wants_cold()) timing.cold_ms = cold_ms_of(enqueue, gpu_.stream());
     timing.clock_mhz = clock_mhz_;
     return timing;
@@ -243,29 +270,26 @@ bool NetworkPlanner::time_steps() {
   return true;
 }
 
+bool NetworkPlanner::find_known_candidate(std::size_t index, const LayerProblem& problem) {
+  const std::string& chosen = (*known_)[index].kernel;
+  for (Candidate& candidate : candidates_of(problem, chosen.substr(0, chosen.find(" | ")))) {
+    if (identity(index, candidate) != chosen) continue;
+    timed_[index].push_back({std::move(candidate), {}});
+    return true;
+  }
+  return false;
+}
+
 bool NetworkPlanner::time_step(std::size_t index) {
   const LayerProblem problem = problem_of(index);
-  if (known_ != nullptr) {
-    const std::string& chosen = (*known_)[index].kernel;
-    for (Candidate& candidate : candidates_of(problem, chosen.substr(0, chosen.find(" | ")))) {
-      if (identity(index, candidate) != chosen) continue;
-      timed_[index].push_back({std::move(candidate), {}});
-      return true;
-    }
-    return false;
-  }
-  std::optional<LayerCheck> check;
-  const auto get_check = [&]() -> const LayerCheck& {
-    const bool is_tf32 = options_.use_tf32;
-    if (!check) check.emplace(model_, program_, problem.step, options_.precision, is_tf32);
-    return *check;
-  };
+  if (known_ != nullptr) return find_known_candidate(index, problem);
   const std::string key =
       math_name(options_.precision, options_.use_tf32) + " " + keys_[index] + " | ";
-  double best_ms = kImpossible;
+  std::map<std::size_t, Contest> contests;  // by the input that is convolved
   std::string reasons;
   for (Candidate& candidate : candidates_of(problem, "")) {
-    const auto measure = [&] { return time_candidate(problem, candidate, best_ms, get_check); };
+    Contest& contest = contests[convolved_input(problem, candidate)];
+    const auto measure = [&] { return time_candidate(problem, candidate, contest); };
     const Timing timing = candidate.layer == nullptr
                               ? Timing{}
                               : table_.get(key + candidate.timing_key, measure, true);
@@ -274,7 +298,7 @@ bool NetworkPlanner::time_step(std::size_t index) {
       reasons += (reasons.empty() ? "" : "; ") + candidate.kernel + " " + timing.rejected;
       continue;
     }
-    best_ms = std::min(best_ms, timing.median_ms);
+    if (candidate.layer) contest.best_ms = std::min(contest.best_ms, timing.median_ms);
     timed_[index].push_back({std::move(candidate), timing});
   }
   if (!timed_[index].empty()) return true;

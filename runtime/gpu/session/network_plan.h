@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -88,12 +87,17 @@ class NetworkPlanner {
   // A candidate's views and memory while it is checked and timed.
   struct Trial;
 
+  // What the candidates of a step share that compute the same.
+  struct Contest;
+
   bool time_steps();
   bool time_step(std::size_t index);
+  bool find_known_candidate(std::size_t index, const LayerProblem& problem);
+  std::size_t convolved_input(const LayerProblem& problem, const Candidate& candidate) const;
   Trial make_trial(const LayerProblem& problem, const Candidate& candidate, bool is_checked);
   void describe_problem();
-  Timing time_candidate(const LayerProblem& problem, const Candidate& candidate, double best_ms,
-                        const std::function<const LayerCheck&()>& check);
+  Timing time_candidate(const LayerProblem& problem, const Candidate& candidate, Contest& contest);
+  const LayerCheck& check_of(const LayerProblem& problem, Contest& contest) const;
   std::string defect_of(const Trial& trial, const LayerCheck& check);
   bool is_checkable(const LayerProblem& problem, const Candidate& candidate) const;
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
