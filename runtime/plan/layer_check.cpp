@@ -42,8 +42,10 @@ double rounding_tolerance(bool is_rounded) {
 }
 
 LayerCheck::LayerCheck(const DeployedModel& model, const Program& program, const Step& step,
-                       Precision precision, bool use_tf32)
-    : precision_(precision), has_relu_(step.has_relu) {
+                       Precision precision, bool use_tf32, const Step* sum)
+    : precision_(precision),
+      has_relu_(sum == nullptr ? step.has_relu : sum->has_relu),
+      adds_(sum != nullptr) {
   const Shape& input = program.values[step.inputs[0]].shape;
   if (const auto* conv = std::get_if<Conv>(&step.op)) {
     in_ = extents_of(input);
@@ -98,7 +100,8 @@ void LayerCheck::compute() {
     const std::int64_t x = position % out_.w, y = position / out_.w % out_.h;
     const std::int64_t k = position / (out_.w * out_.h) % out_.c;
     const std::int64_t n = position / (out_.w * out_.h * out_.c);
-    const double sum = sum_at(n, k, y, x) + static_cast<double>(bias_[static_cast<std::size_t>(k)]);
+    double sum = sum_at(n, k, y, x) + static_cast<double>(bias_[static_cast<std::size_t>(k)]);
+    if (adds_) sum += noise_at(position, kAddendSeed);
     expected_.push_back(has_relu_ ? std::max(sum, 0.0) : sum);
     scale_.push_back(scales[static_cast<std::size_t>(k)]);
   }
@@ -124,8 +127,11 @@ double LayerCheck::sum_at(std::int64_t n, std::int64_t k, std::int64_t y, std::i
 }
 
 double LayerCheck::input_at(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) const {
-  const std::int64_t index = ((n * in_.c + c) * in_.h + y) * in_.w + x;
-  const float value = noise_value(static_cast<std::uint32_t>(index), kSeed);
+  return noise_at(((n * in_.c + c) * in_.h + y) * in_.w + x, kSeed);
+}
+
+double LayerCheck::noise_at(std::int64_t index, std::uint32_t seed) const {
+  const float value = noise_value(static_cast<std::uint32_t>(index), seed);
   return precision_ == Precision::f16 ? to_float(to_half(value)) : value;
 }
 
@@ -140,7 +146,7 @@ std::vector<double> LayerCheck::channel_scales() const {
       square += weight * weight;
     }
     const double bias = bias_[static_cast<std::size_t>(k)];
-    scales.push_back(std::sqrt(square / 3 + bias * bias));
+    scales.push_back(std::sqrt((square + (adds_ ? 1 : 0)) / 3 + bias * bias));
   }
   double least = kSmallestChannel * *std::ranges::max_element(scales);
   if (precision_ == Precision::f16) least = std::max(least, kSmallestHalf);

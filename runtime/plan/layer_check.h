@@ -7,9 +7,9 @@
 // whole layers would take longer to compute so than all kernels take to be timed.
 //
 // The measure is the root mean square, over the sample, of the difference in parts of what is usual
-// for the channel: sqrt(|w|^2 / 3 + b^2), because inputs are uniform in [-1, 1). Channels whose
-// weights are much smaller than others' count as 1/64 of the largest, and in f16 as 2^-10, below
-// which half floats lose bits.
+// for the channel: sqrt(|w|^2 / 3 + b^2), because inputs are uniform in [-1, 1), and so is what a
+// sum adds: 1 / 3 more under the root. Channels whose weights are much smaller than others' count
+// as 1/64 of the largest, and in f16 as 2^-10, below which half floats lose bits.
 //
 // What is allowed (`rounding_tolerance`, and from the sums with n terms 4 sqrt(n) 2^-24):
 //   f32        1e-5: roundings of inputs, weights and output to 2^-24, which the transforms of
@@ -40,10 +40,13 @@ class LayerCheck {
  public:
   // Inputs are noise_value(i, kSeed) of noise.h for the i-th value in row-major order [N, C, H, W].
   static constexpr std::uint32_t kSeed = 2024;
+  // Likewise of what is added, by the places of the outputs.
+  static constexpr std::uint32_t kAddendSeed = 2025;
 
-  // Requires a convolution or linear layer (is_weighted).
+  // Requires a convolution or linear layer (is_weighted). With `sum`, the addition that reads the
+  // layer, the sum is checked in the layer's place: with the sum's relu, and no relu of the layer.
   LayerCheck(const DeployedModel& model, const Program& program, const Step& step,
-             Precision precision, bool use_tf32);
+             Precision precision, bool use_tf32, const Step* sum = nullptr);
 
   // The outputs that are compared, as indices in row-major order [N, K, E, F].
   const std::vector<std::int64_t>& positions() const { return positions_; }
@@ -64,10 +67,12 @@ class LayerCheck {
   void compute();
   double sum_at(std::int64_t n, std::int64_t k, std::int64_t y, std::int64_t x) const;
   double input_at(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x) const;
+  double noise_at(std::int64_t index, std::uint32_t seed) const;
   std::vector<double> channel_scales() const;
 
   Precision precision_;
   bool has_relu_;
+  bool adds_;
   Window window_;
   Extents in_, out_;
   BlockCsr weight_;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -19,6 +20,12 @@ struct Case {
 
   LayerCheck check(Precision precision = Precision::f32, bool use_tf32 = false) const {
     return {model, program, step, precision, use_tf32};
+  }
+
+  // Of the step's sum with something else.
+  LayerCheck sum_check(Precision precision, bool has_relu, bool use_tf32 = false) const {
+    const Step sum{"sum", Add{}, {2, 1}, 3, has_relu};
+    return {model, program, step, precision, use_tf32, &sum};
   }
 };
 
@@ -38,23 +45,40 @@ Case small_conv(bool has_relu = false) {
   return one;
 }
 
-float input(int n, int c, int y, int x) {
+float rounded(float value, Precision precision) {
+  return precision == Precision::f16 ? to_float(to_half(value)) : value;
+}
+
+float input(int n, int c, int y, int x, Precision precision) {
   if (x < 0 || x > 2) return 0;
-  return noise_value(static_cast<std::uint32_t>(((n * 2 + c) * 2 + y) * 3 + x), LayerCheck::kSeed);
+  const int index = ((n * 2 + c) * 2 + y) * 3 + x;
+  return rounded(noise_value(static_cast<std::uint32_t>(index), LayerCheck::kSeed), precision);
 }
 
 // All outputs of small_conv, by hand.
-std::vector<float> small_outputs() {
+std::vector<float> small_outputs(Precision precision = Precision::f32) {
   std::vector<float> outputs;
   for (int n = 0; n < 2; ++n) {
     for (int y = 0; y < 2; ++y) {
       for (int x = 0; x < 4; ++x) {
-        outputs.push_back(2 * input(n, 0, y, x - 1) + 3 * input(n, 0, y, x) - input(n, 1, y, x) +
-                          0.5f);
+        const auto at = [&](int c, int column) { return input(n, c, y, column, precision); };
+        outputs.push_back(2 * at(0, x - 1) + 3 * at(0, x) - at(1, x) + 0.5f);
       }
     }
   }
   return outputs;
+}
+
+// The same with what a sum adds, `times` it.
+std::vector<float> small_sums(Precision precision, bool has_relu, float times = 1) {
+  std::vector<float> sums = small_outputs(precision);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const float addend = noise_value(static_cast<std::uint32_t>(i), LayerCheck::kAddendSeed);
+    sums[i] += times * rounded(addend, precision);
+    if (has_relu) sums[i] = std::max(sums[i], 0.0f);
+    sums[i] = rounded(sums[i], precision);
+  }
+  return sums;
 }
 
 TEST_CASE("a layer's right outputs pass, and two percent are found") {
@@ -97,6 +121,33 @@ TEST_CASE("the relu is part of the layer") {
   CHECK(check.defect(outputs) != "");
   for (float& x : outputs) x = std::max(x, 0.0f);
   CHECK(check.defect(outputs) == "");
+}
+
+TEST_CASE("a layer's sum is right with all of what is added, before the relu") {
+  for (const Precision precision : {Precision::f32, Precision::f16}) {
+    for (const bool has_relu : {false, true}) {
+      const LayerCheck check = small_conv().sum_check(precision, has_relu);
+      CAPTURE(has_relu);
+      CHECK(check.defect(small_sums(precision, has_relu)) == "");
+      CHECK(check.defect(small_sums(precision, !has_relu)) != "");
+      for (const float times : {0.0f, 0.98f, 2.0f}) {
+        const std::string defect = check.defect(small_sums(precision, has_relu, times));
+        CAPTURE(defect);
+        CHECK(defect.starts_with("is off by "));
+      }
+      std::vector<float> late = small_outputs(precision);  // the relu of the layer alone
+      const std::vector<float> sums = small_sums(precision, false);
+      for (std::size_t i = 0; i < late.size(); ++i) late[i] = sums[i] - std::min(late[i], 0.0f);
+      CHECK(check.defect(late) != "");
+    }
+  }
+}
+
+TEST_CASE("a sum may round as its layer may") {
+  std::vector<float> halves = small_sums(Precision::f32, true);
+  for (float& x : halves) x = to_float(to_half(x));
+  CHECK(small_conv().sum_check(Precision::f32, true, true).defect(halves) == "");
+  CHECK(small_conv().sum_check(Precision::f32, true, false).defect(halves) != "");
 }
 
 TEST_CASE("a large layer is sampled in every image, channel, row and column") {

@@ -156,7 +156,7 @@ struct NetworkPlanner::Trial {
   std::byte* inputs = nullptr;  // all of them, one after the other
   std::size_t in_bytes = 0;
   std::size_t out_bytes = 0;
-  std::byte* row_major = nullptr;  // for the first input or the output, where they are checked
+  std::byte* row_major = nullptr;  // for an input or the output, where they are checked
 
   void launch(cudaStream_t stream) const { candidate.layer->launch(in, out, workspace, stream); }
 };
@@ -172,10 +172,14 @@ NetworkPlanner::Trial NetworkPlanner::make_trial(const LayerProblem& problem,
   trial.out_bytes = aligned_bytes(out_format, problem.output_size());
   const std::size_t workspace_bytes = candidate.layer->workspace_bytes();
   const std::size_t used = trial.in_bytes + trial.out_bytes + aligned(workspace_bytes);
-  const std::size_t row_major_bytes =
-      is_checked ? std::max(aligned_bytes(row_major(options_.precision), trial.in[0].size),
-                            aligned_bytes(row_major(Precision::f32), problem.output_size()))
-                 : 0;
+  std::size_t row_major_bytes = 0;
+  if (is_checked) {
+    row_major_bytes = aligned_bytes(row_major(Precision::f32), problem.output_size());
+    for (const ActivationView& in : trial.in) {
+      row_major_bytes =
+          std::max(row_major_bytes, aligned_bytes(row_major(options_.precision), in.size));
+    }
+  }
   trial.inputs = scratch(used + row_major_bytes + kAlignment);
   std::byte* next = trial.inputs;
   for (ActivationView& view : trial.in) {
@@ -206,9 +210,10 @@ std::size_t NetworkPlanner::convolved_input(const LayerProblem& problem,
   return kNoInput;
 }
 
-// Not of launches that compute several layers. A map has the values that it is flattened to, in the
-// same order.
+// Of launches that compute several layers, libraries' alone. A map has the values that it is
+// flattened to, in the same order.
 bool NetworkPlanner::is_checkable(const LayerProblem& problem, const Candidate& candidate) const {
+  if (convolved_input(problem, candidate) != kNoInput) return candidate.family == "dense";
   if (!winnow::is_weighted(problem.step)) return false;
   if (problem.output_formats[candidate.writes].is_deferred) return false;
   if (!problem.input_formats[0][candidate.reads[0]].is_deferred) return true;
@@ -216,24 +221,33 @@ bool NetworkPlanner::is_checkable(const LayerProblem& problem, const Candidate& 
   return computed != kNoStep && std::holds_alternative<Flatten>(program_.steps[computed].op);
 }
 
-// Runs the kernel once on the check's input.
-std::string NetworkPlanner::defect_of(const Trial& trial, const LayerCheck& check) {
+// Runs the kernel once on the check's inputs.
+std::string NetworkPlanner::defect_of(const LayerProblem& problem, const Trial& trial,
+                                      const LayerCheck& check) {
   constexpr int kNoNumbers = 0xff;  // bytes of half floats and floats that are none
-  const ActivationView& in = trial.in[0];
-  const ActivationView plain{trial.row_major, row_major(options_.precision), in.size};
   CUDA_CHECK(cudaMemsetAsync(trial.inputs, 0, trial.in_bytes, gpu_.stream()));
   CUDA_CHECK(cudaMemsetAsync(trial.out.data, kNoNumbers, trial.out_bytes, gpu_.stream()));
-  fill_noise(plain.data, in.size.count(), options_.precision, LayerCheck::kSeed, gpu_.stream());
-  convert(plain, in, gpu_.stream());
+  const std::size_t convolved = convolved_input(problem, trial.candidate);
+  for (std::size_t i = 0; i < trial.in.size(); ++i) {
+    const ActivationView& in = trial.in[i];
+    const ActivationView plain{trial.row_major, row_major(options_.precision), in.size};
+    const bool is_addend = convolved != kNoInput && i != convolved;
+    const std::uint32_t seed = is_addend ? LayerCheck::kAddendSeed : LayerCheck::kSeed;
+    fill_noise(plain.data, in.size.count(), options_.precision, seed, gpu_.stream());
+    convert(plain, in, gpu_.stream());
+  }
   trial.launch(gpu_.stream());
   return check.defect(sample_values(trial.out, check.positions(), trial.row_major, gpu_.stream()));
 }
 
-const LayerCheck& NetworkPlanner::check_of(const LayerProblem& problem, Contest& contest) const {
-  if (!contest.check) {
-    contest.check.emplace(model_, program_, problem.step, options_.precision, options_.use_tf32);
-  }
-  return *contest.check;
+// Of the step, or of its sum with the convolution of input `convolved`.
+const LayerCheck& NetworkPlanner::check_of(const LayerProblem& problem, std::size_t convolved,
+                                           Contest& contest) const {
+  if (contest.check) return *contest.check;
+  const bool is_sum = convolved != kNoInput;
+  const Step& layer = is_sum ? program_.steps[problem.fusions.computed[convolved]] : problem.step;
+  return contest.check.emplace(model_, program_, layer, options_.precision, options_.use_tf32,
+                               is_sum ? &problem.step : nullptr);
 }
 
 Timing NetworkPlanner::time_candidate(const LayerProblem& problem, const Candidate& candidate,
@@ -242,9 +256,12 @@ Timing NetworkPlanner::time_candidate(const LayerProblem& problem, const Candida
   const Trial trial = make_trial(problem, candidate, is_checked);
   const Enqueue enqueue = [&](cudaStream_t stream) { trial.launch(stream); };
   try {
-    const std::string defect = is_checked ? defect_of(trial, check_of(problem, contest)) : "";
-    if (!defect.empty()) return rejected_for(defect);
-    if (!is_checked) {
+    if (is_checked) {
+      const std::size_t convolved = convolved_input(problem, candidate);
+      const LayerCheck& check = check_of(problem, convolved, contest);
+      const std::string defect = defect_of(problem, trial, check);
+      if (!defect.empty()) return rejected_for(defect);
+    } else {
       const Precision precision = options_.precision;
       fill_noise(trial.inputs, static_cast<std::int64_t>(trial.in_bytes) / size_of(precision),
                  precision, kNoiseSeed, gpu_.stream());

@@ -45,8 +45,9 @@ enum class Allowed {
 
 // Times every candidate of every step once, then answers questions about whole networks.
 //
-// Before a convolution or linear layer is timed, what it computes is checked (layer_check.h); not
-// that of a launch that computes several layers.
+// Before a convolution or linear layer is timed, what it computes is checked (layer_check.h), and
+// so is a sum that cuDNN's convolution computes; not what launches of ours compute of several
+// layers.
 class NetworkPlanner {
  public:
   // Uploads the weights of all candidates and times them; what is the same is timed once. Throws
@@ -97,8 +98,9 @@ class NetworkPlanner {
   Trial make_trial(const LayerProblem& problem, const Candidate& candidate, bool is_checked);
   void describe_problem();
   Timing time_candidate(const LayerProblem& problem, const Candidate& candidate, Contest& contest);
-  const LayerCheck& check_of(const LayerProblem& problem, Contest& contest) const;
-  std::string defect_of(const Trial& trial, const LayerCheck& check);
+  const LayerCheck& check_of(const LayerProblem& problem, std::size_t convolved,
+                             Contest& contest) const;
+  std::string defect_of(const LayerProblem& problem, const Trial& trial, const LayerCheck& check);
   bool is_checkable(const LayerProblem& problem, const Candidate& candidate) const;
   double time_conversion(std::size_t value, std::size_t from, std::size_t to);
   Timing measure_conversion(const ActivationFormat& source, const ActivationFormat& target,
