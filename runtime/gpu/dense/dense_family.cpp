@@ -46,6 +46,7 @@ void append_convs(std::vector<Candidate>& candidates, const LayerProblem& proble
     append(candidates, named_layers(dense, cudnn_layers(dense.problem, weight, bias, gpu)),
            dense.reads, dense.writes);
   }
+  if (candidates.empty()) return;  // what cuDNN does not run alone is not deferred either
   const std::optional<DeferredConv> deferred = deferred_conv(problem);
   if (!deferred) return;
   const std::string& reader = problem.program.steps[problem.fusions.into].name;

@@ -318,7 +318,10 @@ bool NetworkPlanner::time_step(std::size_t index) {
     if (candidate.layer) contest.best_ms = std::min(contest.best_ms, timing.median_ms);
     timed_[index].push_back({std::move(candidate), timing});
   }
-  if (!timed_[index].empty()) return true;
+  // A step that other launches may compute has to have a kernel of its own all the same.
+  const bool has_kernel = std::ranges::any_of(
+      timed_[index], [](const Timed& timed) { return timed.candidate.layer != nullptr; });
+  if (has_kernel || reasons.empty()) return true;
   fail(ErrorCode::device, model_.graph.name, ": node '", problem.step.name,
        "': no kernel computes it rightly (", reasons, ")");
 }
