@@ -70,15 +70,22 @@ void add_gathered(const GatheredValues& gathered,
   }
 }
 
+// As the planner asks families: by the mask, dense kernels run no sparse weights.
+bool may_run_dense(const DeployedModel& model, const SessionOptions& options, const Step& step) {
+  if (!options.family.empty()) return options.family == "dense";
+  const bool is_by_mask = options.choice == KernelChoice::sparse || options.is_survey;
+  return !is_by_mask || weights_of(model, step).sparse() == nullptr;
+}
+
 // Convolutions that cuDNN may compute with the addition that reads them.
-void add_dense_sums(const Program& program, const SessionOptions& options,
-                    const std::vector<StepFusions>& fusions,
+void add_dense_sums(const Program& program, const DeployedModel& model,
+                    const SessionOptions& options, const std::vector<StepFusions>& fusions,
                     std::vector<std::vector<ActivationFormat>>& formats) {
-  if (!options.family.empty() && options.family != "dense") return;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     if (fusions[i].into == kNoStep || !std::holds_alternative<Conv>(step.op)) continue;
     if (!std::holds_alternative<Add>(program.steps[fusions[i].into].op)) continue;
+    if (!may_run_dense(model, options, step)) continue;
     add_new(formats[step.output], deferred_nhwc(options.precision));
   }
 }
@@ -117,7 +124,7 @@ std::vector<std::vector<ActivationFormat>> value_formats(const Program& program,
   add_linear_formats(program, model, options, formats);
   add_deferred(program, options, stacks, formats);
   add_gathered(gathered, formats);
-  add_dense_sums(program, options, fusions, formats);
+  add_dense_sums(program, model, options, fusions, formats);
   return formats;
 }
 

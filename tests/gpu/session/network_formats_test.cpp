@@ -68,4 +68,27 @@ TEST_CASE("values of gathered convolutions have their format, and those computed
   }
 }
 
+TEST_CASE("convolutions are left to cuDNN's sums where cuDNN may run them") {
+  DeployedModel model = sparse_model();
+  const Program program = build_program(model, 8);
+  const std::vector<bool> none(program.values.size(), false);
+  const auto may_be_left = [&](const SessionOptions& options) {
+    const auto formats =
+        value_formats(program, model, options, {}, {none, none, {}}, step_fusions(program));
+    const std::size_t value = program.steps[2].output;  // conv2
+    return std::ranges::any_of(formats[value], &ActivationFormat::is_deferred);
+  };
+  const SessionOptions by_mask{.choice = KernelChoice::sparse}, survey{.is_survey = true};
+  CHECK(may_be_left({}));
+  CHECK(may_be_left({.choice = KernelChoice::dense}));
+  CHECK(may_be_left({.choice = KernelChoice::sparse, .family = "dense"}));
+  CHECK_FALSE(may_be_left({.family = "direct"}));
+  CHECK_FALSE(may_be_left(by_mask));
+  CHECK_FALSE(may_be_left(survey));
+  model.weights["conv2.weight"] =
+      DenseWeight{{32, 32, 3, 3}, encode_f32(std::vector<float>(32 * 32 * 9))};
+  CHECK(may_be_left(by_mask));
+  CHECK(may_be_left(survey));
+}
+
 }  // namespace winnow
