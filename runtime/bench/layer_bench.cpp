@@ -187,7 +187,7 @@ void DenseBench::make_kernels(const LayerSetup& setup) {
                          bias_or_zeros(problem.weights().bias, setup.conv().out_channels)));
     forms_.push_back({dense.problem, parameters});
     for (NamedLayer& layer :
-         named_layers(dense, cudnn_layers(dense.problem, parameters, place_.gpu))) {
+         named_layers(dense.problem, cudnn_layers(dense.problem, parameters, place_.gpu))) {
       kernels_.push_back(setup.whole({.family = "dense",
                                       .kernel = layer.name,
                                       .in = problem.input_formats[0][dense.reads],

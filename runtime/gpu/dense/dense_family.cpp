@@ -43,19 +43,19 @@ void append_convs(std::vector<Candidate>& candidates, const LayerProblem& proble
   const std::vector<float> weight = dense_floats(weights.weight);
   const std::vector<float> bias = bias_or_zeros(weights.bias, conv.out_channels);
   for (const DenseConv& dense : dense_convs(problem, conv)) {
-    append(candidates, named_layers(dense, cudnn_layers(dense.problem, weight, bias, gpu)),
+    append(candidates, named_layers(dense.problem, cudnn_layers(dense.problem, weight, bias, gpu)),
            dense.reads, dense.writes);
   }
   if (candidates.empty()) return;  // what cuDNN does not run alone is not deferred either
-  const std::optional<DeferredConv> deferred = deferred_conv(problem);
-  if (!deferred) return;
-  const std::string& reader = problem.program.steps[problem.fusions.into].name;
-  candidates.push_back({.family = "dense",
-                        .kernel = "cudnn, in the launch of " + reader,
-                        .reads = {deferred->reads},
-                        .writes = deferred->writes,
-                        .layer = nullptr,
-                        .timing_key = "dense deferred"});
+  for (const DeferredConv& deferred : deferred_convs(problem, conv)) {
+    const std::string& reader = problem.program.steps[problem.fusions.into].name;
+    candidates.push_back({.family = "dense",
+                          .kernel = "cudnn, in the launch of " + reader,
+                          .reads = {deferred.reads},
+                          .writes = deferred.writes,
+                          .layer = nullptr,
+                          .timing_key = "dense deferred"});
+  }
 }
 
 void append_linear(std::vector<Candidate>& candidates, const LayerProblem& problem,
@@ -74,7 +74,9 @@ void append_sums(std::vector<Candidate>& candidates, const LayerProblem& problem
     const StepWeights weights = weights_of(problem.model, *sum.conv_step);
     const std::vector<float> bias = bias_or_zeros(weights.bias, sum.problem.conv.out_channels);
     const std::string key = step_key(problem.model, problem.program, *sum.conv_step);
-    for (NamedLayer& layer : cudnn_layers(sum.problem, dense_floats(weights.weight), bias, gpu)) {
+    const std::vector<float> weight = dense_floats(weights.weight);
+    for (NamedLayer& layer :
+         named_layers(sum.problem, cudnn_layers(sum.problem, weight, bias, gpu))) {
       candidates.push_back({.family = "dense",
                             .kernel = layer.name + " with " + sum.conv_step->name,
                             .reads = sum.reads,

@@ -22,8 +22,8 @@ std::size_t format_index(const std::vector<ActivationFormat>& formats,
 }
 
 std::string to_string(const ActivationFormat& format) {
-  std::string text = format == kDeferred ? "deferred" : to_string(format.layout);
-  if (format.is_deferred && format != kDeferred) text += " deferred";
+  if (format.tells_source) return "deferred from " + to_string(source_of(format));
+  std::string text = format.is_deferred ? "deferred" : to_string(format.layout);
   if (format.halo_h > 0 || format.halo_w > 0) {
     text += " halo " + std::to_string(format.halo_h) + "x" + std::to_string(format.halo_w);
   }

@@ -32,7 +32,7 @@ inline constexpr int kPackedImages = packed_images(Layout::chwn8);  // 16 bytes 
 // Lanes of chwn8, chwn32 and nchw32c8n beyond the last image hold anything, and so do channels of
 // nchw32c8n beyond the last one. Channels of nchw32c8n may lie in another order than their own, one
 // of those that a session has (channel_orders.h). A deferred value takes no memory: a later step
-// computes it on its way (linear_stack.h, fusions.h).
+// computes it on its way (linear_stack.h, fusions.h, dense_conv.h).
 struct ActivationFormat {
   Layout layout = Layout::nchw;  // or nhwc, chwn8, chwn32, nchw32c8n
   Precision precision = Precision::f32;
@@ -40,7 +40,8 @@ struct ActivationFormat {
   int halo_w = 0;
   int channel_padding = 0;
   bool is_deferred = false;
-  int order = 0;  // of channels; 0: their own
+  int order = 0;              // of channels; 0: their own
+  bool tells_source = false;  // deferred: all else is said of what the value is computed from
 
   friend bool operator==(const ActivationFormat&, const ActivationFormat&) = default;
 };
@@ -53,9 +54,16 @@ constexpr ActivationFormat row_major(Precision precision) {
 // Of values that a later step computes on its way.
 inline constexpr ActivationFormat kDeferred = {.is_deferred = true};
 
-// The same where the later step is dense and reads what the value is computed from in nhwc.
-constexpr ActivationFormat deferred_nhwc(Precision precision) {
-  return {.layout = Layout::nhwc, .precision = precision, .is_deferred = true};
+// The same where there are several ways for what the value is computed from to lie.
+constexpr ActivationFormat deferred_from(ActivationFormat source) {
+  source.is_deferred = source.tells_source = true;
+  return source;
+}
+
+// What it was made of. Requires a format that tells_source.
+constexpr ActivationFormat source_of(ActivationFormat deferred) {
+  deferred.is_deferred = deferred.tells_source = false;
+  return deferred;
 }
 
 // Whether dense convolutions may run on tensor cores, which want channels in multiples of 8.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "runtime/gpu/dense/dense_conv.h"
 #include "runtime/gpu/session/network_plan.h"
 
 namespace winnow {
@@ -86,7 +87,9 @@ void add_dense_sums(const Program& program, const DeployedModel& model,
     if (fusions[i].into == kNoStep || !std::holds_alternative<Conv>(step.op)) continue;
     if (!std::holds_alternative<Add>(program.steps[fusions[i].into].op)) continue;
     if (!may_run_dense(model, options, step)) continue;
-    add_new(formats[step.output], deferred_nhwc(options.precision));
+    for (const ConvFormats& lying : conv_formats(options, std::get<Conv>(step.op))) {
+      add_new(formats[step.output], deferred_from(lying.in));
+    }
   }
 }
 

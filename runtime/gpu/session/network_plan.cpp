@@ -93,9 +93,7 @@ ActivationView NetworkPlanner::input_view(const LayerProblem& problem, std::size
   const std::size_t source = program_.steps[first].inputs[0];
   const Extents size = extents_of(program_.values[source].shape);
   if (computed == kNoStep) return {nullptr, row_major(options_.precision), size};
-  if (format == deferred_nhwc(options_.precision)) {
-    return {nullptr, {.layout = Layout::nhwc, .precision = options_.precision}, size};
-  }
+  if (format.tells_source) return {nullptr, source_of(format), size};
   return orders_.view(nullptr, gathered_format(gathered_, source), size);
 }
 

@@ -74,7 +74,10 @@ void check_sum(const Conv& conv, std::int64_t side, bool has_relu, std::size_t c
   const reference::Array addend = random.array(expected.shape);
   for (std::size_t i = 0; i < expected.values.size(); ++i) expected.values[i] += addend.values[i];
   if (has_relu) expected = reference::relu(expected);
-  const DeviceTensor in(format, input), added(format, addend);
+  ActivationFormat in_format = format, out_format = format;
+  in_format.channel_padding = padding_of(format, conv.in_channels);
+  out_format.channel_padding = padding_of(format, conv.out_channels);
+  const DeviceTensor in(in_format, input), added(out_format, addend);
   const std::array<ActivationView, 2> views =
       conv_input == 0 ? std::array{in.view(), added.view()} : std::array{added.view(), in.view()};
   int ran = 0;
@@ -85,10 +88,12 @@ void check_sum(const Conv& conv, std::int64_t side, bool has_relu, std::size_t c
                                  .in = extents_of(input.shape),
                                  .out = extents_of(expected.shape),
                                  .layout = format.layout,
-                                 .precision = format.precision},
+                                 .precision = format.precision,
+                                 .in_padding = padding_of(format, conv.in_channels),
+                                 .out_padding = padding_of(format, conv.out_channels)},
                                               weight, bias, gpu)) {
     const DeviceBuffer<std::byte> workspace(named.layer->workspace_bytes());
-    const DeviceTensor out(format, expected.shape);
+    const DeviceTensor out(out_format, expected.shape);
     try {
       named.layer->launch(views, out.view(), {workspace.get(), workspace.bytes()}, gpu.stream());
     } catch (const Error&) {
@@ -155,12 +160,20 @@ TEST_CASE("cuDNN's convolutions with what is added to them equal the reference")
   const Conv point{.in_channels = 16, .out_channels = 64, .kernel = {1, 1}};
   const Conv strided{
       .in_channels = 8, .out_channels = 24, .kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
+  const Conv ragged{
+      .in_channels = 5, .out_channels = 12, .kernel = {3, 3}, .stride = {1, 1}, .padding = {1, 1}};
   for (const Precision precision : {Precision::f32, Precision::f16}) {
     const ActivationFormat nhwc{.layout = Layout::nhwc, .precision = precision};
+    const ActivationFormat padded{
+        .layout = Layout::nhwc, .precision = precision, .channel_padding = 1};
     for (const std::size_t conv_input : {0, 1}) {
-      check_sum(point, 7, true, conv_input, nhwc, gpu);
-      check_sum(point, 5, false, conv_input, nhwc, gpu);
-      check_sum(strided, 9, true, conv_input, nhwc, gpu);
+      for (const ActivationFormat& format : {nhwc, row_major(precision)}) {
+        check_sum(point, 7, true, conv_input, format, gpu);
+        check_sum(point, 5, false, conv_input, format, gpu);
+        check_sum(strided, 9, true, conv_input, format, gpu);
+      }
+      check_sum(ragged, 6, true, conv_input, padded, gpu);
+      check_sum(ragged, 6, false, conv_input, padded, gpu);
     }
   }
 }

@@ -24,10 +24,17 @@ TEST_CASE("only formats with the same bytes are the same memory") {
   CHECK_FALSE(is_same_memory(nchw, deferred, point));
   CHECK(is_same_memory(deferred, deferred, point));
   CHECK(bytes_of(deferred, point) == 0);
-  CHECK(bytes_of(deferred_nhwc(Precision::f16), plane) == 0);
-  CHECK_FALSE(is_same_memory(nhwc, deferred_nhwc(Precision::f32), plane));
+  CHECK(bytes_of(deferred_from(nhwc), plane) == 0);
+  CHECK_FALSE(is_same_memory(nhwc, deferred_from(nhwc), plane));
+}
+
+TEST_CASE("a deferred format tells how its source lies where there are several ways") {
+  const ActivationFormat padded{
+      .layout = Layout::nhwc, .precision = Precision::f16, .channel_padding = 3};
   CHECK(to_string(kDeferred) == "deferred f32");
-  CHECK(to_string(deferred_nhwc(Precision::f16)) == "nhwc deferred f16");
+  CHECK(to_string(deferred_from(padded)) == "deferred from nhwc padded 3 f16");
+  CHECK(source_of(deferred_from(padded)) == padded);
+  CHECK(deferred_from(row_major(Precision::f32)) != kDeferred);
 }
 
 }  // namespace winnow

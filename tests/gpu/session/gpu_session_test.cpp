@@ -373,6 +373,38 @@ TEST_CASE("a GPU session adds in the launches of cuDNN's convolutions") {
   }
 }
 
+// A kernel that is right for a sum with a convolution, in this layout.
+bool has_right_sum(const LayerPlan& layer, const std::string& layout) {
+  return std::ranges::any_of(layer.candidates, [&](const CandidateTiming& one) {
+    return one.rejected.empty() && one.kernel.find(layout) != std::string::npos &&
+           one.kernel.find(" with conv") != std::string::npos;
+  });
+}
+
+TEST_CASE("a GPU session adds in cuDNN's launches in all layouts, and the sums pass the check") {
+  if (lacks_gpu() || lacks_cudnn()) return;
+  const Graph ragged = graph_of({5, 9, 9}, {{"conv1", conv(5, 12, 3, 1), {}},
+                                            {"relu1", Relu{}, {}},
+                                            {"conv2", conv(12, 12, 3, 1), {}},
+                                            {"sum", Add{}, {"relu1", "conv2"}},
+                                            {"relu2", Relu{}, {}},
+                                            {"conv3", conv(12, 12, 1), {}},
+                                            {"last", Add{}, {"conv3", "relu2"}},
+                                            {"pool", GlobalPool{}, {}}});
+  const DeployedModel model = model_of(ragged, 1, 65);
+  for (const int precision : {0, 1, 2}) {
+    SessionOptions dense{.batch = 5, .family = "dense", .use_tf32 = precision == 2};
+    if (precision == 1) dense.precision = Precision::f16;
+    if (precision != 2) check_session(model, dense);  // TF32 is further off than the case allows
+    for (const LayerPlan& layer : make_gpu_session(model, dense)->layers()) {
+      if (layer.name != "sum" && layer.name != "last") continue;
+      CAPTURE(precision);
+      for (const std::string layout : {" nhwc ", " nchw "}) CHECK(has_right_sum(layer, layout));
+      CHECK(has_right_sum(layer, " padded with conv") == (precision > 0));
+    }
+  }
+}
+
 TEST_CASE("a GPU session runs every batch size") {
   if (lacks_gpu()) return;
   const DeployedModel model = model_of(chain_graph(), 16, 45);
