@@ -4,7 +4,7 @@
   condense.py FILE...          rewrites *.json and *.jsonl in place; what is small already stays as it is
 
 Times keep their percentiles. Of the kernels that were timed for a layer the fastest of each family stays, with the
-number of all. Of the numbers of live images those of the first layers stay.
+number of all, and those that were rejected. Of the numbers of live images those of the first layers stay.
 """
 import json
 import pathlib
@@ -29,15 +29,26 @@ def percentiles(times):
     return {name: times[name] for name in PERCENTILES if name in times}
 
 
+def is_timed_later(candidate):
+    """Whether a later layer's kernel has the time of both (runtime/base/joined_kernel.h)."""
+    names = (", in the launch of ", ", in the run of ")
+    return candidate.get("ms") == 0 and any(name in candidate["kernel"] for name in names)
+
+
 def fastest_of_each_family(layer):
+    """What a later layer computes stays where it was chosen, or its family has nothing else."""
     candidates = layer.get("candidates")
     if not candidates:
         return layer
     layer.setdefault("kernels_timed", len(candidates))
+    timed = [candidate for candidate in candidates if "rejected" not in candidate]
     first = {}
-    for candidate in sorted(candidates, key=lambda c: c["ms"]):
+    for candidate in sorted(timed, key=lambda c: (is_timed_later(c), c["ms"])):
         first.setdefault(candidate["family"], candidate)
-    layer["candidates"] = list(first.values())
+    kept = list(first.values())
+    kept += [c for c in timed if is_timed_later(c) and c["kernel"] == layer.get("kernel") and c not in kept]
+    rejected = [candidate for candidate in candidates if "rejected" in candidate]
+    layer["candidates"] = sorted(kept, key=lambda c: c["ms"]) + rejected
     return layer
 
 

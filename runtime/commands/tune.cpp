@@ -4,6 +4,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/joined_kernel.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/output_path.h"
 #include "runtime/base/suggest.h"
@@ -43,10 +44,12 @@ Callback interruptible(Callback progress, const std::string& message) {
   };
 }
 
-// What was timed for the kernel that runs, and the fastest of the others; null where there is none.
+// What was timed for the kernel that runs, and the fastest of the others that have a time of their
+// own; null where there is none.
 const CandidateTiming* timing_of(const LayerPlan& layer, bool is_chosen) {
   const auto found = std::ranges::find_if(layer.candidates, [&](const CandidateTiming& one) {
-    return one.rejected.empty() && (one.kernel == layer.kernel) == is_chosen;
+    if (!one.rejected.empty() || (one.kernel == layer.kernel) != is_chosen) return false;
+    return is_chosen || !is_timed_later(one.kernel, one.ms);
   });
   return found == layer.candidates.end() ? nullptr : &*found;
 }

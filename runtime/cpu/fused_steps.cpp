@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/error.h"
+#include "runtime/base/joined_kernel.h"
 
 namespace winnow {
 namespace {
@@ -44,7 +45,7 @@ std::vector<FusedStep> fusible_steps(const Program& program) {
 LayerPointer make_deferred_layer(const std::string& family, const Step& reader) {
   auto layer = std::make_shared<DeferredLayer>();
   layer->family = family;
-  layer->kernel = family + ", in the run of " + reader.name;
+  layer->kernel = in_run_of(family, reader.name);
   layer->input_layout = Layout::gaps;
   layer->output_layout = kDeferredLayout;
   layer->is_deferred = true;

@@ -1,8 +1,8 @@
 #include "runtime/plan/plan_json.h"
 
 #include <cmath>
-#include <set>
 
+#include "runtime/base/joined_kernel.h"
 #include "runtime/base/version.h"
 
 namespace winnow {
@@ -12,6 +12,28 @@ using Json = nlohmann::ordered_json;
 double rounded_ms(double ms) {
   return std::round(ms * 1e6) / 1e6;
 }
+
+namespace {
+
+// The first of a family's candidates that were not rejected, with a time of its own if one has it.
+const CandidateTiming* fastest_of(const LayerPlan& layer, const std::string& family) {
+  const CandidateTiming* fastest = nullptr;
+  for (const CandidateTiming& one : layer.candidates) {
+    if (one.family != family || !one.rejected.empty()) continue;
+    if (!is_timed_later(one.kernel, one.ms)) return &one;
+    if (fastest == nullptr) fastest = &one;
+  }
+  return fastest;
+}
+
+bool is_listed(const LayerPlan& layer, const CandidateTiming& candidate) {
+  if (!candidate.rejected.empty()) return true;
+  const bool is_joined = is_timed_later(candidate.kernel, candidate.ms);
+  if (is_joined && candidate.kernel == layer.kernel) return true;
+  return fastest_of(layer, candidate.family) == &candidate;
+}
+
+}  // namespace
 
 Json layer_plan_json(const LayerPlan& layer) {
   return {{"name", layer.name},
@@ -26,10 +48,8 @@ Json layer_plan_json(const LayerPlan& layer) {
 void append_candidates(const LayerPlan& layer, bool has_all, Json& json) {
   if (layer.candidates.empty()) return;
   Json list = Json::array();
-  std::set<std::string> families;
   for (const CandidateTiming& candidate : layer.candidates) {
-    const bool is_first = candidate.rejected.empty() && families.insert(candidate.family).second;
-    if (!is_first && !has_all && candidate.rejected.empty()) continue;
+    if (!has_all && !is_listed(layer, candidate)) continue;
     list.push_back({{"family", candidate.family}, {"kernel", candidate.kernel}});
     if (candidate.rejected.empty()) {
       list.back()["ms"] = rounded_ms(candidate.ms);

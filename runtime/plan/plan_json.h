@@ -15,7 +15,9 @@ double rounded_ms(double ms);  // to whole nanoseconds, far below what any clock
 nlohmann::ordered_json layer_plan_json(const LayerPlan& layer);
 
 // Adds "kernels_timed" and "candidates" where kernels were timed: all of them, or the fastest of
-// each family and those that were rejected. Candidates are sorted by time.
+// each family and those that were rejected. Candidates are sorted by time. One that has no time of
+// its own (joined_kernel.h) is the fastest only of a family that has no other; it is added where it
+// was chosen.
 void append_candidates(const LayerPlan& layer, bool has_all, nlohmann::ordered_json& json);
 
 // [{"name", "ms", "chosen"}, ...]

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runtime/base/error.h"
+#include "runtime/base/joined_kernel.h"
 #include "runtime/base/suggest.h"
 
 namespace winnow {
@@ -24,18 +25,27 @@ std::optional<double> layer_median(const Json& plan, const std::string& name) {
   return std::nullopt;
 }
 
+FamilyTime family_time(const Json& candidate) {
+  FamilyTime time{text(candidate, "family"), number(candidate, "ms"), text(candidate, "rejected")};
+  if (time.ms && is_timed_later(text(candidate, "kernel"), *time.ms)) time.ms.reset();
+  return time;
+}
+
 // The fastest of each family and what was rejected. `bench --candidates` has more of a family.
 std::vector<FamilyTime> families_of(const Json& layer) {
   std::vector<FamilyTime> families;
   const auto candidates = layer.find("candidates");
   if (candidates == layer.end()) return families;
   for (const Json& candidate : *candidates) {
-    FamilyTime time{text(candidate, "family"), number(candidate, "ms"),
-                    text(candidate, "rejected")};
-    const bool is_known = std::ranges::any_of(families, [&](const FamilyTime& other) {
-      return other.family == time.family && other.ms.has_value() == time.ms.has_value();
+    FamilyTime time = family_time(candidate);
+    const auto known = std::ranges::find_if(families, [&](const FamilyTime& other) {
+      return other.family == time.family && other.rejected.empty() == time.rejected.empty();
     });
-    if (!is_known) families.push_back(std::move(time));
+    if (known != families.end()) {
+      if (known->ms || !time.ms) continue;
+      families.erase(known);  // what a later layer's kernel computes says nothing of the family
+    }
+    families.push_back(std::move(time));
   }
   return families;
 }

@@ -10,12 +10,12 @@ std::string ms_text(std::optional<double> ms) {
   return ms ? decimal(*ms, 4) : "-";
 }
 
-// "direct 0.1200, dense 0.2000, gathered rejected"
+// "direct 0.1200, dense 0.2000, gathered -, jit rejected"
 std::string families_text(const LayerTime& layer) {
   std::string all;
   for (const FamilyTime& one : layer.eligible) {
     all += (all.empty() ? "" : ", ") + one.family + " " +
-           (one.ms ? ms_text(one.ms) : std::string("rejected"));
+           (one.rejected.empty() ? ms_text(one.ms) : std::string("rejected"));
   }
   return all.empty() ? "-" : all;
 }

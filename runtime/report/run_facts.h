@@ -19,7 +19,8 @@ struct LayerFacts {
   std::optional<double> stored_bytes;     // in the model file
 };
 
-// A kernel family that fits a layer: the time of its fastest kernel, or why it may not run.
+// A kernel family that fits a layer: the time of its fastest kernel, or why it may not run. It has
+// neither where a later layer's kernel has the time of both.
 struct FamilyTime {
   std::string family;
   std::optional<double> ms;  // of the batch

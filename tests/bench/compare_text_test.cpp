@@ -109,6 +109,31 @@ TEST_CASE("a comparison as JSON names the fastest kernel of each family, or all"
   CHECK(kernels() == "bac");
 }
 
+TEST_CASE(
+    "a kernel without a time of its own is listed where it runs, or its family has no other") {
+  Comparison one = comparison();
+  LayerPlan& layer = one.chosen.layers[0];
+  layer.candidates = {{"dense", "cudnn, in the launch of sum", 0},
+                      {"linear_stack", "linear_stack, in the launch of fc4", 0},
+                      {"dense", "a", 0.5},
+                      {"dense", "b", 0.75}};
+  const auto kernels = [&](const std::string& chosen) {
+    layer.kernel = chosen;
+    std::vector<std::string> names;
+    const auto json = nlohmann::json::parse(comparison_json(one, {}));
+    for (const auto& candidate : json["chosen"]["layers"][0]["candidates"]) {
+      names.push_back(candidate["kernel"].get<std::string>());
+    }
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  const std::string sum = "cudnn, in the launch of sum";
+  const std::string stack = "linear_stack, in the launch of fc4";
+  CHECK(kernels("b") == Names{stack, "a"});
+  CHECK(kernels(sum) == Names{sum, stack, "a"});
+  CHECK(kernels(stack) == Names{stack, "a"});
+}
+
 TEST_CASE("kernels that were rejected come last and are named with the reason, without a time") {
   Comparison one = comparison();
   std::vector<CandidateTiming>& candidates = one.chosen.layers[0].candidates;

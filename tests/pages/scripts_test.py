@@ -565,6 +565,20 @@ class Condense(unittest.TestCase):
         self.assertEqual(kept["kernels_timed"], 3)
         self.assertEqual(len([line for line in text.splitlines() if '"pool"' in line]), 2)
 
+    def test_what_a_later_layer_computes_is_no_familys_fastest_but_stays_where_it_was_chosen(self):
+        def kept(chosen, *candidates):
+            layer = {"name": "conv1", "kernel": chosen, "candidates": [dict(zip(("family", "kernel", "ms"), c)) for c in candidates]}
+            layer["candidates"].append({"family": "dense", "kernel": "wrong", "rejected": "is off by 1"})
+            plan = {"network_ms": {"median": 1.0}, "layers": [layer]}
+            text = self.condensed("bench.json", json.dumps([{"repeats": 1, "chosen": plan}]))
+            return [c["kernel"] for c in json.loads(text)[0]["chosen"]["layers"][0]["candidates"]]
+
+        later, run = ("dense", "cudnn, in the launch of sum", 0.0), ("jit", "jit, in the run of pool", 0)
+        fast, slow = ("dense", "fast", 1.0), ("dense", "slow", 2.0)
+        self.assertEqual(kept("fast", later, slow, fast), ["fast", "wrong"])
+        self.assertEqual(kept(later[1], later, slow, fast), [later[1], "fast", "wrong"])
+        self.assertEqual(kept("fast", run, fast), [run[1], "fast", "wrong"])  # all that is known of jit
+
     def test_kernels_of_one_case_become_the_fastest_and_their_number(self):
         lines = [{"gpu": "H200"}] + [
             {"layer": "a", "batch": 1, "precision": "f16", "family": "dense", "kernel": k, "ms": ms}

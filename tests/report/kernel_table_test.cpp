@@ -31,7 +31,10 @@ TEST_CASE("the table of kernels has what could run, what runs and what that take
   conv.op = "conv2d";
   conv.dense_macs = 2e7;  // of ten images
   conv.weight_sparsity = 0.75;
-  conv.eligible = {{"direct", 0.5, ""}, {"dense", 3.0, ""}, {"jit", std::nullopt, "wrong result"}};
+  conv.eligible = {{"direct", 0.5, ""},
+                   {"dense", 3.0, ""},
+                   {"gathered", std::nullopt, ""},
+                   {"jit", std::nullopt, "wrong result"}};
   LayerTime pool{"pool", 1.0, 1.0, 1.0, "max_pool"};
   pool.op = "max_pool";
   pool.dense_macs = 0;
@@ -40,7 +43,7 @@ TEST_CASE("the table of kernels has what could run, what runs and what that take
   const std::string html = kernel_tables(facts);
   CHECK(html.find("<caption>Kernels, batch 10, f32, cpu</caption>") != std::string::npos);
   CHECK(row_called(html, "conv1") == Cells{"conv2d", "2 M", "500 k", "75.00 %",
-                                           "direct 0.5000, dense 3.0000, jit rejected",
+                                           "direct 0.5000, dense 3.0000, gathered -, jit rejected",
                                            "direct 8x4", "3.0000", "0.5000", "0.5000", "6.00x"});
   CHECK(row_called(html, "pool") ==
         Cells{"max_pool", "-", "-", "-", "-", "max_pool", "1.0000", "1.0000", "1.0000", "1.00x"});

@@ -40,7 +40,9 @@ constexpr char kBench[] =
          "chosen":{"network_ms":{"median":6.4},
                    "layers":[{"name":"conv1","op":"conv2d","kernel":"direct","ms":{"median":2},
                               "dense_macs":11059200,"weight_sparsity":0.5,
-                              "candidates":[{"family":"direct","ms":2},{"family":"direct","ms":3},
+                              "candidates":[{"family":"dense","kernel":"cudnn, in the launch of sum","ms":0},
+                                            {"family":"gathered","kernel":"gathered, in the launch of sum","ms":0},
+                                            {"family":"direct","ms":2},{"family":"direct","ms":3},
                                             {"family":"dense","ms":4},
                                             {"family":"jit","rejected":"wrong"}]}]}}])";
 constexpr char kInspect[] =
@@ -240,7 +242,8 @@ TEST_CASE("the page draws the network and has tables of kernels and of agreement
   const std::string page = read_text_file(write_report(folder.path()));
   CHECK(page.find("<title>lenet5: 2 nodes, 1 with weights</title>") != std::string::npos);
   CHECK(page.find(">50.0 %<") != std::string::npos);
-  CHECK(page.find("<td>direct 2.0000, dense 4.0000, jit rejected</td>") != std::string::npos);
+  CHECK(page.find("<td>gathered -, direct 2.0000, dense 4.0000, jit rejected</td>") !=
+        std::string::npos);
   CHECK(page.find("<td class='number'>86.4 k</td><td class='number'>43.2 k</td>") !=
         std::string::npos);
   CHECK(page.find("the dense one (d&lt;.wnw) about 91.50 %") != std::string::npos);

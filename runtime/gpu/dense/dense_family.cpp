@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "runtime/base/error.h"
+#include "runtime/base/joined_kernel.h"
 #include "runtime/gpu/dense/cublaslt_linear.h"
 #include "runtime/gpu/dense/dense_conv.h"
 #include "runtime/gpu/layer/family_list.h"
@@ -50,7 +51,7 @@ void append_convs(std::vector<Candidate>& candidates, const LayerProblem& proble
   for (const DeferredConv& deferred : deferred_convs(problem, conv)) {
     const std::string& reader = problem.program.steps[problem.fusions.into].name;
     candidates.push_back({.family = "dense",
-                          .kernel = "cudnn, in the launch of " + reader,
+                          .kernel = in_launch_of("cudnn", reader),
                           .reads = {deferred.reads},
                           .writes = deferred.writes,
                           .layer = nullptr,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/checksum.h"
+#include "runtime/base/joined_kernel.h"
 #include "runtime/gpu/gathered/gathered_family.h"
 #include "runtime/gpu/gathered/gathered_layers.h"
 #include "runtime/gpu/layer/family_list.h"
@@ -201,7 +202,7 @@ class GatheredFamily : public Family {
     if (!std::holds_alternative<Conv>(problem.step.op)) return;  // stacks defer linear layers
     const std::string& reader = problem.program.steps[problem.fusions.into].name;
     found.push_back({.family = name(),
-                     .kernel = "gathered, in the launch of " + reader,
+                     .kernel = in_launch_of(name(), reader),
                      .reads = reads,
                      .writes = deferred,
                      .layer = nullptr,

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/base/joined_kernel.h"
 #include "runtime/device/overlapping_launch.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
@@ -117,7 +118,7 @@ class LinearStackFamily : public Family {
     std::vector<Candidate> found;
     for (const std::size_t reads : reads_of(problem)) {
       found.push_back({.family = name(),
-                       .kernel = "linear_stack, in the launch of " + last,
+                       .kernel = in_launch_of(name(), last),
                        .reads = {reads},
                        .writes = format_index(problem.output_formats, kDeferred),
                        .layer = nullptr,

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "runtime/base/error.h"
+#include "runtime/base/joined_kernel.h"
 #include "runtime/device/buffer.h"
 #include "runtime/gpu/layer/family_list.h"
 #include "runtime/gpu/layer/typed_weights.h"
@@ -185,7 +186,7 @@ std::vector<Candidate> flatten_candidates(const LayerProblem& problem, const std
        formats_in(problem.input_formats[0], Layout::nchw32c8n, precision)) {
     const Step& reader = problem.program.steps[problem.fusions.into];
     found.push_back({.family = family,
-                     .kernel = family + ", in the launch of " + reader.name,
+                     .kernel = in_launch_of(family, reader.name),
                      .reads = {reads},
                      .writes = deferred,
                      .layer = nullptr,
