@@ -9,7 +9,7 @@
 namespace winnow {
 namespace {
 
-constexpr int kTimingRevision = 3;
+constexpr int kTimingRevision = 4;
 
 }  // namespace
 
