@@ -514,46 +514,52 @@ TEST_CASE("a GPU session with a warm cache measures nothing and runs the same ke
   if (lacks_gpu()) return;
   struct Case {
     DeployedModel model;
-    std::int64_t batch;
+    std::int64_t batch = 1;
+    Precision precision = Precision::f32;
+    KernelChoice choice = KernelChoice::measured;
   };
-  const Case cases[] = {{model_of(chain_graph(), 1, 61), 1},
-                        {model_of(chain_graph(), 16, 62), 33},
-                        {model_of(text_graph(), 1, 63), 8},
-                        {stack_model(1, 64), 64}};
+  const DeployedModel chain = model_of(chain_graph(), 1, 61),
+                      wide = model_of(chain_graph(), 16, 62);
+  const DeployedModel text = model_of(text_graph(), 1, 63), stack = stack_model(1, 64);
+  const Case cases[] = {
+      {chain, 1, Precision::f32, KernelChoice::measured},
+      {wide, 33, Precision::f16, KernelChoice::measured},
+      {text, 8, Precision::f16, KernelChoice::measured},
+      {stack, 64, Precision::f32, KernelChoice::measured},
+      {wide, 33, Precision::f32, KernelChoice::sparse},
+      {stack, 64, Precision::f16, KernelChoice::sparse},
+      {chain, 1, Precision::f16, KernelChoice::dense},
+      {text, 8, Precision::f32, KernelChoice::dense},
+      {model_of(residual_graph(), 16, 66), 9, Precision::f16, KernelChoice::dense}};
   for (const Case& one : cases) {
-    for (const Precision precision : {Precision::f32, Precision::f16}) {
-      for (const KernelChoice choice :
-           {KernelChoice::measured, KernelChoice::sparse, KernelChoice::dense}) {
-        if (choice == KernelChoice::dense && lacks_cudnn()) continue;
-        const TemporaryDirectory directory;
-        const auto plan = [&](bool lists) {
-          SessionOptions options = cached_options(directory.path(), one.batch);
-          options.precision = precision;
-          options.choice = choice;
-          options.timings.lists_candidates = lists;
-          auto session = make_gpu_session(one.model, options);
-          CHECK(options.timings.cache->notice() == "");
-          return session;
-        };
-        const auto cold = plan(false);
-        CHECK(cold->timing_counts().measured > 0);
-        const auto warm = plan(false);
-        CHECK(warm->timing_counts().measured == 0);
-        CHECK(warm->timing_counts().cached > 0);
-        CHECK(kernels_of(*warm) == kernels_of(*cold));
-        for (const LayerPlan& layer : warm->layers()) CHECK(layer.candidates.empty());
-        const auto listed = plan(true);
-        CHECK(listed->timing_counts().measured == 0);
-        CHECK(kernels_of(*listed) == kernels_of(*cold));
-        RandomValues random(65);
-        const std::vector<float> input = input_for(one.model.graph, one.batch, random);
-        const std::int64_t outputs = infer_shapes(one.model.graph, 1).back().back() * one.batch;
-        std::vector<float> before(static_cast<std::size_t>(outputs)), after(before.size());
-        cold->run(input, before);
-        warm->run(input, after);
-        CHECK(relative_error(after, before) <= 1e-3);
-      }
-    }
+    if (one.choice == KernelChoice::dense && lacks_cudnn()) continue;
+    const TemporaryDirectory directory;
+    const auto plan = [&](bool lists) {
+      SessionOptions options = cached_options(directory.path(), one.batch);
+      options.precision = one.precision;
+      options.choice = one.choice;
+      options.timings.lists_candidates = lists;
+      auto session = make_gpu_session(one.model, options);
+      CHECK(options.timings.cache->notice() == "");
+      return session;
+    };
+    const auto cold = plan(false);
+    CHECK(cold->timing_counts().measured > 0);
+    const auto warm = plan(false);
+    CHECK(warm->timing_counts().measured == 0);
+    CHECK(warm->timing_counts().cached > 0);
+    CHECK(kernels_of(*warm) == kernels_of(*cold));
+    for (const LayerPlan& layer : warm->layers()) CHECK(layer.candidates.empty());
+    const auto listed = plan(true);
+    CHECK(listed->timing_counts().measured == 0);
+    CHECK(kernels_of(*listed) == kernels_of(*cold));
+    RandomValues random(65);
+    const std::vector<float> input = input_for(one.model.graph, one.batch, random);
+    const std::int64_t outputs = infer_shapes(one.model.graph, 1).back().back() * one.batch;
+    std::vector<float> before(static_cast<std::size_t>(outputs)), after(before.size());
+    cold->run(input, before);
+    warm->run(input, after);
+    CHECK(relative_error(after, before) <= 1e-3);
   }
 }
 
@@ -587,8 +593,8 @@ TEST_CASE("a GPU session's times count for one precision, and may be taken with 
 
 TEST_CASE("no kernel of ours is rejected for its result, in any precision") {
   if (lacks_gpu()) return;
-  for (const std::int64_t batch : {1, 8, 40}) {
-    for (const int vector : {1, 8, 16, 32}) {
+  for (const std::int64_t batch : {1, 40}) {
+    for (const int vector : {1, 16}) {
       for (const bool is_stack : {false, true}) {
         const DeployedModel model =
             is_stack ? stack_model(vector, 67) : model_of(chain_graph(), vector, 68);

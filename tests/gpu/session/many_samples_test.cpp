@@ -58,29 +58,32 @@ std::vector<float> first_samples(const std::vector<float>& values, std::int64_t 
 TEST_CASE("a GPU session runs any number of samples up to its batch") {
   if (lacks_gpu()) return;
   const DeployedModel model = model_of(chain_graph(), 8, 91);
-  for (const Precision precision : {Precision::f32, Precision::f16}) {
-    for (const KernelChoice choice : {KernelChoice::sparse, KernelChoice::measured}) {
-      constexpr std::int64_t kBatch = 21;
-      const auto session = make_gpu_session(
-          model, {.batch = kBatch, .precision = precision, .choice = choice, .any_batch = true});
-      RandomValues random(92);
-      const std::vector<float> input = input_for(model.graph, kBatch, random);
-      const std::vector<float> expected = reference_outputs(model, input);
-      const DeviceBuffer<float> device_in = upload(input);
-      const DeviceBuffer<float> device_out(kBatch * kOutputs);
-      for (std::int64_t samples = 1; samples <= kBatch; ++samples) {
-        CAPTURE(samples);
-        const std::vector<float> wanted = first_samples(expected, samples, kOutputs);
-        const std::vector<float> found =
-            outputs_of(*session, first_samples(input, samples, kInputs), kBatch);
-        CHECK(relative_error(found, wanted) <= allowed(precision));
-        session->run_device(device_in.get(), samples, device_out.get(), nullptr);
-        CUDA_CHECK(cudaStreamSynchronize(nullptr));
-        std::vector<float> on_device(wanted.size());
-        CUDA_CHECK(cudaMemcpy(on_device.data(), device_out.get(), on_device.size() * sizeof(float),
-                              cudaMemcpyDeviceToHost));
-        CHECK(on_device == found);
-      }
+  struct Case {
+    Precision precision = Precision::f32;
+    KernelChoice choice = KernelChoice::sparse;
+  };
+  for (const auto& [precision, choice] :
+       {Case{Precision::f32, KernelChoice::sparse}, Case{Precision::f16, KernelChoice::measured}}) {
+    constexpr std::int64_t kBatch = 21;
+    const auto session = make_gpu_session(
+        model, {.batch = kBatch, .precision = precision, .choice = choice, .any_batch = true});
+    RandomValues random(92);
+    const std::vector<float> input = input_for(model.graph, kBatch, random);
+    const std::vector<float> expected = reference_outputs(model, input);
+    const DeviceBuffer<float> device_in = upload(input);
+    const DeviceBuffer<float> device_out(kBatch * kOutputs);
+    for (std::int64_t samples = 1; samples <= kBatch; ++samples) {
+      CAPTURE(samples);
+      const std::vector<float> wanted = first_samples(expected, samples, kOutputs);
+      const std::vector<float> found =
+          outputs_of(*session, first_samples(input, samples, kInputs), kBatch);
+      CHECK(relative_error(found, wanted) <= allowed(precision));
+      session->run_device(device_in.get(), samples, device_out.get(), nullptr);
+      CUDA_CHECK(cudaStreamSynchronize(nullptr));
+      std::vector<float> on_device(wanted.size());
+      CUDA_CHECK(cudaMemcpy(on_device.data(), device_out.get(), on_device.size() * sizeof(float),
+                            cudaMemcpyDeviceToHost));
+      CHECK(on_device == found);
     }
   }
 }
