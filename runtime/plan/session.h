@@ -54,8 +54,8 @@ struct SessionOptions {
 struct CandidateTiming {
   std::string family;  // "direct", "dense", ...
   std::string kernel;  // "direct sub_batch=4 nchw f16", "cudnn nhwc f16 algo 1"
-  double ms = 0;       // median, conversions of layout not included; of "linear_stack" the time
-                       // of all layers at the last of them, 0 at the others
+  double ms = 0;       // median, conversions of layout not included; of layers that one launch
+                       // computes all their time at the last of them, 0 at the others
   double min_ms = 0;
   double cold_ms = 0;         // median with cold caches; 0: not measured
   std::string rejected = {};  // why it may not be chosen (layer_check.h); then it has no times

@@ -26,9 +26,10 @@ bool NetworkPlanner::has_candidate(std::size_t index, const std::string& family)
                              [&](const Timed& timed) { return timed.candidate.family == family; });
 }
 
+// One that runs the step: what leaves it to another launch does not count.
 bool NetworkPlanner::has_dense_candidate(std::size_t index) const {
   return std::ranges::any_of(timed_[index], [](const Timed& timed) {
-    return !family_named(timed.candidate.family).is_sparse();
+    return timed.candidate.layer && !family_named(timed.candidate.family).is_sparse();
   });
 }
 
