@@ -170,6 +170,9 @@ void print_summary(const RunConfig& config, const PruneSummary& summary, std::FI
   std::fprintf(out, "pruned accuracy: %.2f %%\nsparsity:        %.2f %%\nwritten:         %s\n",
                100.0 * summary.pruned_accuracy, 100.0 * summary.sparsity,
                one_line(config.run_folder() + "/pruned.safetensors").c_str());
+  if (!summary.processes.empty()) {
+    std::fprintf(out, "processes:       %s\n", summary.processes.c_str());
+  }
   if (!summary.time.empty()) std::fprintf(out, "time:            %s\n", summary.time.c_str());
   if (!summary.notice.empty()) std::fprintf(stderr, "prune: %s\n", summary.notice.c_str());
   if (!summary.target_met) {
@@ -219,9 +222,13 @@ std::optional<PruneSummary> run_as_rank(const RankPlace& place, const RunConfig&
   options.peers = &peers;
   options.local_rank = place.local_rank;
   return tell_ranks_of_failure(store, [&]() -> std::optional<PruneSummary> {
-    if (place.rank == 0) return run_prune(config, options);
-    join_run(config, options);
-    return std::nullopt;
+    if (place.rank > 0) {
+      join_run(config, options);
+      return std::nullopt;
+    }
+    PruneSummary summary = run_prune(config, options);
+    summary.processes = std::to_string(place.size) + peers.way();
+    return summary;
   });
 }
 

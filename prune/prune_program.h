@@ -36,6 +36,7 @@ struct PruneSummary {
   double sparsity = 0.0;  // of all conv and linear weights
   bool target_met = false;
   std::string shortfall;  // why not
+  std::string processes;  // how many there were and how networks went between them; "" of one
   std::string time;    // closed loop of a budget of time: what was predicted and measured at last
   std::string notice;  // the same, where they differ but the target is met
   std::string json;    // all of it, as in prune.json

@@ -51,7 +51,7 @@ if(EXISTS ${torch_root}/lib/libtorch_cuda.so AND WINNOW_TORCH_CUDA_HEADERS)
 endif()
 message(STATUS "Training steps as CUDA graphs: ${WINNOW_TORCH_HAS_CUDA}")
 
-# What divides a batch among ranks (prune/training/ranks/rank_sum.h). Gloo: LibTorch's library may have it;
+# What divides a batch among ranks (prune/training/ranks/rank_group.h). Gloo: LibTorch's library may have it;
 # its headers do not come with LibTorch and are not needed (prune/training/ranks/gloo_names). NCCL: its
 # header comes with a toolkit or NVIDIA's packages.
 include(CheckCXXSourceCompiles)

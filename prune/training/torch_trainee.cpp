@@ -299,7 +299,13 @@ class TorchTrainee::Impl {
 
   std::string gpu_identity() const { return winnow::gpu_identity(device_); }
 
-  void join_population(const TeamPlace& place) { population_.emplace(place, device_); }
+  // A byte goes to all at once: NCCL connects the ranks by it, while each is known to be there.
+  void join_population(const TeamPlace& place) {
+    population_.emplace(place, device_);
+    torch::Tensor byte = torch::zeros({1}, torch::TensorOptions(torch::kByte).device(device_));
+    population_->broadcast(byte, 0);
+    population_->wait_for(byte);
+  }
 
   std::shared_ptr<const Snapshot> broadcast(std::shared_ptr<const Snapshot> mine,
                                             std::int64_t from) {
@@ -310,8 +316,7 @@ class TorchTrainee::Impl {
             ? packed(*mine)
             : torch::empty({packed_bytes()}, torch::TensorOptions(torch::kByte).device(device_));
     population_->broadcast(bytes, from);
-    (void)bytes[0].item<std::uint8_t>();  // waits for the device
-    population_->require_all();
+    population_->wait_for(bytes);
     return is_mine ? std::move(mine) : unpacked(bytes);
   }
 

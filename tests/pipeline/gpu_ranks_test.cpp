@@ -49,6 +49,7 @@ TEST_CASE("GPUs that share a population write what one writes") {
   ranks.run(output_option(shop, "two") + kGeneration);
   INFO(ranks.output_of(0));
   REQUIRE(ranks.all_ended_with(0));
+  CHECK(ranks.output_of(0).find("2, networks from GPU to GPU by NCCL\n") != std::string::npos);
   check_equal_runs(shop.data() + "/one", shop.data() + "/two");
 }
 

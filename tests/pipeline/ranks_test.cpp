@@ -29,6 +29,8 @@ TEST_CASE("the ranks of a run write what one process writes, by rank 0 alone") {
     ranks.run(output_option(shop, run) + keys);
     CHECK(ranks.all_ended_with(0));
     CHECK(ranks.output_of(0).find("pruned accuracy") != std::string::npos);
+    const std::string way = std::to_string(size) + ", networks through host memory\n";
+    CHECK(ranks.output_of(0).find("processes:       " + way) != std::string::npos);
     CHECK(ranks.output_of(1) == "");
     CHECK(metrics_of(shop, run) == metrics_of(shop, "one"));
     CHECK(read_text_file(shop.data() + "/" + run + "/pruned.safetensors") ==

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <vector>
@@ -42,12 +43,14 @@ class NcclGroup : public RankGroup {
   ~NcclGroup() override { abort(); }
 
   void add_up(torch::Tensor& values) override {
+    require_whole();
     const c10::cuda::CUDAGuard guard(device_);
     std::vector<torch::Tensor> all = {values};
     group_->allreduce(all)->wait();  // the current stream waits, not the host
   }
 
   void broadcast(torch::Tensor& values, int from) override {
+    require_whole();
     const c10::cuda::CUDAGuard guard(device_);
     std::vector<torch::Tensor> all = {values};
     c10d::BroadcastOptions options;
@@ -60,6 +63,11 @@ class NcclGroup : public RankGroup {
   }
 
  private:
+  // The first call makes c10d's communicator, which waits for all ranks: for ever if one is gone.
+  void require_whole() const {
+    if (is_aborted_) throw std::runtime_error("a rank is lost");
+  }
+
   c10::DeviceIndex device_;
   c10::intrusive_ptr<c10d::ProcessGroupNCCL> group_;
   std::atomic<bool> is_aborted_ = false;

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "runtime/base/divided_up.h"
+#include "runtime/base/error.h"
+#include "runtime/base/suggest.h"
 
 namespace winnow {
 namespace {
@@ -42,15 +44,34 @@ std::shared_ptr<const Snapshot> StorePeers::share(std::shared_ptr<const Snapshot
   return trainee_->snapshot_from(receive(key));
 }
 
+// A module that cannot be opened leaves the way through host memory.
+std::string StorePeers::own_gpu() {
+  if (!may_be_direct_) return "";
+  try {
+    return trainee_->gpu_identity();
+  } catch (const Error& error) {
+    reason_ = one_line(error.what());
+    return "";
+  }
+}
+
+std::string StorePeers::way() const {
+  if (!is_direct_) return "";
+  if (*is_direct_) return ", networks from GPU to GPU by NCCL";
+  return ", networks through host memory" + (reason_.empty() ? "" : " (" + reason_ + ")");
+}
+
 // NCCL wants ranks on different GPUs.
 bool StorePeers::is_direct() {
   if (is_direct_) return *is_direct_;
-  const std::vector<std::string> gpus = gather(may_be_direct_ ? trainee_->gpu_identity() : "");
+  const std::vector<std::string> gpus = gather(own_gpu());
   const std::set<std::string> different(gpus.begin(), gpus.end());
   is_direct_ = different.size() == gpus.size() && !different.contains("");
   if (*is_direct_) {
-    trainee_->join_population(
-        {.store = &store_, .name = "population", .rank = rank(), .size = size()});
+    trainee_->join_population({.store = &store_,
+                               .name = "population" + std::to_string(populations_++),
+                               .rank = rank(),
+                               .size = size()});
   }
   return *is_direct_;
 }

@@ -28,6 +28,9 @@ class StorePeers : public Peers {
     is_direct_.reset();
   }
 
+  // How snapshots go, "" before the first: ", networks from GPU to GPU by NCCL".
+  std::string way() const;
+
   bool is_broken() const { return store_.is_broken(); }
   RankStore& store() { return store_; }
 
@@ -39,6 +42,7 @@ class StorePeers : public Peers {
 
  private:
   bool is_direct();
+  std::string own_gpu();
   void send(const std::string& key, const std::string& bytes);
   std::string receive(const std::string& key);
 
@@ -46,8 +50,10 @@ class StorePeers : public Peers {
   TorchTrainee* trainee_ = nullptr;
   bool may_be_direct_ = false;
   std::optional<bool> is_direct_;  // unknown until the first snapshot
+  std::string reason_;             // why not, where this rank's GPU is not known
   std::int64_t gathered_ = 0;
   std::int64_t shared_ = 0;
+  std::int64_t populations_ = 0;  // trainees whose ranks have met
 };
 
 }  // namespace winnow

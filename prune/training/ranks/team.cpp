@@ -57,6 +57,15 @@ void Team::broadcast(torch::Tensor& values, std::int64_t from) {
   }
 }
 
+void Team::wait_for(const torch::Tensor& values) {
+  try {
+    (void)values.flatten()[0].cpu();
+  } catch (const std::exception& error) {
+    refuse("broadcast to ", error);
+  }
+  require_all();
+}
+
 // With the rank that is lost, if one is.
 void Team::refuse(const char* what, const std::exception& error) const {
   place_.store->await_loss();

@@ -33,6 +33,9 @@ class Team {
   // RankGroup::add_up(). On a GPU errors come with require_all(), once the device was waited for.
   void add_up(torch::Tensor& values);
   void broadcast(torch::Tensor& values, std::int64_t from);  // likewise
+
+  // Waits until the device has done what was queued for `values`. What a lost rank ended throws.
+  void wait_for(const torch::Tensor& values);
   void require_all();
 
   // Whether any rank says so, at every rank. `number` counts the questions: every few batches one
