@@ -73,6 +73,7 @@ class TileMover {
 
  private:
   static constexpr std::uint32_t kAtOnce = 8;  // loads of a thread
+  static constexpr std::uint32_t kReadsAtOnce = 16;
 
   // All threads that move.
   static __device__ __forceinline__ void meet() {
@@ -174,18 +175,27 @@ class TileMover {
     if (a_.out.id != nullptr) a_.out.id[place] = id;
     if (a_.out.live_bits != nullptr) atomicOr(a_.out.live_bits + id / 32, 1u << id % 32);
   }
+  // Rows are read some at a time, since shared memory, which the threads that compute keep busy,
+  // takes its time to answer. Threads that store a row each time they have read one are slower than
+  // those that compute a layer.
   template <typename To>
   __device__ __forceinline__ void store_image(To* to, std::uint32_t place, std::uint32_t image,
                                               const T* y) const {
     const auto width = static_cast<std::uint32_t>(a_.out.form.images);  // a power of 2
-    constexpr std::uint32_t kRows = kMoverThreads / R;                  // at a time
+    constexpr std::uint32_t kRows = kMoverThreads / R;  // that threads have at a time
     to += (std::size_t{place / width} * a_.rows + thread_ / R) * width + place % width;
-    y += thread_ / R * R + image;
-#pragma unroll 8
-    for (std::uint32_t row = thread_ / R; row < a_.rows; row += kRows) {
-      *to = static_cast<To>(*y);
-      to += kRows * width;
-      y += kRows * R;
+    for (std::uint32_t row = thread_ / R; row < a_.rows; row += kRows * kReadsAtOnce) {
+      To value[kReadsAtOnce];
+#pragma unroll
+      for (std::uint32_t k = 0; k < kReadsAtOnce; ++k) {
+        value[k] = static_cast<To>(y[min(row + k * kRows, a_.rows - 1) * R + image]);
+      }
+      __syncwarp(__activemask());  // the compiler keeps all reads before it, writes behind it
+#pragma unroll
+      for (std::uint32_t k = 0; k < kReadsAtOnce; ++k) {
+        if (row + k * kRows < a_.rows) to[k * kRows * width] = value[k];
+      }
+      to += kReadsAtOnce * kRows * width;
     }
   }
 
