@@ -9,6 +9,8 @@
 
 #include "prune/evolution/budget/layer_budget.h"
 #include "prune/layer_removal.h"
+#include "prune/methods/goal_plan.h"
+#include "prune/methods/magnitude.h"
 #include "prune/prune_program.h"
 #include "prune/run/run_training.h"
 #include "prune/start_model.h"
@@ -29,6 +31,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kUnfit = -1.0;  // below every accuracy
+// Masks come by and by in the first ones, as `prune_until` says; the last ones only train.
+constexpr std::int64_t kIterations = 4;
 
 struct SetTrial {
   std::vector<std::string> removed;
@@ -90,9 +94,11 @@ class LayerSearcher {
       config = with_times(config);  // which layers count
       TorchTrainee trainee(model, data_, trainee_options(config, {}));
       device_ = trainee.device();
+      const auto whole = trainee.snapshot();
       trial.predicted_ms = mask_for_goal(config, trainee);
+      trainee.restore(*whole);
       if (is_met(trial.predicted_ms)) {
-        trial.accuracy = train(trainee);
+        prune(config, trainee, trial);
       } else {
         trial.reason = "is too slow under its limits";
       }
@@ -108,13 +114,19 @@ class LayerSearcher {
     return ms <= target_ms(config_.evolution) * (1 + kRounding);
   }
 
-  double train(TorchTrainee& trainee) const {
-    Stage stage = pruning_stage(config_);
-    stage.units = stage.schedules = 1;
-    stage.batches_per_unit = options_.batches;
-    trainee.begin(stage);
-    trainee.train_batches(0, options_.batches);
-    return trainee.measure_accuracy();
+  // A run of magnitude pruning in small, whatever the method of the run itself.
+  void prune(RunConfig config, TorchTrainee& trainee, SetTrial& trial) const {
+    config.method = {.method = Method::magnitude,
+                     .allocation = goal_allocation(config.method, config.evolution)};
+    config.evolution.iter_nr = kIterations;
+    config.evolution.batch_nr = options_.batches / kIterations;
+    trainee.begin(pruning_stage(config));
+    Magnitude pruning(config.method, config.evolution, trainee, {});
+    while (!pruning.finished()) pruning.step();
+    const EvolutionResult result = pruning.result();
+    trial.predicted_ms = result.predicted_ms;
+    trial.accuracy = result.best.accuracy;
+    trial.reason = result.shortfall;
   }
 
   const SetTrial& best() const {
@@ -145,9 +157,9 @@ class LayerSearcher {
       }
     }
     return "accuracy (%) on " + std::to_string(data_.validation.count) +
-           " validation images, masked for the target and trained for " +
-           std::to_string(options_.batches) + " batches:\n" + table.text() +
-           "best: model.remove_layers=[" + joined(all_removed(best())) + "]\n";
+           " validation images, pruned to the target in " + std::to_string(options_.batches) +
+           " batches:\n" + table.text() + "best: model.remove_layers=[" +
+           joined(all_removed(best())) + "]\n";
   }
 
   std::string json() const {
@@ -186,7 +198,11 @@ class LayerSearcher {
   std::string device_;
 };
 
-void check_config(const RunConfig& config) {
+void check(const RunConfig& config, const LayerSearchOptions& options) {
+  if (options.batches < kIterations || options.batches % kIterations != 0) {
+    fail(ErrorCode::usage, "--trial-batches: found ", options.batches, ", expected a multiple of ",
+         kIterations);
+  }
   if (config.model.weights.empty()) {
     fail(ErrorCode::usage, config.place("model"),
          "--search-layers leaves layers out of a network: 'model.weights' names no file");
@@ -204,7 +220,7 @@ void check_config(const RunConfig& config) {
 }  // namespace
 
 LayerSearchResult search_layers(const RunConfig& config, const LayerSearchOptions& options) {
-  check_config(config);
+  check(config, options);
   return LayerSearcher(config, options).search();
 }
 

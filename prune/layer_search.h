@@ -11,7 +11,7 @@ namespace winnow {
 
 struct LayerSearchOptions {
   std::int64_t trials = 32;
-  std::int64_t batches = 64;  // that a trial trains
+  std::int64_t batches = 64;  // that a trial trains, a multiple of four
   LayerSetOptions sets;       // its seed is that of the configuration
   bool is_quiet = false;
 };
@@ -22,14 +22,15 @@ struct LayerSearchResult {
 };
 
 // Each trial takes a set of the layers that `model.remove_layers` can remove out of the network of
-// `model.weights`, masks what is left for the target as `prune:` says, at once, trains it for
-// `batches` under a whole cycle of the learning rate, without the teacher of `prune.distillation`,
-// and measures it on the validation images. Sets that the target cannot be met with, or that meet
-// it without masks, are not trained. Writes no file but the cache of decoded pictures.
+// `model.weights` and prunes what is left to the target: gradually by magnitude, in four iterations
+// of a quarter of `batches` each, under a whole cycle of the learning rate and without the teacher
+// of `prune.distillation`. The accuracy on the validation images counts. Sets that the target
+// cannot be met with, or that meet it without masks, are not trained. Writes no file but the cache
+// of decoded pictures.
 //
-// Throws Error{usage} if no weights are named, the budget is not one of time, granularities are
-// mixed, the network has no such layer or no set can meet the target, and what run_prune would
-// throw before training.
+// Throws Error{usage} if `batches` is no multiple of four, no weights are named, the budget is not
+// one of time, granularities are mixed, the network has no such layer or no set can meet the
+// target, and what run_prune would throw before training.
 LayerSearchResult search_layers(const RunConfig& config, const LayerSearchOptions& options);
 
 }  // namespace winnow

@@ -10,8 +10,11 @@
 
 namespace winnow {
 
-// [layers], at the budget's goal: by the method's allocation, Algorithm 1's by `base_allocation`
-// or, where there is none, by `least_loss` in a budget of time and else by `global`.
+// The method's allocation; Algorithm 1's is `base_allocation` or, where there is none, `least_loss`
+// in a budget of time and else `global`.
+Allocation goal_allocation(const MethodConfig& method, const EvolutionConfig& evolution);
+
+// [layers], at the budget's goal, by goal_allocation().
 //
 //   curves  [layers]
 std::vector<double> goal_sparsities(const MethodConfig& method, const EvolutionConfig& evolution,

@@ -40,7 +40,7 @@ nlohmann::json found(const RunConfig& config, const LayerSearchOptions& options)
 
 }  // namespace
 
-TEST_CASE("a search tries sets of layers under masks for the target, and a run takes the best") {
+TEST_CASE("a search prunes sets of layers to the target, and a run takes the best") {
   const Search search;
   RunConfig config = search.config("run");
   const LayerSearchOptions options{.trials = 8, .batches = 12, .sets = {}, .is_quiet = true};
@@ -67,7 +67,7 @@ TEST_CASE("sets that meet the target without masks are not trained") {
   config.evolution.target_speedup = 0;
   config.evolution.target_ms = 3.5;  // the network without its middle takes 3.25
   const LayerSearchResult result =
-      search_layers(config, {.trials = 8, .batches = 2, .sets = {}, .is_quiet = true});
+      search_layers(config, {.trials = 8, .batches = 4, .sets = {}, .is_quiet = true});
   const auto trials = nlohmann::json::parse(result.json)["trials"];
   REQUIRE(trials.size() == 2);
   CHECK(trials[0].contains("accuracy"));
@@ -80,11 +80,16 @@ TEST_CASE("sets that meet the target without masks are not trained") {
 
 TEST_CASE("a search that cannot be is refused with the reason") {
   const Search search;
+  const auto odd = [&] {
+    search_layers(search.config("run"), {.trials = 4, .batches = 6, .sets = {}, .is_quiet = true});
+  };
+  CHECK(error_of(odd) == ErrorCode::usage);
+  CHECK(message_of(odd) == "--trial-batches: found 6, expected a multiple of 4");
   const auto refusal = [&](const auto& change) {
     RunConfig config = search.config("run");
     change(config);
     const auto run = [&] {
-      search_layers(config, {.trials = 4, .batches = 2, .sets = {}, .is_quiet = true});
+      search_layers(config, {.trials = 4, .batches = 4, .sets = {}, .is_quiet = true});
     };
     CHECK(error_of(run) == ErrorCode::usage);
     return message_of(run);

@@ -11,7 +11,6 @@ namespace {
 
 const std::vector<std::string> kNames = {"evolution", "greedy", "random"};  // as SetSearch
 
-constexpr double kFirstShare = 0.3;
 constexpr int kMostAttempts = 1000;  // at a set that is new: more only where nearly all are tried
 
 }  // namespace
@@ -36,14 +35,11 @@ std::optional<LayerSet> LayerSets::next() {
     if (!more) return std::nullopt;
     set = *more;
   }
+  const bool is_random = options_.search == SetSearch::random;
   const bool is_first = tried_.size() < options_.population;
   for (int attempt = 0; !is_new(set); ++attempt) {
     if (attempt == kMostAttempts) return std::nullopt;
-    if (options_.search == SetSearch::random) {
-      set = random_set(0.5);
-    } else {
-      set = is_first ? random_set(kFirstShare) : child();
-    }
+    set = is_random || is_first ? random_set() : child();
   }
   tried_.insert(set);
   return set;
@@ -55,7 +51,8 @@ void LayerSets::add(const LayerSet& set, double fitness) {
   best_.insert(behind, {set, fitness});
 }
 
-LayerSet LayerSets::random_set(double share) {
+LayerSet LayerSets::random_set() {
+  const double share = random_.uniform();
   LayerSet set(layers_, false);
   for (std::size_t i = 0; i < layers_; ++i) set[i] = random_.chance(share);
   return set;

@@ -19,7 +19,7 @@ using LayerSet = std::vector<bool>;
 enum class SetSearch {
   evolution,  // children of the best sets: crossed over, mutated
   greedy,     // one layer more than the best set, as long as that gains
-  random,     // each layer with probability 1/2
+  random,     // sets of chance alone
 };
 
 std::string_view to_string(SetSearch search);
@@ -36,8 +36,9 @@ struct LayerSetOptions {
 // Proposes each set at most once, the empty one first. Equal options and fitnesses give equal
 // proposals.
 //
-// The evolution begins with `population` sets in all, the others of layers that are each left out
-// with probability 0.3. Then a child has a parent, the better of two of the `population` best sets;
+// A set of chance leaves each layer out with one probability, itself uniform in [0, 1]: small sets
+// and large ones are as likely. The evolution begins with `population` sets in all, the others of
+// chance. Then a child has a parent, the better of two of the `population` best sets;
 // with probability 1/2 each of its layers is that of a second parent with probability 1/2 (uniform
 // crossover); and of n layers each changes with probability 1/n, one at least.
 class LayerSets {
@@ -55,7 +56,7 @@ class LayerSets {
   using Rated = std::pair<LayerSet, double>;
 
   bool is_new(const LayerSet& set) const { return !tried_.contains(set); }
-  LayerSet random_set(double share);
+  LayerSet random_set();
   const LayerSet& parent();
   LayerSet child();
   std::optional<LayerSet> next_greedy();
