@@ -86,8 +86,8 @@ class Challenge(unittest.TestCase):
     PAGE = "docs/benchmarks/graph-challenge.md"
 
     def result(self, engine, neurons, layers, ms, survivors, **more):
-        return {"network": f"{neurons} neurons in data", "neurons": neurons, "first_layer": 0, "last_layer": layers, "engine": engine,
-                "device": "cuda:0 (made up)", "kernel": "k", "discovery": "", "warm_up": 1, "repeats": 5, "truth": None,
+        return {"network": f"{neurons} neurons in data", "neurons": neurons, "first_layer": 0, "last_layer": layers, "first_image": 0,
+                "engine": engine, "device": "cuda:0 (made up)", "kernel": "k", "discovery": "", "warm_up": 1, "repeats": 5, "truth": None,
                 "survivors": survivors, "live": [], "ranks": [], "options": {"gpus": [0], "streams": 1}, "prepare_ms": 1, "load_ms": 2,
                 "inference_ms": {"min": ms, "median": ms, "max": ms},
                 "tera_edges_per_second": 60000 * 32 * neurons * layers / ms / 1e9, **more}
@@ -114,21 +114,50 @@ class Challenge(unittest.TestCase):
             self.assertIn("challenge.nine.in-parts -->`cusparse` at 16384x120<!--", page)
             self.assertIn("challenge.nine.without-warm-up -->`cusparse` at 4096x480<!--", page)
 
-    def test_a_run_of_sizes_goes_before_others_and_other_gpus_and_processes_have_rows(self):
+    def test_a_run_of_sizes_goes_before_others_and_another_card_has_rows(self):
         with Copy() as copy:
             other = {"device": "cuda:0 (NVIDIA H200)"}
             self.printed(copy, "runs", [
                 self.result("fused", 1024, 120, 7.0, 1812),
-                self.result("tiled", 1024, 120, 9.0, 1812, **other), self.result("fused", 1024, 120, 3.0, 1812, **other),
-                self.result("grouped", 1024, 120, 4.0, 1812, ranks=[{"inference_ms": {"median": ms}} for ms in (3.0, 4.0)],
-                            kernel="k, categories gathered by sockets")])
+                self.result("tiled", 1024, 120, 9.0, 1812, **other), self.result("fused", 1024, 120, 3.0, 1812, **other)])
             page = self.printed(copy, "sizes", [self.result(engine, 1024, 120, ms, 1812) for engine, ms in [("grouped", 8.0), ("fused", 5.0)]])
             self.assertIn("| `fused` | 47.2 (5) |", page)
             self.assertIn("| `tiled`, H200 | 26.2 (9) |", page)
             self.assertIn("| `tiled`, H200 | 0.009 (26.2) | not measured |", page)
             self.assertNotIn("| `fused`, H200", page)
-            self.assertIn("| `grouped`, 2 processes | 59 (4) |", page)
-            self.assertIn("challenge.two-processes -->2.00 at 1024x120<!--", page)
+
+    def test_several_gpus_stand_beside_one_of_their_host(self):
+        with Copy() as copy:
+            ranks = [{"inference_ms": {"median": ms}} for ms in (1.0, 2.0, 3.0, 2.0)]
+            page = self.printed(copy, "four", [
+                *(self.result(engine, 1024, 120, ms, 1812, options={"gpus": list(range(gpus)), "streams": 1})
+                  for engine, gpus, ms in [("grouped", 1, 8.0), ("grouped", 4, 2.0), ("fused", 1, 6.0), ("fused", 2, 4.0), ("fused", 4, 3.0)]),
+                self.result("grouped", 1024, 120, 4.0, 7, ranks=ranks, kernel="k, categories gathered by sockets")])
+            self.assertIn("| engine | network | processes | 1 GPU | 2 GPUs | 4 GPUs | times as fast on 2 | times as fast on 4 |", page)
+            self.assertIn("| `grouped` | 1024x120 | one | 29.5 (8) |  | 118 (2) |  | 4.00 |", page)
+            self.assertIn("| `fused` | 1024x120 | one | 39.3 (6) | 59 (4) | 78.6 (3) | 1.50 | 2.00 |", page)
+            self.assertIn("| `grouped` | 1024x120 | one for each GPU |  |  | 59 (4) (!) |  | 2.00 |", page)
+            self.assertIn("challenge.gpus.grouped -->4.00 at 1024x120<!--", page)
+            self.assertIn("challenge.gpus.fused -->2.00 at 1024x120 (less than 3.6)<!--", page)
+            self.assertIn("-->1, 2, 3 and 2 ms at 1024x120; the slowest 1.50 times their mean, all together 1.00 times what one process", page)
+            self.assertIn("challenge.gpus.ranks.fused -->not measured<!--", page)
+            self.assertIn("challenge.gpus.transport -->sockets<!--", page)
+
+    def test_kernels_that_were_tried_are_compared_where_their_ranges_are_apart(self):
+        with Copy() as copy:
+            page = self.printed(copy, "tried", [
+                self.result("fused", neurons, 120, ms, survivors, tried=kernel, categories_sha256=sha256, network=network, last_image=60000)
+                for neurons, survivors, network, kernel, times, sha256 in [
+                    (1024, 9, "1024 neurons in shuffled-random-1024x120", "before", (4.0, 5.0, 6.0), "aa"),
+                    (1024, 9, "1024 neurons in shuffled-random-1024x120", "16 loads ahead", (2.0, 2.5, 3.0), "aa"),
+                    (4096, 1801, "4096 neurons in data", "before", (20.0, 30.0), "bb"),
+                    (4096, 1801, "4096 neurons in data", "16 loads ahead", (24.0, 25.0), "bc")] for ms in times])
+            self.assertIn("| 1024x120 `--shuffle --weights random` | 47.2 (39.3 to 59.0) | 94.4 (78.6 to 118.0) |  | equal |", page)
+            self.assertRegex(page, r"\n\| 4096x120 \|[^\n]*\| \*\*differ\*\* \|")
+            self.assertIn("-->100.0 % faster at 1024x120 `--shuffle --weights random`; the ranges overlap at 4096x120<!--", page)
+            self.assertIn("challenge.tried.24bit -->not measured<!--", page)
+            self.assertIn("challenge.tried.processes -->2 or 3<!--", page)
+            self.assertIn("challenge.profile.reached -->94.4 TeraEdges/s: reached<!--", page)
 
     def test_a_baseline_stands_among_the_runs_of_its_network(self):
         with Copy() as copy:

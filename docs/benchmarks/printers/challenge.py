@@ -16,6 +16,7 @@ LOAD_ROWS = {
     "`fused`: lanes ordered": ("fused", "prepare_ms"),
     "`fused`: to load, all in all": ("fused", "load_ms"),
 }
+SEVERAL_GPUS_GOAL = 3.6  # times as fast as on one GPU that four were to be
 CARD = "H100"  # the page's; results of another card say so
 MISSING = "not measured"
 
@@ -33,6 +34,11 @@ def runs():
 
 def gpu_runs():
     return [run for run in runs() if run["device"].startswith("cuda")]
+
+
+def runs_on_several():
+    """On one, two and four GPUs of one host, by one process or one for each GPU."""
+    return kept("four")
 
 
 def results():
@@ -101,7 +107,7 @@ def cell(run):
 
 def rates(kind):
     def text():
-        found = sorted(cells(kind).items(), key=lambda item: ("GPUs" in item[0] or "processes" in item[0], ", H" in item[0]))
+        found = sorted(cells(kind).items(), key=lambda item: ", H" in item[0])
         columns = by_size({name for _, results_of_row in found for name in results_of_row})
         return pivot({name: {c: cell(result) for c, result in results_of_row.items()} for name, results_of_row in found},
                      columns, "engine")
@@ -119,6 +125,43 @@ def baselines():
                      milliseconds(other), f"{other['speed_up']:.1f}",
                      "equal" if other["equal_categories"] else "**differ**"])
     return table(["network", "engine", "ms", "baseline", "ms", "times as fast", "categories"], rows)
+
+
+def by_gpus():
+    """{(engine, network, whether each GPU has a process): {number of GPUs: run}}."""
+    found = {}
+    for run in runs_on_several():
+        key = run["engine"], column(run), bool(run["ranks"])
+        found.setdefault(key, {})[len(run["ranks"] or run["options"]["gpus"])] = run
+    return found
+
+
+def ms_on_one_gpu(run):
+    """Of one process of that host, None where it was not run."""
+    one = by_gpus().get((run["engine"], column(run), False), {}).get(1)
+    return one["inference_ms"]["median"] if one else None
+
+
+def times_as_fast(run):
+    """As on one GPU."""
+    alone = ms_on_one_gpu(run)
+    return alone / run["inference_ms"]["median"] if alone else None
+
+
+def several_gpus():
+    """A row for each engine, network and way to divide the images."""
+    found = by_gpus()
+    if not found:
+        return "Not measured."
+    numbers = sorted({number for row_of_runs in found.values() for number in row_of_runs})
+    rows = []
+    for (engine, size, has_ranks), row_of_runs in found.items():
+        factors = {number: times_as_fast(run) for number, run in row_of_runs.items()}
+        rows.append([f"`{engine}`", size, "one for each GPU" if has_ranks else "one",
+                     *(cell(row_of_runs[number]) if number in row_of_runs else "" for number in numbers),
+                     *(f"{factors[number]:.2f}" if factors.get(number) else "" for number in numbers if number > 1)])
+    gpus = [f"{number} GPU{'s' if number > 1 else ''}" for number in numbers]
+    return table(["engine", "network", "processes", *gpus, *(f"times as fast on {number}" for number in numbers if number > 1)], rows)
 
 
 def plain_run(engine, size):
@@ -151,5 +194,6 @@ BLOCKS = {
     "challenge.baselines": baselines,
     "challenge.load": load_times,
     "challenge.cpu": cpu,
+    "challenge.gpus": several_gpus,
     **{f"challenge.{kind}": rates(kind) for kind in NETWORKS},
 }

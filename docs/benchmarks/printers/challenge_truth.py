@@ -28,7 +28,7 @@ def firsts():
 
 def on_gpus():
     """Runs of published networks that name the hash of their list."""
-    return [run for run in [*challenge.results(), *kept("streams")] if run.get("categories_sha256")
+    return [run for run in [*challenge.results(), *kept("streams"), *challenge.runs_on_several(), *kept("tried")] if run.get("categories_sha256")
             and challenge.network(run) == "published" and run["first_layer"] == 0]
 
 

@@ -1,8 +1,8 @@
 """What graph-challenge.md says in its sentences, from the runs of its tables."""
 import re
 
-from printers.challenge import (MISSING, NETWORKS, cells, column, gpu_runs, kept, milliseconds, network, other_card, plain_run, results,
-                                row)
+from printers.challenge import (MISSING, NETWORKS, SEVERAL_GPUS_GOAL, by_gpus, cells, column, gpu_runs, kept, milliseconds,
+                                ms_on_one_gpu, network, other_card, plain_run, results, row, runs_on_several, times_as_fast)
 
 
 def largest_load():
@@ -10,10 +10,10 @@ def largest_load():
     return " and ".join(f"{run['load_ms'] / 1e3:.1f} s with `{run['engine']}`" for run in found) or MISSING
 
 
-def loads_on_few_cores():
-    """Of loads.jsonl: the largest network on the hosts with 16 cores."""
+def loads_on_few_cores(name):
+    """The largest network, each load of a file."""
     found = {}
-    for run in kept("loads"):
+    for run in kept(name):
         assert column(run) == "65536x1920"
         found.setdefault(run["engine"], []).append(run["load_ms"] / 1e3)
     return ", ".join(f"{' and '.join(f'{seconds:.1f}' for seconds in times)} s with `{engine}`" for engine, times in found.items()) or MISSING
@@ -35,12 +35,13 @@ def where(run):
 
 
 def survivors():
-    found = sorted({(run["neurons"], run["survivors"]) for run in results() if network(run) == "published"})
+    found = sorted({(run["neurons"], run["survivors"]) for run in [*results(), *runs_on_several(), *kept("tried")]
+                    if network(run) == "published"})
     return ", ".join(f"{count:,} at {neurons}" for neurons, count in found)
 
 
 def repeats():
-    counts = {run["repeats"] for run in gpu_runs()}
+    counts = {run["repeats"] for run in [*gpu_runs(), *runs_on_several()]}
     return f"{min(counts)} to {max(counts)}"
 
 
@@ -50,8 +51,9 @@ def spread(run):
 
 
 def spreads():
-    wide = [f"{where(run)} {spread(run):.0f} %" for run in gpu_runs() if spread(run) >= 4.5]
-    rest = max((spread(run) for run in gpu_runs() if spread(run) < 4.5), default=0)
+    found = [*gpu_runs(), *runs_on_several()]
+    wide = [f"{where(run)} {spread(run):.0f} %" for run in found if spread(run) >= 4.5]
+    rest = max((spread(run) for run in found if spread(run) < 4.5), default=0)
     return f"at most {rest:.0f} % of the median" + (f", but {' and '.join(wide)}" if wide else "")
 
 
@@ -100,26 +102,36 @@ def quads_that_share(kind):
     return text
 
 
-def times_as_fast(name):
-    """As on one GPU, of runs whose row is `name`."""
+def on_four_gpus(engine):
+    """How many times as fast as on one GPU, one process."""
     def text():
         parts = []
-        for size, run in cells("published").get(name, {}).items():
-            one = plain_run(run["engine"], size)
-            if one:
-                parts.append(f"{one['inference_ms']['median'] / run['inference_ms']['median']:.2f} at {size}")
+        for (name, size, has_ranks), row_of_runs in by_gpus().items():
+            factor = times_as_fast(row_of_runs[4]) if name == engine and not has_ranks and 4 in row_of_runs else None
+            if factor:
+                parts.append(f"{factor:.2f} at {size}" + (f" (less than {SEVERAL_GPUS_GOAL})" if factor < SEVERAL_GPUS_GOAL else ""))
         return " and ".join(parts) or MISSING
     return text
 
 
-def processes():
-    """What each of two processes took for its own images, and the transport of their lists."""
-    run = next((run for run in gpu_runs() if run.get("ranks")), None)
-    if run is None:
-        return MISSING
-    each = " and ".join(milliseconds(rank) for rank in run["ranks"])
-    gathered = re.search(r"gathered by ([\w. ]+)", run["kernel"])
-    return f"{milliseconds(run)} ms, of which each took {each} ms for its own images; {gathered.group(1)} gathers the categories"
+def ranks(engine):
+    """What each of four processes took for its own images, beside one process that has them all."""
+    def text():
+        run = next((run for run in runs_on_several() if run["engine"] == engine and len(run["ranks"]) == 4), None)
+        alone = ms_on_one_gpu(run) if run else None
+        if alone is None:
+            return MISSING
+        times = [rank["inference_ms"]["median"] for rank in run["ranks"]]
+        each = [milliseconds(rank) for rank in run["ranks"]]
+        return (f"{', '.join(each[:-1])} and {each[-1]} ms at {column(run)}; the slowest {max(times) * len(times) / sum(times):.2f} times "
+                f"their mean, all together {sum(times) / alone:.2f} times what one process on one GPU takes")
+    return text
+
+
+def transport():
+    """Of the lists of categories of several processes."""
+    found = {match.group(1) for run in runs_on_several() for match in [re.search(r"gathered by ([\w. ]+)", run["kernel"])] if match}
+    return " and ".join(sorted(found)) or MISSING
 
 
 def random_wiring():
@@ -160,13 +172,16 @@ def live_images(kind):
 BLOCKS = {
     "challenge.host": lambda: host(0),
     "challenge.host.one": lambda: host(1),
+    "challenge.host.four": lambda: host(2),
     "challenge.host.cores": lambda: str(kept("host")[1]["cores"]),
+    "challenge.host.cores.two": lambda: str(kept("host")[0]["cores"]),
     "challenge.memory-clocks": memory_clocks,
     "challenge.repeats": repeats,
     "challenge.spreads": spreads,
     "challenge.survivors": survivors,
     "challenge.load.largest": largest_load,
-    "challenge.load.few-cores": loads_on_few_cores,
+    "challenge.load.few-cores": lambda: loads_on_few_cores("loads"),
+    "challenge.load.bound": lambda: loads_on_few_cores("loads-bound"),
     "challenge.spmm-algorithms": spmm_algorithms,
     "challenge.weight-memory": weight_memory,
     "challenge.inputs-of-groups": inputs_of_groups,
@@ -174,9 +189,11 @@ BLOCKS = {
     "challenge.quads.shuffled": quads_that_share("shuffled-positive"),
     "challenge.random-wiring": random_wiring,
     "challenge.before": before,
-    "challenge.two-gpus.grouped": times_as_fast("`grouped` on 2 GPUs"),
-    "challenge.two-gpus.fused": times_as_fast("`fused` on 2 GPUs"),
-    "challenge.two-processes": times_as_fast("`grouped`, 2 processes"),
-    "challenge.two-processes.ms": processes,
+    "challenge.gpus.goal": lambda: str(SEVERAL_GPUS_GOAL),
+    "challenge.gpus.grouped": on_four_gpus("grouped"),
+    "challenge.gpus.fused": on_four_gpus("fused"),
+    "challenge.gpus.ranks.grouped": ranks("grouped"),
+    "challenge.gpus.ranks.fused": ranks("fused"),
+    "challenge.gpus.transport": transport,
     **{f"challenge.live.{kind}": live_images(kind) for kind in NETWORKS},
 }
