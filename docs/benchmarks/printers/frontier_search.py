@@ -1,0 +1,38 @@
+"""What the page frontier.md says of searches of layers."""
+import statistics
+
+from printers import frontier
+from printers.common import percent
+from printers.frontier_runs import search_of
+from printers.runs import Runs
+
+CASE = "vgg16-cifar10-search-h100-b128"
+RUNS = Runs(f"{frontier.FOLDER}/{CASE}")
+SHORT = ("evolution", "greedy", "random")  # rows of short trials, from the dense network of 40 epochs
+
+
+def short_trials():
+    """Accuracies of all trials of these rows, a list a search."""
+    searches = [search_of(run["place"]) for run in frontier.runs(CASE) if run["name"].partition("-")[0] in SHORT]
+    return [[trial["accuracy"] for trial in search["trials"] if "accuracy" in trial] for search in searches]
+
+
+def best_of_each():
+    best = [max(accuracies) for accuracies in short_trials()]
+    return f"{percent(min(best))} to {percent(max(best))} %, the median of all trials {percent(statistics.median(sum(short_trials(), [])))} %"
+
+
+def beside(kind, other):
+    return lambda: RUNS.beside(kind, other)
+
+
+BLOCKS = {
+    "search_frontier.short_trials": best_of_each,
+    "search_frontier.evolution_random3": beside("evolution-3", "random-3"),
+    "search_frontier.evolution_random2.5": beside("evolution-2.5", "random-2.5"),
+    "search_frontier.evolution3": beside("evolution-3", "magnitude-3"),
+    "search_frontier.evolution2.5": beside("evolution-2.5", "magnitude-2.5"),
+    "search_frontier.random3": beside("random-3", "magnitude-3"),
+    "search_frontier.random2.5": beside("random-2.5", "magnitude-2.5"),
+    "search_frontier.hand2.5": beside("hand-2.5", "magnitude-2.5"),
+}
