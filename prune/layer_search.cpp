@@ -120,7 +120,9 @@ class LayerSearcher {
                      .allocation = goal_allocation(config.method, config.evolution)};
     config.evolution.iter_nr = kIterations;
     config.evolution.batch_nr = options_.batches / kIterations;
-    trainee.begin(pruning_stage(config));
+    Stage stage = pruning_stage(config);
+    stage.rate.warmup = 0.0;  // in iterations, of which a run has many more
+    trainee.begin(stage);
     Magnitude pruning(config.method, config.evolution, trainee, {});
     while (!pruning.finished()) pruning.step();
     const EvolutionResult result = pruning.result();

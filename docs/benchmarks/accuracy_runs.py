@@ -13,6 +13,7 @@ LIST is runs.txt of a folder here. Lines of it:
   RUN << START: settings   begins with the pruned network of START
 KEY=@RUN in settings stands for the dense network of RUN, a run above, of the same number: prune.teacher=@dense-80.
 --OPTION in settings, as --search=evolution, is one of a search of layers (`prune --search-layers`) that comes first: the run leaves out what it finds.
+--KEY=VALUE with a dot in KEY, as --prune.learning_rate=0.05, is a setting of that search alone.
 
 A run that is done is not made again, one that was begun is resumed. Ctrl-C, or --seconds, interrupts the runs in
 progress: the same command goes on later. --jobs runs at the same time are spread over --gpus GPUs.
@@ -46,7 +47,7 @@ class Run:
     def __init__(self, name, start, config, settings, weights="dense"):
         self.name, self.start, self.config, self.weights = name, start, config, weights
         self.settings = [word for word in settings if not word.startswith("--")]
-        self.search = [word for word in settings if word.startswith("--")]  # options
+        self.search = [word[2:] if "." in word.partition("=")[0] else word for word in settings if word.startswith("--")]
 
     def needs(self):
         """The runs whose networks it reads."""

@@ -133,11 +133,11 @@ class AccuracyRuns(WithFakeProgram):
         self.assertIn("prune.teacher=runs/long-seed4/dense.safetensors y=3 --output runs/taught-seed4", self.calls()[2])
 
     def test_a_search_of_layers_comes_before_its_run_and_once(self):
-        lines = "d:\na < d: y=2 --search=greedy --trials=5\n"
+        lines = "d:\na < d: y=2 --search=greedy --trials=5 --prune.y=3\n"
         result = self.make(lines, "--numbers", "1", "--only", "a", "--keep")
         self.assertEqual(result.returncode, 0, result.stderr)
         start = "--config a.yaml seed=1 model.weights=runs/d-seed1/dense.safetensors prune.start=weights train.epochs=0 y=2"
-        self.assertEqual(self.calls()[1:], [f"{start} --search-layers --search=greedy --trials=5 --quiet --json runs/a-seed1.search.json",
+        self.assertEqual(self.calls()[1:], [f"{start} --search-layers --search=greedy --trials=5 prune.y=3 --quiet --json runs/a-seed1.search.json",
                                             f"{start} model.remove_layers=[b,c] --output runs/a-seed1 --overwrite --quiet"])
         kept = json.loads((self.root / "a-seed1/search.json").read_text(encoding="utf-8"))
         self.assertEqual(kept["remove_layers"], ["b", "c"])
