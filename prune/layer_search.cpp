@@ -31,8 +31,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kUnfit = -1.0;  // below every accuracy
-// Masks come by and by in the first ones, as `prune_until` says; the last ones only train.
-constexpr std::int64_t kIterations = 4;
+// Masks come by and by in the first iterations, as `prune_until` says; the last ones only train.
+constexpr std::int64_t kIterations = 4, kMasksOfAll = 16;
 
 struct SetTrial {
   std::vector<std::string> removed;
@@ -120,6 +120,7 @@ class LayerSearcher {
                      .allocation = goal_allocation(config.method, config.evolution)};
     config.evolution.iter_nr = kIterations;
     config.evolution.batch_nr = options_.batches / kIterations;
+    config.evolution.mask_interval = std::max<std::int64_t>(1, options_.batches / kMasksOfAll);
     Stage stage = pruning_stage(config);
     stage.rate.warmup = 0.0;  // in iterations, of which a run has many more
     trainee.begin(stage);
