@@ -112,11 +112,13 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
   folder_.require_metrics(state_.metrics_bytes);
 }
 
+// The configuration comes first: what lies in a folder without one is no run's, and a program that
+// is killed here would leave a folder that no other goes on in.
 void PruneRun::begin() {
   folder_.open();
+  write_file_atomically(folder_.config(), write_run_config(config_));
   folder_.truncate_metrics(state_.metrics_bytes);
   if (folder_.metrics_bytes() == 0) folder_.append_metrics(metrics_header());
-  write_file_atomically(folder_.config(), write_run_config(config_));
 }
 
 TraineeOptions PruneRun::counting_options() {
