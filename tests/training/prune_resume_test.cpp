@@ -81,6 +81,18 @@ TEST_CASE("a run that is killed anywhere and resumed writes the same metrics") {
   }
 }
 
+// What is there first: a folder without it is no run's.
+TEST_CASE("a run that was killed behind its configuration begins when it is resumed") {
+  const Bench bench;
+  run_prune(bench.config("whole"), {.is_quiet = true});
+  bench.run_until_killed("early", 1);
+  for (const auto& entry : std::filesystem::directory_iterator(bench.folder("early"))) {
+    if (entry.path().filename() != "config.yaml") std::filesystem::remove(entry.path());
+  }
+  bench.resume("early");
+  CHECK(bench.metrics("early") == bench.metrics("whole"));
+}
+
 // What a method does differently from the run of the cases above.
 struct Variant {
   const char* name;
