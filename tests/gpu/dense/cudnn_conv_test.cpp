@@ -2,7 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
+#include <optional>
+#include <vector>
 
 #include "runtime/base/error.h"
 #include "tests/gpu/device_tensor.h"
@@ -20,8 +21,10 @@ int padding_of(const ActivationFormat& format, std::int64_t channels) {
   return format.channel_padding > 0 ? static_cast<int>(-channels & 7) : 0;
 }
 
+// With `conv_input` an addition is behind the convolution, which computes that one of its inputs.
 void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool has_relu,
-                const ActivationFormat& format, GpuContext& gpu) {
+                const ActivationFormat& format, GpuContext& gpu,
+                std::optional<std::size_t> conv_input = {}) {
   RandomValues random(17);
   const Shape weight_shape = {conv.out_channels, conv.in_channels / conv.groups, conv.kernel[0],
                               conv.kernel[1]};
@@ -29,62 +32,22 @@ void check_conv(const Conv& conv, std::int64_t batch, std::int64_t side, bool ha
   const std::vector<float> bias = random.reals(static_cast<std::size_t>(conv.out_channels));
   const reference::Array input = random.array({batch, conv.in_channels, side, side});
   reference::Array expected = reference::conv(conv, input, weight, bias);
-  if (has_relu) expected = reference::relu(expected);
-  ActivationFormat in_format = format, out_format = format;
-  in_format.channel_padding = padding_of(format, conv.in_channels);
-  out_format.channel_padding = padding_of(format, conv.out_channels);
-  const DeviceTensor in(in_format, input);
-  int ran = 0;
-  for (const NamedLayer& named : cudnn_layers({.conv = conv,
-                                 .has_relu = has_relu,
-                                 .in = extents_of(input.shape),
-                                 .out = extents_of(expected.shape),
-                                 .layout = format.layout,
-                                 .precision = format.precision,
-                                 .in_padding = padding_of(format, conv.in_channels),
-                                 .out_padding = padding_of(format, conv.out_channels)},
-                                              weight, bias, gpu)) {
-    const DeviceBuffer<std::byte> workspace(named.layer->workspace_bytes());
-    const DeviceTensor out(out_format, expected.shape);
-    const ActivationView view = in.view();
-    try {
-      named.layer->launch(std::span(&view, 1), out.view(), {workspace.get(), workspace.bytes()},
-                          gpu.stream());
-    } catch (const Error&) {
-      continue;  // an algorithm may refuse when it is launched
-    }
-    ++ran;
-    CAPTURE(named.name);
-    CHECK(relative_error(out.values(), expected.values) <= kLooser * tolerance(format.precision));
-  }
-  CAPTURE(to_string(format));
-  CAPTURE(conv.groups);
-  CHECK(ran > 0);
-}
-
-// A convolution and what is added to it, as either input of the addition.
-void check_sum(const Conv& conv, std::int64_t side, bool has_relu, std::size_t conv_input,
-               const ActivationFormat& format, GpuContext& gpu) {
-  RandomValues random(19);
-  const Shape weight_shape = {conv.out_channels, conv.in_channels, conv.kernel[0], conv.kernel[1]};
-  const std::vector<float> weight = random.array(weight_shape).values;
-  const std::vector<float> bias = random.reals(static_cast<std::size_t>(conv.out_channels));
-  const reference::Array input = random.array({3, conv.in_channels, side, side});
-  reference::Array expected = reference::conv(conv, input, weight, bias);
   const reference::Array addend = random.array(expected.shape);
-  for (std::size_t i = 0; i < expected.values.size(); ++i) expected.values[i] += addend.values[i];
+  for (std::size_t i = 0; conv_input && i < addend.values.size(); ++i) {
+    expected.values[i] += addend.values[i];
+  }
   if (has_relu) expected = reference::relu(expected);
   ActivationFormat in_format = format, out_format = format;
   in_format.channel_padding = padding_of(format, conv.in_channels);
   out_format.channel_padding = padding_of(format, conv.out_channels);
   const DeviceTensor in(in_format, input), added(out_format, addend);
-  const std::array<ActivationView, 2> views =
-      conv_input == 0 ? std::array{in.view(), added.view()} : std::array{added.view(), in.view()};
+  std::vector<ActivationView> views = {in.view()};
+  if (conv_input) views.insert(views.begin() + (*conv_input == 0 ? 1 : 0), added.view());
   int ran = 0;
   for (const NamedLayer& named : cudnn_layers({.conv = conv,
                                  .has_relu = has_relu,
-                                 .adds = true,
-                                 .conv_input = conv_input,
+                                 .adds = conv_input.has_value(),
+                                 .conv_input = conv_input.value_or(0),
                                  .in = extents_of(input.shape),
                                  .out = extents_of(expected.shape),
                                  .layout = format.layout,
@@ -104,6 +67,7 @@ void check_sum(const Conv& conv, std::int64_t side, bool has_relu, std::size_t c
     CHECK(relative_error(out.values(), expected.values) <= kLooser * tolerance(format.precision));
   }
   CAPTURE(to_string(format));
+  CAPTURE(conv.groups);
   CHECK(ran > 0);
 }
 
@@ -168,12 +132,12 @@ TEST_CASE("cuDNN's convolutions with what is added to them equal the reference")
         .layout = Layout::nhwc, .precision = precision, .channel_padding = 1};
     for (const std::size_t conv_input : {0, 1}) {
       for (const ActivationFormat& format : {nhwc, row_major(precision)}) {
-        check_sum(point, 7, true, conv_input, format, gpu);
-        check_sum(point, 5, false, conv_input, format, gpu);
-        check_sum(strided, 9, true, conv_input, format, gpu);
+        check_conv(point, 3, 7, true, format, gpu, conv_input);
+        check_conv(point, 3, 5, false, format, gpu, conv_input);
+        check_conv(strided, 3, 9, true, format, gpu, conv_input);
       }
-      check_sum(ragged, 6, true, conv_input, padded, gpu);
-      check_sum(ragged, 6, false, conv_input, padded, gpu);
+      check_conv(ragged, 3, 6, true, padded, gpu, conv_input);
+      check_conv(ragged, 3, 6, false, padded, gpu, conv_input);
     }
   }
 }
