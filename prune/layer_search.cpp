@@ -31,8 +31,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kUnfit = -1.0;  // below every accuracy
-// Masks come by and by in the first iterations, as `prune_until` says; the last ones only train.
-constexpr std::int64_t kIterations = 4, kMasksOfAll = 16;
+// Of a trial. Masks change in the first iterations, as `prune_until` says; the last ones only
+// train.
+constexpr std::int64_t kIterations = 4;
+constexpr std::int64_t kMaskIntervals = 16;
 
 struct SetTrial {
   std::vector<std::string> removed;
@@ -114,13 +116,13 @@ class LayerSearcher {
     return ms <= target_ms(config_.evolution) * (1 + kRounding);
   }
 
-  // A run of magnitude pruning in small, whatever the method of the run itself.
+  // A short run of magnitude pruning, whatever the method of the run itself.
   void prune(RunConfig config, TorchTrainee& trainee, SetTrial& trial) const {
     config.method = {.method = Method::magnitude,
                      .allocation = goal_allocation(config.method, config.evolution)};
     config.evolution.iter_nr = kIterations;
     config.evolution.batch_nr = options_.batches / kIterations;
-    config.evolution.mask_interval = std::max<std::int64_t>(1, options_.batches / kMasksOfAll);
+    config.evolution.mask_interval = std::max<std::int64_t>(1, options_.batches / kMaskIntervals);
     Stage stage = pruning_stage(config);
     stage.rate.warmup = 0.0;  // in iterations, of which a run has many more
     trainee.begin(stage);

@@ -19,7 +19,7 @@ using LayerSet = std::vector<bool>;
 enum class SetSearch {
   evolution,  // children of the best sets: crossed over, mutated
   greedy,     // one layer more than the best set, as long as that gains
-  random,     // sets of chance alone
+  random,     // random sets alone
 };
 
 std::string_view to_string(SetSearch search);
@@ -36,11 +36,12 @@ struct LayerSetOptions {
 // Proposes each set at most once, the empty one first. Equal options and fitnesses give equal
 // proposals.
 //
-// A set of chance leaves each layer out with one probability, itself uniform in [0, 1]: small sets
-// and large ones are as likely. The evolution begins with `population` sets in all, the others of
-// chance. Then a child has a parent, the better of two of the `population` best sets;
-// with probability 1/2 each of its layers is that of a second parent with probability 1/2 (uniform
-// crossover); and of n layers each changes with probability 1/n, one at least.
+// A random set leaves each layer out with one probability, which is drawn anew for each set,
+// uniformly from [0, 1]: all sizes are equally likely. The evolution begins with `population` sets
+// in all: the empty one and random ones. Then a child has a parent, the better of two of the
+// `population` best sets; with probability 1/2 each of its layers is that of a second parent with
+// probability 1/2 (uniform crossover); and of n layers each changes with probability 1/n, one at
+// least.
 class LayerSets {
  public:
   // Requires at least one layer and one set in the population.
