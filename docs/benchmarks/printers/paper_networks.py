@@ -10,27 +10,43 @@ ROWS = (
     ("ResNet50, CIFAR-100", "resnet50-c100", (40, 80), "90.2", "78.23 at 90.14 %"),
     ("DenseNet121, CIFAR-10", "densenet121-c10", (20, 40), "89.5", "84.0 at 89.5 %"),
 )
+# More runs of a network: what they are, the run, the dense run of as many epochs.
+MORE = {
+    "resnet50-c100": (
+        ("dense, 80 epochs, twice the weight decay, where pruning starts", "resnet50-c100-decay10-dense-80", "resnet50-c100-decay10-dense-160"),
+        ("dense, 160 epochs, twice the weight decay", "resnet50-c100-decay10-dense-160", None),
+        ("pruned, 160 epochs in all, twice the weight decay, taught by the dense network that it starts from", "resnet50-c100-decay10-90.2-taught-160",
+         "resnet50-c100-decay10-dense-160"),
+    ),
+}
+
+
+def kinds_of(name, short, long, sparsity):
+    """Of a network: title, run, the dense run of as many epochs."""
+    dense = f"{name}-dense-{long}"
+    return ((f"dense, {short} epochs, where pruning starts", f"{name}-dense-{short}", dense), (f"dense, {long} epochs", dense, None),
+            (f"pruned, {long} epochs in all", f"{name}-{sparsity}", dense),
+            (f"pruned, {long} epochs in all, taught by the dense network of {long}", f"{name}-{sparsity}-taught", dense), *MORE.get(name, ()))
 
 
 def results():
     rows = []
     for network, name, (short, long), sparsity, paper in ROWS:
-        dense = f"{name}-dense-{long}"
-        kinds = ((f"dense, {short} epochs, where pruning starts", f"{name}-dense-{short}"), (f"dense, {long} epochs", dense),
-                 (f"pruned, {long} epochs in all", f"{name}-{sparsity}"),
-                 (f"pruned, {long} epochs in all, taught by the dense network of {long}", f"{name}-{sparsity}-taught"))
-        for title, kind in kinds:
+        for title, kind, dense in kinds_of(name, short, long, sparsity):
             if not RUNS.seeds(kind):
                 continue
             is_pruned = "-dense-" not in kind
             kept = percent(mean(s["sparsity"] for s in RUNS.summaries(kind).values())) if is_pruned else ""
-            rows.append([network, title, kept, *RUNS.columns(kind), RUNS.beside(kind, dense) if kind != dense and RUNS.seeds(dense) else "",
+            rows.append([network, title, kept, *RUNS.columns(kind), RUNS.beside(kind, dense) if dense and RUNS.seeds(dense) else "",
                          paper if is_pruned else ""])
     return table(["network, data", "run", "sparsity %", *SEEDS, "points beside dense", "paper 003, %"], rows)
 
 
 def not_run():
-    return "; ".join(network for network, name, _, sparsity, _ in ROWS if not RUNS.seeds(f"{name}-{sparsity}"))
+    def pruned(name, epochs, sparsity):
+        return any(RUNS.seeds(kind) for _, kind, _ in kinds_of(name, *epochs, sparsity) if "-dense-" not in kind)
+
+    return "; ".join(network for network, name, epochs, sparsity, _ in ROWS if not pruned(name, epochs, sparsity))
 
 
 def paper_of(wanted):
