@@ -2,17 +2,13 @@
 #include "prune/training/fused/fused_kernels.h"
 
 #include <ATen/Functions.h>
-#include <c10/cuda/CUDAStream.h>
 
+#include "prune/training/cuda/launch_checks.h"
 #include "prune/training/cuda/norm_kernels.h"
 #include "prune/training/cuda/pool_kernels.h"
 
 namespace winnow {
 namespace {
-
-void require(const char* error) {
-  TORCH_CHECK(error == nullptr, "a kernel of training: ", error);
-}
 
 ImageType type_of(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kFloat ? ImageType::f32 : ImageType::bf16;
@@ -20,7 +16,7 @@ ImageType type_of(const at::Tensor& tensor) {
 
 NormCall call_for(const at::Tensor& input, bool has_relu) {
   return {.device = input.device().index(),
-          .stream = c10::cuda::getCurrentCUDAStream(input.device().index()).stream(),
+          .stream = stream_of(input),
           .type = type_of(input),
           .has_relu = has_relu,
           .rows = input.size(0) * input.size(2) * input.size(3),

@@ -5,11 +5,7 @@
 namespace winnow {
 
 const FusedKernels* fused_kernels(const torch::Device& device) {
-  if (!device.is_cuda()) return nullptr;
-  using Get = const FusedKernels* (*)();
-  static const auto get =
-      reinterpret_cast<Get>(module_function(WINNOW_CUDA_STEPS, "winnow_fused_kernels"));
-  return get ? get() : nullptr;
+  return module_kernels<FusedKernels>(device, WINNOW_CUDA_STEPS, "winnow_fused_kernels");
 }
 
 bool is_fusible(const torch::Tensor& images) {
