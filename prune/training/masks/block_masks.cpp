@@ -92,19 +92,36 @@ void BlockMasks::store(Model& model) const {
   }
 }
 
+PruningMasks::Tensors BlockMasks::importances(double alpha) const {
+  Tensors all;
+  for (const MaskedLayer& layer : masked_layers_) {
+    all.push_back(alpha == 0.0
+                      ? block_magnitudes(layer.ranked(), layer.vector)
+                      : block_importance(layer.ranked(), layer.gradient_sum, layer.vector, alpha));
+  }
+  return all;
+}
+
+PruningMasks::Tensors BlockMasks::chosen(const Tensors& importances,
+                                         std::span<const double> sparsities) const {
+  if (!options_.row_balance) return top_blocks_of_layers(importances, sparsities);
+  Tensors masks;
+  for (std::size_t i = 0; i < importances.size(); ++i) {
+    masks.push_back(top_blocks_of_rows(importances[i], sparsities[i]));
+  }
+  return masks;
+}
+
 std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities, double alpha) {
   if (alpha != 0.0 && !options_.uses_gradients) {
     fail(ErrorCode::internal, "masks: alpha is ", alpha, ", and no gradients were summed");
   }
+  const Tensors masks = chosen(importances(alpha), sparsities);
   Tensors counts;
   for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
     MaskedLayer& layer = masked_layers_[i];
     const torch::Tensor before = layer.block_mask;
-    const torch::Tensor importance =
-        alpha == 0.0 ? block_magnitudes(layer.ranked(), layer.vector)
-                     : block_importance(layer.ranked(), layer.gradient_sum, layer.vector, alpha);
-    layer.set_mask(options_.row_balance ? top_blocks_of_rows(importance, sparsities[i])
-                                        : top_blocks(importance, sparsities[i]));
+    layer.set_mask(masks[i]);
     counts.push_back(layer.migration_from(before));
   }
   return to_migrations(counts);

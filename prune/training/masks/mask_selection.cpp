@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include "prune/evolution/trainee/importance.h"
+#include "prune/training/masks/mask_kernels.h"
 #include "runtime/base/divided_up.h"
 
 namespace winnow {
@@ -97,6 +98,20 @@ torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector)
 
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
   return top_of_rows(importance.flatten().unsqueeze(0), sparsity).view(importance.sizes());
+}
+
+std::vector<torch::Tensor> top_blocks_of_layers(std::span<const torch::Tensor> importances,
+                                                std::span<const double> sparsities) {
+  if (importances.empty()) return {};
+  const MaskKernels* kernels = mask_kernels(importances[0].device());
+  std::vector<torch::Tensor> layers;
+  std::vector<std::int64_t> counts;
+  for (std::size_t i = 0; i < importances.size(); ++i) {
+    layers.push_back(kernels ? importances[i].contiguous()
+                             : top_blocks(importances[i], sparsities[i]));
+    counts.push_back(kept_blocks(importances[i].numel(), sparsities[i]));
+  }
+  return kernels ? kernels->top_blocks(layers, counts) : layers;
 }
 
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {
