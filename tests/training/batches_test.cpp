@@ -287,23 +287,65 @@ TEST_CASE("batches refuse what does not fit") {
   CHECK(error_of([&] { ResidentImages(set, other, torch::kCPU); }) == ErrorCode::usage);
 }
 
+// -0 and 0 differ.
+bool has_same_bits(const torch::Tensor& a, const torch::Tensor& b) {
+  const torch::Dtype words = a.element_size() == 4 ? torch::kInt32 : torch::kInt16;
+  return a.dtype() == b.dtype() && torch::equal(a.view(words), b.view(words));
+}
+
+// Those of CPU and GPU, of which the device must be one.
+void check_same_batches(const ImageSet& set, const Preprocessing& preprocessing,
+                        const BatchOptions& options, torch::Device device) {
+  CAPTURE(set.channels);
+  CAPTURE(options.format.is_channels_last);
+  const ResidentImages here(set, preprocessing, torch::kCPU), there(set, preprocessing, device);
+  TrainingBatches on_cpu(here, options), on_gpu(there, options);
+  for (int i = 0; i < 12; ++i) {
+    const Batch expected = on_cpu.next(), batch = on_gpu.next();
+    REQUIRE(batch.input.device().is_cuda());
+    REQUIRE(batch.input.strides() == expected.input.strides());
+    REQUIRE(has_same_bits(batch.input.cpu(), expected.input));
+    REQUIRE(torch::equal(batch.target.cpu(), expected.target));
+  }
+  const EvaluationBatches plain_cpu(here, 50, options.format), plain_gpu(there, 50, options.format);
+  for (std::int64_t i = 0; i < plain_cpu.count(); ++i) {
+    REQUIRE(has_same_bits(plain_gpu.at(i).input.cpu(), plain_cpu.at(i).input));
+  }
+}
+
 TEST_CASE("batches have the same bits on a GPU as on the CPU") {
   const torch::Device device = resolve_device("auto");
   if (device.is_cpu()) {
     MESSAGE("skipped: no GPU");
     return;
   }
-  const ImageSet set = random_images(300, 11, 13);
-  const BatchOptions options = {
-      .batch_size = 64, .seed = 8, .augment = {.crop_padding = 2, .flip = true, .cutout = 3}};
-  TrainingBatches on_cpu(resident(set), options);
-  TrainingBatches on_gpu(ResidentImages(set, kPreprocessing, device), options);
-  for (int i = 0; i < 12; ++i) {
-    const Batch expected = on_cpu.next(), batch = on_gpu.next();
-    REQUIRE(batch.input.device().is_cuda());
-    REQUIRE(torch::equal(batch.input.cpu(), expected.input));
-    REQUIRE(torch::equal(batch.target.cpu(), expected.target));
+  const AugmentConfig everything = {.crop_padding = 2, .flip = true, .cutout = 3};
+  for (const AugmentConfig& augment :
+       {everything, AugmentConfig{}, AugmentConfig{.crop_padding = 4}, AugmentConfig{.flip = true},
+        AugmentConfig{.cutout = 40}}) {
+    for (const torch::Dtype dtype : {torch::kFloat32, torch::kBFloat16, torch::kFloat16}) {
+      for (const bool is_channels_last : {false, true}) {
+        const BatchOptions options = {
+            .batch_size = 64, .seed = 8, .augment = augment, .format = {dtype, is_channels_last}};
+        check_same_batches(random_images(300, 11, 13), kPreprocessing, options, device);
+        check_same_batches(random_images(70, 25, 31), kPreprocessing, options, device);
+      }
+    }
   }
+}
+
+TEST_CASE("images of one channel or one pixel have the same bits and strides on a GPU") {
+  const torch::Device device = resolve_device("auto");
+  if (device.is_cpu()) {
+    MESSAGE("skipped: no GPU");
+    return;
+  }
+  ImageSet grey = random_images(40, 9, 10);
+  grey.channels = 1;
+  grey.width = 20;
+  const BatchOptions options = {.batch_size = 16, .format = {torch::kBFloat16, true}};
+  check_same_batches(grey, {{0.5f}, {0.25f}}, options, device);
+  check_same_batches(random_images(40, 1, 1), kPreprocessing, options, device);
 }
 
 TEST_CASE("an empty validation set has no batches") {

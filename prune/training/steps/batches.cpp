@@ -46,6 +46,11 @@ torch::Tensor formed(const torch::Tensor& input, const InputFormat& format) {
                                           : torch::MemoryFormat::Contiguous);
 }
 
+// Null where LibTorch makes the batches.
+const BatchKernels* kernels_for(const ResidentImages& images) {
+  return images.holds_tokens() ? nullptr : batch_kernels(images.device());
+}
+
 void check_batch_size(std::int64_t batch_size) {
   if (batch_size < 1) {
     fail(ErrorCode::usage, "batch size: found ", batch_size, ", expected at least 1");
@@ -156,7 +161,16 @@ DrawnBatch TrainingBatches::draw() {
 
 Batch TrainingBatches::made(const DrawnBatch& drawn) const {
   const torch::NoGradGuard no_gradients;
-  return {formed(augmented(drawn), options_.format), drawn.target};
+  const InputFormat& format = options_.format;
+  if (const BatchKernels* kernels = kernels_for(images_)) {
+    const InputParts parts = {.bytes = drawn.bytes,
+                              .changes = changes_images() ? drawn.changes : torch::Tensor(),
+                              .values = images_.values(),
+                              .cutout = options_.augment.cutout};
+    return {kernels->input(parts, format), drawn.target};
+  }
+  return {formed(changes_images() ? augmented(drawn) : images_.normalised(drawn.bytes), format),
+          drawn.target};
 }
 
 std::int64_t TrainingBatches::batches_per_epoch() const {
@@ -193,13 +207,15 @@ void TrainingBatches::draw_epoch() {
   start_reading();
 }
 
+bool TrainingBatches::changes_images() const {
+  const AugmentConfig& config = options_.augment;
+  return config.crop_padding > 0 || config.flip || config.cutout > 0;
+}
+
 // Bytes are moved, not floats: a quarter of the memory traffic.
 torch::Tensor TrainingBatches::augmented(const DrawnBatch& drawn) const {
   const AugmentConfig& config = options_.augment;
   const torch::Tensor& bytes = drawn.bytes;
-  if (config.crop_padding == 0 && !config.flip && config.cutout == 0) {
-    return images_.normalised(bytes);
-  }
   const auto change = [&](std::int64_t kind) { return drawn.changes.select(1, kind); };
   const auto places = torch::TensorOptions().dtype(torch::kInt64).device(bytes.device());
   const torch::Tensor rows = torch::arange(bytes.size(2), places).unsqueeze(0);
@@ -249,7 +265,11 @@ Batch EvaluationBatches::at(std::int64_t index) const {
   const std::int64_t first = index * batch_size_;
   const std::int64_t size = std::min(batch_size_, images_.count() - first);
   const torch::Tensor bytes = bytes_at(index, size);
-  return {formed(images_.normalised(bytes), format_), images_.labels().narrow(0, first, size)};
+  const torch::Tensor target = images_.labels().narrow(0, first, size);
+  if (const BatchKernels* kernels = kernels_for(images_)) {
+    return {kernels->input({.bytes = bytes, .values = images_.values()}, format_), target};
+  }
+  return {formed(images_.normalised(bytes), format_), target};
 }
 
 }  // namespace winnow

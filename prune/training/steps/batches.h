@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "prune/data/augment.h"
+#include "prune/training/steps/batch_kernels.h"
 #include "runtime/images/image_reader.h"
 #include "runtime/images/image_set.h"
 #include "runtime/model/model.h"
@@ -26,12 +27,6 @@ struct DrawnBatch {
   torch::Tensor bytes;    // [B, C, H, W] uint8, as stored
   torch::Tensor target;   // [B] int64
   torch::Tensor changes;  // [B, 5] int64: shift of rows, of columns, is flipped, hole's row, column
-};
-
-// Form of Batch::input.
-struct InputFormat {
-  torch::Dtype dtype = torch::kFloat32;  // or kBFloat16, kFloat16: rounded from float
-  bool is_channels_last = false;
 };
 
 // The images of a set as bytes on a device, for as long as they are trained with; pictures too many
@@ -64,6 +59,7 @@ class ResidentImages {
   // Bytes [B, C, H, W] as the network's input: input_values of preprocessing.h, looked up. Those of
   // tokens (image_set.h) put together, [B, L] int64.
   torch::Tensor normalised(const torch::Tensor& bytes) const;
+  torch::Tensor values() const { return values_; }  // what normalised() looks up; none of tokens
 
  private:
   std::shared_ptr<const ImageSet> set_;  // its pixels are empty: bytes_ has them
@@ -117,6 +113,7 @@ class TrainingBatches {
  private:
   void draw_epoch();
   void start_reading();
+  bool changes_images() const;
   torch::Tensor augmented(const DrawnBatch& drawn) const;
 
   ResidentImages images_;
