@@ -141,8 +141,9 @@ class TorchTrainee::Impl {
         masks_->add_gradients();
         masks_->begin_update();
       };
+      hooks.factors = masks_->factors(learner_.sgd());
       hooks.after_update = [this] {
-        masks_->apply();
+        masks_->finish_update();
         if (average_) average_->add();
       };
     }

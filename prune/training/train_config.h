@@ -29,7 +29,7 @@ struct TrainConfig {
   TrainingPrecision precision = TrainingPrecision::automatic;
   bool is_channels_last = true;
   bool records_steps = true;      // on a GPU a step is recorded as a CUDA graph and launched again
-  bool fuses_kernels = true;      // on a GPU steps use kernels of our own (fused_kernels.h)
+  bool fuses_kernels = true;      // on a GPU steps use kernels of our own (module_kernels.h)
   bool is_data_parallel = false;  // several processes divide each batch
   std::int64_t validate_every = 10;  // epochs between measurements
   // Of the running mean of weights and statistics that is measured and written in their place

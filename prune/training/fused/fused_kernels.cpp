@@ -1,11 +1,11 @@
 #include "prune/training/fused/fused_kernels.h"
 
-#include "prune/training/cuda_module.h"
+#include "prune/training/module_kernels.h"
 
 namespace winnow {
 
 const FusedKernels* fused_kernels(const torch::Device& device) {
-  return module_kernels<FusedKernels>(device, WINNOW_CUDA_STEPS, "winnow_fused_kernels");
+  return module_kernels<FusedKernels>(device, "winnow_fused_kernels");
 }
 
 bool is_fusible(const torch::Tensor& images) {

@@ -1,11 +1,11 @@
 #include "prune/training/masks/mask_kernels.h"
 
-#include "prune/training/cuda_module.h"
+#include "prune/training/module_kernels.h"
 
 namespace winnow {
 
 const MaskKernels* mask_kernels(const torch::Device& device) {
-  return module_kernels<MaskKernels>(device, WINNOW_CUDA_STEPS, "winnow_mask_kernels");
+  return module_kernels<MaskKernels>(device, "winnow_mask_kernels");
 }
 
 }  // namespace winnow

@@ -37,6 +37,35 @@ void PruningMasks::mask_weights() const {
   torch::_foreach_mul_(masked_, masks_);
 }
 
+// A weight's mask is its momentum's.
+PruningMasks::Tensors PruningMasks::factors(const Sgd& sgd) const {
+  if (!dense_.empty()) return {};
+  Tensors factors;
+  for (const torch::Tensor& momentum : sgd.momenta()) {
+    torch::Tensor& factor = factors.emplace_back();
+    for (std::size_t i = 0; i < momenta_.size(); ++i) {
+      if (momenta_[i].is_same(momentum)) factor = momentum_masks_[i];
+    }
+  }
+  return factors;
+}
+
+// The step had factors for all that is trained; running statistics are not.
+void PruningMasks::finish_update() const {
+  if (!dense_.empty()) {
+    apply();
+    return;
+  }
+  const torch::NoGradGuard no_grad;
+  Tensors statistics, masks;
+  for (std::size_t i = 0; i < masked_.size(); ++i) {
+    if (masked_[i].requires_grad()) continue;
+    statistics.push_back(masked_[i]);
+    masks.push_back(masks_[i]);
+  }
+  if (!statistics.empty()) torch::_foreach_mul_(statistics, masks);
+}
+
 void PruningMasks::apply() const {
   const torch::NoGradGuard no_grad;
   follow();

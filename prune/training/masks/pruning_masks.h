@@ -63,9 +63,14 @@ class PruningMasks {
   virtual Tensors choice() const = 0;
   virtual void choose(const Tensors& choice) = 0;
 
-  // Before and after a step of the optimizer. apply() is eq 4. With feedback the step is one of the
+  // Before, in and after a step of the optimizer, which are eq 4 together. Factors are
+  // Sgd::step()'s and stay where they are; with feedback there are none, and the step is one of the
   // dense weights, by the gradient at the masked ones.
   void begin_update() const;
+  Tensors factors(const Sgd& sgd) const;
+  void finish_update() const;
+
+  // Eq 4 of weights, statistics and momenta as they are.
   void apply() const;
 
   // Only the weights under the masks are left of the network as it is.

@@ -1,11 +1,11 @@
 #include "prune/training/steps/batch_kernels.h"
 
-#include "prune/training/cuda_module.h"
+#include "prune/training/module_kernels.h"
 
 namespace winnow {
 
 const BatchKernels* batch_kernels(const torch::Device& device) {
-  return module_kernels<BatchKernels>(device, WINNOW_CUDA_STEPS, "winnow_batch_kernels");
+  return module_kernels<BatchKernels>(device, "winnow_batch_kernels");
 }
 
 }  // namespace winnow

@@ -61,7 +61,8 @@ Sgd make_sgd(const Network& network, const TrainConfig& config) {
              {.momentum = config.momentum,
               .is_nesterov = config.is_nesterov,
               .weight_decay = config.weight_decay,
-              .clip_norm = config.clip_norm});
+              .clip_norm = config.clip_norm},
+             config.fuses_kernels ? sgd_kernels(network.options().device) : nullptr);
 }
 
 BatchOptions batch_options(const TrainConfig& config, const AugmentConfig& augment,
@@ -194,7 +195,7 @@ torch::Tensor Learner::shared_step(const DrawnBatch& drawn, const BatchPart& par
 
 void Learner::update(const Hooks& hooks) {
   if (hooks.before_update) hooks.before_update();
-  sgd_.step(rate_);
+  sgd_.step(rate_, hooks.factors);
   if (hooks.after_update) hooks.after_update();
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "prune/data/data_set.h"
 #include "prune/training/network/network.h"
@@ -44,6 +45,8 @@ class Learner {
     // Parts of the step, recorded with it: they launch equal work for all batches of stages that
     // agree in is_pruning. Before the update gradients are there and weights are old.
     std::function<void()> before_update, after_update;
+    // Of Sgd::step(). A recorded step reads them where they are.
+    std::vector<torch::Tensor> factors;
     std::function<void()> after_batch;  // throws to stop: the batch counts as done
   };
 

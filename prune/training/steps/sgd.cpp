@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include "prune/training/tensor_layout.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
@@ -26,36 +27,79 @@ void clip(Tensors& gradients, double limit) {
   torch::_foreach_mul_(gradients, (limit / (norm + 1e-6)).clamp_max(1.0));
 }
 
+// Whether kernels can go through these element by element, in f32.
+bool is_covered(const SgdTensors& one) {
+  const auto fits = [&](const torch::Tensor& tensor) {
+    return tensor.scalar_type() == torch::kFloat && has_layout_of(tensor, one.weight);
+  };
+  return one.weight.is_non_overlapping_and_dense() && fits(one.weight) && fits(one.gradient) &&
+         fits(one.momentum) && (!one.factor.defined() || fits(one.factor));
+}
+
 }  // namespace
 
-Sgd::Sgd(Tensors parameters, std::vector<bool> is_decayed, const SgdOptions& options)
-    : parameters_(std::move(parameters)), options_(options) {
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    momenta_.push_back(torch::zeros_like(parameters_[i]).detach());
-    (is_decayed[i] ? decayed_ : not_decayed_).push_back(i);
+Sgd::Sgd(Tensors parameters, std::vector<bool> is_decayed, const SgdOptions& options,
+         const SgdKernels* kernels)
+    : parameters_(std::move(parameters)),
+      is_decayed_(std::move(is_decayed)),
+      options_(options),
+      kernels_(kernels) {
+  for (const torch::Tensor& parameter : parameters_) {
+    momenta_.push_back(torch::zeros_like(parameter).detach());
   }
 }
 
-void Sgd::step(const torch::Tensor& rate) {
+void Sgd::step(const torch::Tensor& rate, std::span<const torch::Tensor> factors) {
   const torch::NoGradGuard no_grad;
   Tensors gradients = take_gradients(parameters_);
   if (options_.clip_norm > 0) clip(gradients, options_.clip_norm);
-  update(decayed_, gradients, options_.weight_decay, rate);
-  update(not_decayed_, gradients, 0.0, rate);
+  if (step_at_once(gradients, rate, factors)) return;
+  update(true, gradients, rate);
+  update(false, gradients, rate);
+  multiply(factors);
 }
 
-void Sgd::update(const std::vector<std::size_t>& indices, const Tensors& gradients,
-                 double weight_decay, const torch::Tensor& rate) {
-  if (indices.empty()) return;
+bool Sgd::step_at_once(const Tensors& gradients, const torch::Tensor& rate,
+                       std::span<const torch::Tensor> factors) {
+  if (!kernels_ || options_.momentum <= 0) return false;
+  std::vector<SgdTensors> all;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    all.push_back({.weight = parameters_[i],
+                   .gradient = laid_out_as(gradients[i], parameters_[i]),
+                   .momentum = momenta_[i],
+                   .factor = factors.empty() ? torch::Tensor() : factors[i],
+                   .is_decayed = is_decayed_[i]});
+    if (!is_covered(all.back())) return false;
+  }
+  kernels_->step(all, options_, rate);
+  return true;
+}
+
+void Sgd::update(bool is_decayed, const Tensors& gradients, const torch::Tensor& rate) {
   Tensors some_parameters, some_gradients, some_momenta;
-  for (const std::size_t i : indices) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (is_decayed_[i] != is_decayed) continue;
     some_parameters.push_back(parameters_[i]);
     some_gradients.push_back(gradients[i]);
     if (options_.momentum > 0) some_momenta.push_back(momenta_[i]);  // else LibTorch wants none
   }
-  torch::_fused_sgd_(some_parameters, some_gradients, some_momenta, weight_decay, options_.momentum,
-                     rate, /*dampening=*/0.0, options_.is_nesterov, /*maximize=*/false,
+  if (some_parameters.empty()) return;
+  torch::_fused_sgd_(some_parameters, some_gradients, some_momenta,
+                     is_decayed ? options_.weight_decay : 0.0, options_.momentum, rate,
+                     /*dampening=*/0.0, options_.is_nesterov, /*maximize=*/false,
                      /*is_first_step=*/false);
+}
+
+void Sgd::multiply(std::span<const torch::Tensor> factors) {
+  Tensors values, factors_of_values;
+  for (const Tensors* group : {&parameters_, &momenta_}) {
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      if (!factors[i].defined()) continue;
+      values.push_back((*group)[i]);
+      factors_of_values.push_back(factors[i]);
+    }
+  }
+  if (!values.empty()) torch::_foreach_mul_(values, factors_of_values);
 }
 
 }  // namespace winnow

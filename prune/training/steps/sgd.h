@@ -3,43 +3,46 @@
 
 #include <torch/types.h>
 
+#include <span>
 #include <vector>
 
-namespace winnow {
+#include "prune/training/steps/sgd_kernels.h"
 
-struct SgdOptions {
-  double momentum = 0.9;
-  bool is_nesterov = true;
-  double weight_decay = 5e-4;
-  double clip_norm = 0.0;  // gradients are scaled down to this norm over all parameters; 0: never
-};
+namespace winnow {
 
 // With g the gradient plus weight_decay * w and m the momentum, per step:
 //   m <- momentum m + g;   w <- w - rate (g + momentum m)   (Nesterov; else w - rate m)
 // as Sutskever et al., "On the importance of initialization and momentum", ICML 2013, in
-// LibTorch's form and by its fused kernels: a few launches, however many parameters there are.
+// LibTorch's form and by its fused kernels or our own: a few launches, however many parameters
+// there are.
 class Sgd {
  public:
-  // `parameters` share storage with the network's. Weight decay applies where `is_decayed`.
+  // `parameters` share storage with the network's. Weight decay applies where `is_decayed`. Steps
+  // are those of `kernels` where these cover them.
   Sgd(std::vector<torch::Tensor> parameters, std::vector<bool> is_decayed,
-      const SgdOptions& options);
+      const SgdOptions& options, const SgdKernels* kernels = nullptr);
 
   // Reads the gradients and drops them. `rate` is one float on the parameters' device, so that a
-  // recorded step can be launched with another one. Throws Error{internal} if a gradient is
-  // missing.
-  void step(const torch::Tensor& rate);
+  // recorded step can be launched with another one. Multiplies each parameter and its momentum by
+  // its factor afterwards, if there are factors and this one is defined. Throws Error{internal} if
+  // a gradient is missing.
+  void step(const torch::Tensor& rate, std::span<const torch::Tensor> factors = {});
 
   // One per parameter, with its strides; zeros at first.
   const std::vector<torch::Tensor>& momenta() const { return momenta_; }
 
  private:
-  void update(const std::vector<std::size_t>& indices, const std::vector<torch::Tensor>& gradients,
-              double weight_decay, const torch::Tensor& rate);
+  bool step_at_once(const std::vector<torch::Tensor>& gradients, const torch::Tensor& rate,
+                    std::span<const torch::Tensor> factors);
+  void update(bool is_decayed, const std::vector<torch::Tensor>& gradients,
+              const torch::Tensor& rate);
+  void multiply(std::span<const torch::Tensor> factors);
 
   std::vector<torch::Tensor> parameters_;
   std::vector<torch::Tensor> momenta_;
-  std::vector<std::size_t> decayed_, not_decayed_;  // indices
+  std::vector<bool> is_decayed_;
   SgdOptions options_;
+  const SgdKernels* kernels_;
 };
 
 }  // namespace winnow
