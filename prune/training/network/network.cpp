@@ -20,6 +20,11 @@ bool is_weight(const std::string& name) {
   return name.ends_with(".weight");
 }
 
+// Whether autocast takes it, with all its parameters, to lower precision.
+bool is_product(const Op& op) {
+  return std::holds_alternative<Conv>(op) || std::holds_alternative<Linear>(op);
+}
+
 void copy_in(const NamedTensor& target, const Node& node, const Model& model) {
   Tensor found;
   if (is_weight(target.name) && !std::holds_alternative<BatchNorm>(node.op)) {
@@ -101,13 +106,33 @@ torch::Tensor Network::logits(const torch::Tensor& input, Mode mode, const Hook&
   return run(input, mode, hook, graph_.nodes.size() - (ends_in_softmax ? 1 : 0));
 }
 
+// Of each node, for one pass: with kernels for it, copies in place of what autocast would cast node
+// by node.
+std::vector<Network::Tensors> Network::own_values(Mode mode) const {
+  std::vector<Tensors> own;
+  for (const Wiring& wiring : wiring_) own.push_back(wiring.values);
+  if (!options_.casts || mode != Mode::training || !casts_to_bf16(options_.device)) return own;
+  std::vector<torch::Tensor*> values;
+  Tensors weights;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!is_product(graph_.nodes[i].op)) continue;
+    for (torch::Tensor& value : own[i]) {
+      values.push_back(&value);
+      weights.push_back(value);
+    }
+  }
+  Tensors copies = cast_weights(weights, *options_.casts);
+  for (std::size_t i = 0; i < values.size(); ++i) *values[i] = std::move(copies[i]);
+  return own;
+}
+
 torch::Tensor Network::run_node(std::size_t index, std::span<const torch::Tensor> inputs,
-                                Mode mode) const {
+                                std::span<const torch::Tensor> own, Mode mode) const {
   const Op& op = graph_.nodes[index].op;
   const bool is_training = mode == Mode::training;
   const auto* dropout = std::get_if<Dropout>(&op);
   if (dropout && is_training && part_.of > 0) return apply_dropout(*dropout, inputs[0], part_);
-  return apply_operation(op, inputs, wiring_[index].values, is_training);
+  return apply_operation(op, inputs, own, is_training);
 }
 
 // A hook wants every node's own value.
@@ -127,6 +152,7 @@ torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& ho
   std::vector<torch::Tensor> values(graph_.nodes.size());
   values[0] = input.dim() == 4 ? input.contiguous(options_.format) : input;
   if (hook) values[0] = hook(graph_.nodes[0], values[0]);
+  const std::vector<Tensors> own = own_values(mode);
   const bool is_fused = options_.fused != nullptr && mode == Mode::training && !hook;
   std::vector<torch::Tensor> inputs;
   for (std::size_t i = 1; i < end; ++i) {
@@ -134,7 +160,7 @@ torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& ho
     inputs.clear();
     for (const std::size_t source : wiring.inputs) inputs.push_back(values[source]);
     const bool is_done = values[i].defined() || (is_fused && run_fused(i, inputs, values));
-    if (!is_done) values[i] = run_node(i, inputs, mode);
+    if (!is_done) values[i] = run_node(i, inputs, own[i], mode);
     if (hook) values[i] = hook(graph_.nodes[i], values[i]);
     for (const std::size_t done : wiring.finished) values[done] = torch::Tensor();
   }

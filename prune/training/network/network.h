@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "prune/training/fused/cast_kernels.h"
 #include "prune/training/fused/fused_kernels.h"
 #include "prune/training/ranks/batch_part.h"
 #include "runtime/model/graph.h"
@@ -30,6 +31,7 @@ struct NetworkOptions {
   torch::ScalarType type = torch::kFloat;
   torch::MemoryFormat format = torch::MemoryFormat::Contiguous;  // of images and conv2d weights
   const FusedKernels* fused = nullptr;  // in training, for nodes that they compute
+  const CastKernels* casts = nullptr;   // in training, for weights that autocast takes to bf16
 };
 
 // Holds the tensors. Not for several threads at once.
@@ -74,8 +76,12 @@ class Network {
     std::vector<std::size_t> finished;  // nodes whose value nobody needs after this one
   };
 
+  using Tensors = std::vector<torch::Tensor>;
+
   torch::Tensor run(const torch::Tensor& input, Mode mode, const Hook& hook, std::size_t end) const;
-  torch::Tensor run_node(std::size_t index, std::span<const torch::Tensor> inputs, Mode mode) const;
+  std::vector<Tensors> own_values(Mode mode) const;
+  torch::Tensor run_node(std::size_t index, std::span<const torch::Tensor> inputs,
+                         std::span<const torch::Tensor> own, Mode mode) const;
   bool run_fused(std::size_t index, std::span<const torch::Tensor> inputs,
                  std::vector<torch::Tensor>& values) const;
   void make_tensors(std::size_t index);

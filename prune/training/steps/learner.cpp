@@ -46,7 +46,8 @@ NetworkOptions network_options(const torch::Device& device, const TrainConfig& c
   return {.device = device,
           .type = torch::kFloat,
           .format = format,
-          .fused = config.fuses_kernels ? fused_kernels(device) : nullptr};
+          .fused = config.fuses_kernels ? fused_kernels(device) : nullptr,
+          .casts = config.fuses_kernels ? cast_kernels(device) : nullptr};
 }
 
 Sgd make_sgd(const Network& network, const TrainConfig& config) {
