@@ -267,7 +267,8 @@ Batch EvaluationBatches::at(std::int64_t index) const {
   const torch::Tensor bytes = bytes_at(index, size);
   const torch::Tensor target = images_.labels().narrow(0, first, size);
   if (const BatchKernels* kernels = kernels_for(images_)) {
-    return {kernels->input({.bytes = bytes, .values = images_.values()}, format_), target};
+    return {kernels->input({.bytes = bytes, .changes = {}, .values = images_.values()}, format_),
+            target};
   }
   return {formed(images_.normalised(bytes), format_), target};
 }
