@@ -6,7 +6,7 @@ namespace winnow {
 namespace {
 
 struct SgdRule {
-  double momentum, weight_decay;
+  float momentum, weight_decay;
   bool is_nesterov;
 };
 
@@ -28,23 +28,20 @@ __device__ void store(float* to, const float (&values)[kSize]) {
   }
 }
 
-// The arithmetic is that of LibTorch's fused SGD, so that results have equal bits: in double,
-// rounded to float in between, and contracted where the compiler contracts LibTorch's expressions.
-// The last one is written as there, since its contraction is left to the assembler.
+// The arithmetic is that of LibTorch's fused SGD, so that results have equal bits: contracted where
+// the compiler contracts LibTorch's expressions. The last one is written as there, since its
+// contraction is left to the assembler.
 struct SgdWork {
   const SgdEntry& entry;
   SgdRule rule;
-  double rate;
+  float rate;
 
   __device__ void step(float& weight, float gradient, float& momentum) const {
-    const double w = weight;
-    double g = gradient;
-    if (rule.weight_decay != 0.0) g = static_cast<float>(__fma_rn(rule.weight_decay, w, g));
-    const double m = __dadd_rn(g, __dmul_rn(rule.momentum, static_cast<double>(momentum)));
-    const double change = rule.is_nesterov ? __fma_rn(rule.momentum, m, g) : m;
-    momentum = static_cast<float>(m);
-    const double rounded_change = static_cast<float>(change);
-    weight = static_cast<float>(w - rate * rounded_change);
+    float g = gradient;
+    if (rule.weight_decay != 0.0f) g = __fmaf_rn(rule.weight_decay, weight, g);
+    momentum = __fadd_rn(g, __fmul_rn(rule.momentum, momentum));
+    const float change = rule.is_nesterov ? __fmaf_rn(rule.momentum, momentum, g) : momentum;
+    weight = weight - rate * change;
   }
 
   template <int kSize>
@@ -70,7 +67,7 @@ __global__ void __launch_bounds__(kTableThreads)
     step_sgd(const __grid_constant__ TensorTable<SgdEntry> table, SgdRule rule, const float* rate) {
   const int index = entry_of_block(table);
   const SgdEntry& entry = table.entries[index];
-  if (!entry.is_decayed) rule.weight_decay = 0.0;
+  if (!entry.is_decayed) rule.weight_decay = 0.0f;
   const bool is_aligned = are_aligned(entry.weight, entry.gradient, entry.momentum, entry.factor);
   go_through_chunk<Pack<float>::kSize>(table, index, is_aligned, SgdWork{entry, rule, *rate});
 }
@@ -79,7 +76,8 @@ __global__ void __launch_bounds__(kTableThreads)
 
 const char* launch_sgd(const SgdCall& call, std::span<const SgdEntry> entries) {
   cudaSetDevice(call.device);
-  const SgdRule rule = {call.momentum, call.weight_decay, call.is_nesterov};
+  const SgdRule rule = {static_cast<float>(call.momentum), static_cast<float>(call.weight_decay),
+                        call.is_nesterov};
   for_each_table(entries, [&](const TensorTable<SgdEntry>& table, unsigned blocks) {
     step_sgd<<<blocks, kTableThreads, 0, call.stream>>>(table, rule, call.rate);
   });
