@@ -1,7 +1,5 @@
 """graph-challenge.md, from the JSON lines of `runtime challenge run`."""
-import re
-
-from printers.common import ROOT, by_size, pivot, read_lines, table, three_digits
+from printers.common import ROOT, by_size, card_of, pivot, read_lines, table, three_digits
 
 SURVIVORS = {1024: 1812, 4096: 1801, 16384: 1918, 65536: 1994}  # as published
 NETWORKS = {  # what the folder of a network is called after, and the options that make it
@@ -70,8 +68,8 @@ def setting(run):
 
 
 def other_card(run):
-    card = re.search(r"NVIDIA (\w+)", run["device"])
-    return f", {card.group(1)}" if card and card.group(1) != CARD else ""
+    card = card_of(run["device"])
+    return f", {card}" if card not in ("", CARD) else ""
 
 
 def row(run):

@@ -1,6 +1,7 @@
 """Raw results in, Markdown out."""
 import json
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent  # docs/benchmarks
 
@@ -41,6 +42,12 @@ def percent(fraction):
 
 def three_digits(x):
     return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def card_of(device):
+    """Of `cuda:0 (NVIDIA H100 80GB HBM3)`: H100; nothing of a CPU."""
+    found = re.search(r"NVIDIA (\w+)", device)
+    return found.group(1) if found else ""
 
 
 def by_size(names):

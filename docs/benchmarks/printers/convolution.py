@@ -2,7 +2,7 @@
 and what `runtime bench` writes, all in docs/benchmarks/convolution. What is not there prints NONE."""
 from statistics import median
 
-from printers.common import ROOT, read, read_lines, table
+from printers.common import ROOT, card_of, read, read_lines, table
 from printers.figure import chart
 from printers.paper003 import DROPS, LAYERS
 
@@ -288,9 +288,9 @@ def network_table():
     body = []
     for name, result in networks():
         dense, sparse, chosen = (plan_ms(result, plan) for plan in ("dense", "sparse", "chosen"))
-        body.append([name, result["precision"], str(result["batch"]), *(f"{ms:.4f}" if ms else "" for ms in (dense, sparse, chosen)),
+        body.append([name, card_of(result["device"]), result["precision"], str(result["batch"]), *(f"{ms:.4f}" if ms else "" for ms in (dense, sparse, chosen)),
                      times(dense / chosen if dense and chosen else None)])
-    return table(["network", "", "batch", "dense ms", "sparse ms", "chosen ms", "dense / chosen"], body) if body else ""
+    return table(["network", "GPU", "", "batch", "dense ms", "sparse ms", "chosen ms", "dense / chosen"], body) if body else ""
 
 
 def network_figure():
