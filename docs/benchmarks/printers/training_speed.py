@@ -55,6 +55,36 @@ def epochs():
     return table(["network", "what", "counted", "median s", "least s", "most s", f"median scaled to {IMAGES:,} images, s"], rows)
 
 
+def before():
+    """VGG16 beside the program of before, which took turns with it on one GPU."""
+    rows = []
+    for title, kind, stage, counts in WORK:
+        ours, theirs = seconds(f"vgg16-{kind}", stage, counts), seconds(f"before-vgg16-{kind}", stage, counts)
+        rows.append([title, str(len(theirs)), three_digits(median(theirs)), f"{three_digits(min(theirs))} to {three_digits(max(theirs))}",
+                     three_digits(median(ours)), f"{100 * (median(ours) / median(theirs) - 1):+.1f}"])
+    return table(["VGG16", "counted", "before, median s", "range s", "now, median s", "change %"], rows)
+
+
+def update_ms(prefix=""):
+    """What a mask update adds to an iteration of VGG16, with the statistics that it needs."""
+    with_masks, fixed = (median(seconds(f"{prefix}vgg16-evolution", stage, counts)) for _, _, stage, counts in WORK[1:])
+    updates = setting(["vgg16-evolution"], "prune.batch_nr") / setting(["vgg16-evolution"], "prune.mask_interval")
+    return f"{1000 * (with_masks - fixed) / updates:.1f} ms"
+
+
+def equal_accuracies():
+    """Of the runs that took turns, on the test images."""
+    pairs = [(RUNS.accuracies(kind), RUNS.accuracies(f"before-{kind}")) for kind in ("vgg16-dense", "vgg16-evolution")]
+    same = [ours[seed] == theirs[seed] for ours, theirs in pairs for seed in theirs]
+    return f"{sum(same)} of {len(same)}"
+
+
+def seeds_of(network):
+    found = RUNS.seeds(f"{network}-dense")
+    assert found == RUNS.seeds(f"{network}-evolution"), network
+    return str(len(found))
+
+
 def memory():
     rows = []
     for network, name in NETWORKS.items():
@@ -89,6 +119,12 @@ def device():
 
 BLOCKS = {
     "speed.epochs": epochs,
+    "speed.before": before,
+    "speed.equal": equal_accuracies,
+    "speed.update": update_ms,
+    "speed.update.before": lambda: update_ms("before-"),
+    "speed.seeds.vgg16": lambda: seeds_of("vgg16"),
+    "speed.seeds.resnet50": lambda: seeds_of("resnet50"),
     "speed.memory": memory,
     "speed.images": lambda: f"{images():,}",
     "speed.validation": lambda: f"{setting(every('dense', 'evolution'), 'data.validation'):,}",
