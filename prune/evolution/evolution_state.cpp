@@ -9,7 +9,8 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kWithoutCollapsed = 1;  // the version before `collapsed` was there
 
 class Writer {
  public:
@@ -131,8 +132,8 @@ FlatState flatten(const EvolutionState& state) {
   out.put(kVersion);
   out.put(static_cast<std::int64_t>(state.learned.sensitivity.size()));
   out.put(static_cast<std::int64_t>(state.pool.size()));
-  for (const std::int64_t value :
-       {state.iteration, state.batches, state.next_id, state.best_id, state.without_progress}) {
+  for (const std::int64_t value : {state.iteration, state.batches, state.next_id, state.best_id,
+                                   state.without_progress, state.collapsed}) {
     out.put(value);
   }
   for (const std::uint64_t word : state.random) out.put(std::bit_cast<std::int64_t>(word));
@@ -148,7 +149,7 @@ EvolutionState unflatten(const FlatState& flat) {
   Reader in(flat);
   std::int64_t version = 0;
   in.get(version);
-  if (version != kVersion) {
+  if (version != kVersion && version != kWithoutCollapsed) {
     fail(ErrorCode::bad_file, "evolution state: version ", version, ", expected ", kVersion);
   }
   const std::int64_t layers = in.get_count("the number of layers");
@@ -158,6 +159,7 @@ EvolutionState unflatten(const FlatState& flat) {
                               &state.without_progress}) {
     in.get(*value);
   }
+  if (version != kWithoutCollapsed) in.get(state.collapsed);
   for (std::uint64_t& word : state.random) {
     std::int64_t bits = 0;
     in.get(bits);

@@ -17,6 +17,7 @@ struct EvolutionState {
   std::int64_t next_id = 0;
   std::int64_t best_id = -1;          // the answer so far: meets the target; -1: none does
   std::int64_t without_progress = 0;  // iterations
+  std::int64_t collapsed = 0;         // 1: the last network was forced, collapsed and was refused
   Random::State random{};
   double alpha = 0.0;
   double initial_density = 1.0;  // mean of the first pool

@@ -17,6 +17,9 @@ namespace {
 // chance made too high would reject everything for ever.
 constexpr double kLeastErosion = 0.001;
 
+// Of the reference accuracy: what falls below that seldom recovers.
+constexpr double kCollapse = 0.5;
+
 constexpr double kUniform = 1.0;  // layers of a copy: by chance alone
 
 }  // namespace
@@ -61,13 +64,23 @@ bool Iteration::judge() {
   record_.reference = reference_.accuracy;
   record_.improvement = record_.accuracy - record_.reference;
   const bool sound = std::isfinite(record_.loss) && std::isfinite(record_.accuracy);
-  record_.accepted = sound && (record_.forced || record_.improvement > config_.acc_threshold);
+  collapsed_ = is_refused_collapse();
+  record_.accepted =
+      sound && !collapsed_ && (record_.forced || record_.improvement > config_.acc_threshold);
 
   const bool sparsest =
       std::all_of(state_.pool.begin(), state_.pool.end(),
                   [&](const Solution& solution) { return density < solution.density; });
   progress_ = record_.accepted && (record_.improvement > 0.0 || sparsest);
   return record_.accepted;
+}
+
+// While phase rise goes on the next iteration is forced as well, and may do better. Not twice in a
+// row: the pace goes on, and steps would only grow.
+bool Iteration::is_refused_collapse() const {
+  return record_.forced && !state_.collapsed &&
+         schedule_.phase(state_.iteration + 1) == Phase::rise &&
+         record_.accuracy < kCollapse * record_.reference;
 }
 
 IterationRecord Iteration::conclude() {
@@ -226,6 +239,7 @@ void Iteration::finish() {
     record_.best_sparsity = solution.sparsity();
   }
   state_.random = random_.state();
+  state_.collapsed = collapsed_ ? 1 : 0;
   ++state_.iteration;
 }
 

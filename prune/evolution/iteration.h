@@ -38,6 +38,7 @@ class Iteration {
   void differentiate();                  // line 18
   void finish();
 
+  bool is_refused_collapse() const;
   Solution* find(std::int64_t id);  // in the pool; null if it has left
   Solution make_child();
   std::vector<double> incremented(const Solution& child) const;
@@ -54,6 +55,7 @@ class Iteration {
   IterationRecord record_;
   Reference reference_;
   bool progress_ = false;
+  bool collapsed_ = false;
 };
 
 }  // namespace winnow

@@ -34,6 +34,7 @@ EvolutionState example() {
   state.next_id = 56;
   state.best_id = 3;
   state.without_progress = 2;
+  state.collapsed = 1;
   state.random = {~std::uint64_t{0}, 1, std::uint64_t{1} << 63, 0};
   state.alpha = 0.1;
   state.learned.trend = -1.0 / 3;
@@ -45,6 +46,16 @@ EvolutionState example() {
   return state;
 }
 
+TEST_CASE("a state written before collapses were noted is read") {
+  FlatState flat = flatten(example());
+  flat.integers[0] = 1;
+  flat.integers.erase(flat.integers.begin() + 8);
+  const EvolutionState back = unflatten(flat);
+  CHECK(back.without_progress == 2);
+  CHECK(back.collapsed == 0);
+  CHECK(back.random == example().random);
+}
+
 TEST_CASE("a state survives being plain numbers bit by bit") {
   const EvolutionState state = example();
   const FlatState flat = flatten(state);
@@ -52,6 +63,7 @@ TEST_CASE("a state survives being plain numbers bit by bit") {
 
   CHECK(flat.snapshots.size() == 2);
   CHECK(back.iteration == 12);
+  CHECK(back.collapsed == 1);
   CHECK(back.random == state.random);
   CHECK(back.learned.sensitivity == state.learned.sensitivity);
   REQUIRE(back.pool.size() == 3);
@@ -90,7 +102,7 @@ TEST_CASE("a state with impossible numbers is refused") {
   const FlatState good = flatten(example());
   FlatState bad = good;
   SUBCASE("version") {
-    bad.integers[0] = 2;
+    bad.integers[0] = 3;
   }
   SUBCASE("number of layers") {
     bad.integers[1] = -1;
@@ -102,13 +114,13 @@ TEST_CASE("a state with impossible numbers is refused") {
     bad.integers[2] = INT64_MAX;
   }
   SUBCASE("random state") {
-    for (std::size_t i = 8; i < 12; ++i) bad.integers[i] = 0;
+    for (std::size_t i = 9; i < 13; ++i) bad.integers[i] = 0;
   }
   SUBCASE("number that is not finite") {
     bad.numbers[0] = INFINITY;
   }
   SUBCASE("snapshot index") {
-    bad.integers[16] = 2;
+    bad.integers[17] = 2;
   }
   SUBCASE("missing snapshot") {
     bad.snapshots[1] = nullptr;

@@ -76,7 +76,7 @@ class SyntheticTrainee : public Trainee {
       const double beyond = std::log((1.0 - layer.tolerance) / (1.0 - state_.sparsities[i]));
       accuracy -= layer.cost * std::max(0.0, beyond);
     }
-    return std::clamp(accuracy, 0.0, 1.0);
+    return std::clamp(accuracy, 0.0, ceiling);
   }
 
   double measure_loss(std::int64_t images) override {
@@ -182,6 +182,7 @@ class SyntheticTrainee : public Trainee {
   GroupPenalty penalty;                                     // the one of now
   std::vector<GroupPenalty> penalties;                      // of all calls of set_penalty
   double noise = 0.0;                                       // of an accuracy after training
+  double ceiling = 1.0;                                     // of accuracies
   bool diverges = false;
   int calls = 0;
   int recomputations = 0;
