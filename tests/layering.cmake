@@ -71,14 +71,14 @@ set(tensors ${model} prune/training/tensor_bridge.h)
 set(modules prune/training/cuda_module.h prune/training/module_kernels.h)
 allow(prune/training/network ${tensors} prune/training/fused prune/training/ranks/batch_part.h)
 allow(prune/training/masks ${tensors} prune/evolution/trainee prune/training/trainability.h prune/training/steps/learner.h
-  ${modules})
+  prune/training/module_kernels.h)
 allow(prune/training/steps ${model} runtime/images prune/data prune/training/network prune/training/ranks
   prune/training/train_config.h prune/training/trainability.h prune/training/tensor_layout.h ${modules})
 allow(prune/training/ranks runtime/base prune/evolution/ranks prune/training/torch_trainee.h prune/training/cuda_module.h)
 allow(prune/training/cuda prune/training/steps/step_graph.h prune/training/steps/sgd_kernels.h prune/training/steps/batch_kernels.h
   prune/training/masks/mask_kernels.h prune/training/ranks/rank_group.h prune/training/fused/fused_kernels.h
   prune/training/fused/cast_kernels.h)
-allow(prune/training/fused ${model} prune/training/tensor_layout.h ${modules})
+allow(prune/training/fused ${model} prune/training/tensor_layout.h prune/training/module_kernels.h)
 allow(quantize ${model} runtime/images runtime/text runtime/plan runtime/reference runtime/engine.h runtime/cli runtime/report
   prune/data prune/config export/export_model.h)
 allow(export ${model} runtime/onnx runtime/cli runtime/report)

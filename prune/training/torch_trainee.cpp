@@ -61,6 +61,7 @@ class TorchTrainee::Impl {
     Model bare;
     bare.graph = learner_.network().graph();
     masks_ = make_masks(bare, learner_, mask_options({vectors.begin(), vectors.end()}));
+    learner_.forget_steps();  // they name the masks of before
   }
 
   std::vector<MagnitudeCurve> weight_curves(std::int64_t vector) const {
@@ -372,7 +373,8 @@ class TorchTrainee::Impl {
             .uses_gradients = options_.uses_gradients,
             .uses_fisher = options_.uses_fisher,
             .feedback = options_.feedback,
-            .feedback_decay = options_.feedback_decay};
+            .feedback_decay = options_.feedback_decay,
+            .fuses_kernels = options_.train.fuses_kernels};
   }
 
   void require_layers(const char* function, std::size_t count) const {
@@ -471,7 +473,7 @@ std::uint32_t TorchTrainee::checksum() const {
 std::string TorchTrainee::device() const {
   std::string device = describe_device(impl_->device());
   if (impl_->learner().records_steps()) device += ", steps as CUDA graphs";
-  if (impl_->learner().fuses_kernels()) device += ", fused norms and pools";
+  if (impl_->learner().fuses_kernels()) device += ", fused kernels";
   const Team* team = impl_->learner().team();
   if (!team) return device;
   return device + ", batches divided among " + std::to_string(team->size()) + " processes";

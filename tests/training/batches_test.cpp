@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "prune/training/device.h"
+#include "prune/training/steps/batch_kernels.h"
 #include "runtime/base/random.h"
 #include "runtime/engine.h"
 #include "tests/throws.h"
@@ -319,6 +320,7 @@ TEST_CASE("batches have the same bits on a GPU as on the CPU") {
     MESSAGE("skipped: no GPU");
     return;
   }
+  if (!batch_kernels(device)) MESSAGE("no module with kernels: LibTorch's operations are compared");
   const AugmentConfig everything = {.crop_padding = 2, .flip = true, .cutout = 3};
   for (const AugmentConfig& augment :
        {everything, AugmentConfig{}, AugmentConfig{.crop_padding = 4}, AugmentConfig{.flip = true},

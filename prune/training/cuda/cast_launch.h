@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "prune/training/cuda/image_launch.h"
+#include "prune/training/cuda/launch_error.h"
 
 namespace winnow {
 

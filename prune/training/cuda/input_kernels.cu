@@ -3,7 +3,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "prune/training/cuda/image_launch.h"
+#include "prune/training/cuda/launch_error.h"
 
 namespace winnow {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "prune/training/cuda/image_launch.h"
+#include "prune/training/cuda/launch_error.h"
 
 namespace winnow {
 

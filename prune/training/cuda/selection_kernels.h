@@ -9,8 +9,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
-#include "prune/training/cuda/image_launch.h"
+#include "prune/training/cuda/launch_error.h"
 
 namespace winnow {
 

@@ -28,9 +28,9 @@ __device__ void store(float* to, const float (&values)[kSize]) {
   }
 }
 
-// The arithmetic is that of LibTorch's fused SGD, so that results have equal bits: contracted where
-// the compiler contracts LibTorch's expressions. The last one is written as there, since its
-// contraction is left to the assembler.
+// The arithmetic is that of LibTorch's fused SGD (2.11), so that results have equal bits:
+// contracted where the compiler contracts LibTorch's expressions. The last one is written as there,
+// since its contraction is left to the assembler.
 struct SgdWork {
   const SgdEntry& entry;
   SgdRule rule;

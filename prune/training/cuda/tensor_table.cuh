@@ -22,9 +22,13 @@ struct TensorTable {
   std::int32_t size;
 };
 
+template <typename Entry>
+constexpr bool kFits = sizeof(TensorTable<Entry>) <= kTableBytes;
+
 // Calls launch(table, blocks) for one table after the other until all entries had their turn.
 template <typename Entry, typename Launch>
 void for_each_table(std::span<const Entry> entries, const Launch& launch) {
+  static_assert(kFits<Entry>);
   TensorTable<Entry> table = {};
   std::int64_t blocks = 0;
   const auto finish = [&] {

@@ -104,7 +104,9 @@ PruningMasks::Tensors BlockMasks::importances(double alpha) const {
 
 PruningMasks::Tensors BlockMasks::chosen(const Tensors& importances,
                                          std::span<const double> sparsities) const {
-  if (!options_.row_balance) return top_blocks_of_layers(importances, sparsities);
+  if (!options_.row_balance) {
+    return top_blocks_of_layers(importances, sparsities, options_.fuses_kernels);
+  }
   Tensors masks;
   for (std::size_t i = 0; i < importances.size(); ++i) {
     masks.push_back(top_blocks_of_rows(importances[i], sparsities[i]));

@@ -101,17 +101,23 @@ torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
 }
 
 std::vector<torch::Tensor> top_blocks_of_layers(std::span<const torch::Tensor> importances,
-                                                std::span<const double> sparsities) {
+                                                std::span<const double> sparsities,
+                                                bool fuses_kernels) {
   if (importances.empty()) return {};
-  const MaskKernels* kernels = mask_kernels(importances[0].device());
+  const MaskKernels* kernels = fuses_kernels ? mask_kernels(importances[0].device()) : nullptr;
   std::vector<torch::Tensor> layers;
+  if (!kernels) {
+    for (std::size_t i = 0; i < importances.size(); ++i) {
+      layers.push_back(top_blocks(importances[i], sparsities[i]));
+    }
+    return layers;
+  }
   std::vector<std::int64_t> counts;
   for (std::size_t i = 0; i < importances.size(); ++i) {
-    layers.push_back(kernels ? importances[i].contiguous()
-                             : top_blocks(importances[i], sparsities[i]));
+    layers.push_back(importances[i].contiguous());
     counts.push_back(kept_blocks(importances[i].numel(), sparsities[i]));
   }
-  return kernels ? kernels->top_blocks(layers, counts) : layers;
+  return kernels->top_blocks(layers, counts);
 }
 
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {

@@ -111,7 +111,8 @@ torch::Tensor Network::logits(const torch::Tensor& input, Mode mode, const Hook&
 std::vector<Network::Tensors> Network::own_values(Mode mode) const {
   std::vector<Tensors> own;
   for (const Wiring& wiring : wiring_) own.push_back(wiring.values);
-  if (!options_.casts || mode != Mode::training || !casts_to_bf16(options_.device)) return own;
+  const bool casts = options_.casts && options_.type == torch::kFloat && mode == Mode::training;
+  if (!casts || !casts_to_bf16(options_.device)) return own;
   std::vector<torch::Tensor*> values;
   Tensors weights;
   for (std::size_t i = 0; i < own.size(); ++i) {

@@ -12,6 +12,7 @@ namespace winnow {
 struct InputFormat {
   torch::Dtype dtype = torch::kFloat32;  // or kBFloat16, kFloat16: rounded from float
   bool is_channels_last = false;
+  bool fuses_kernels = true;  // made by BatchKernels where the device has them
 };
 
 // What input() makes a batch of, on one GPU.

@@ -47,8 +47,9 @@ torch::Tensor formed(const torch::Tensor& input, const InputFormat& format) {
 }
 
 // Null where LibTorch makes the batches.
-const BatchKernels* kernels_for(const ResidentImages& images) {
-  return images.holds_tokens() ? nullptr : batch_kernels(images.device());
+const BatchKernels* kernels_for(const ResidentImages& images, const InputFormat& format) {
+  if (images.holds_tokens() || !format.fuses_kernels) return nullptr;
+  return batch_kernels(images.device());
 }
 
 void check_batch_size(std::int64_t batch_size) {
@@ -162,7 +163,7 @@ DrawnBatch TrainingBatches::draw() {
 Batch TrainingBatches::made(const DrawnBatch& drawn) const {
   const torch::NoGradGuard no_gradients;
   const InputFormat& format = options_.format;
-  if (const BatchKernels* kernels = kernels_for(images_)) {
+  if (const BatchKernels* kernels = kernels_for(images_, format)) {
     const InputParts parts = {.bytes = drawn.bytes,
                               .changes = changes_images() ? drawn.changes : torch::Tensor(),
                               .values = images_.values(),
@@ -266,7 +267,7 @@ Batch EvaluationBatches::at(std::int64_t index) const {
   const std::int64_t size = std::min(batch_size_, images_.count() - first);
   const torch::Tensor bytes = bytes_at(index, size);
   const torch::Tensor target = images_.labels().narrow(0, first, size);
-  if (const BatchKernels* kernels = kernels_for(images_)) {
+  if (const BatchKernels* kernels = kernels_for(images_, format_)) {
     return {kernels->input({.bytes = bytes, .changes = {}, .values = images_.values()}, format_),
             target};
   }

@@ -71,7 +71,9 @@ BatchOptions batch_options(const TrainConfig& config, const AugmentConfig& augme
   return {.batch_size = config.batch_size,
           .seed = seed,
           .augment = augment,
-          .format = {.dtype = torch::kFloat, .is_channels_last = config.is_channels_last}};
+          .format = {.dtype = torch::kFloat,
+                     .is_channels_last = config.is_channels_last,
+                     .fuses_kernels = config.fuses_kernels}};
 }
 
 bool has_dropout(const Graph& graph) {

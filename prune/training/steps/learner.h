@@ -45,7 +45,7 @@ class Learner {
     // Parts of the step, recorded with it: they launch equal work for all batches of stages that
     // agree in is_pruning. Before the update gradients are there and weights are old.
     std::function<void()> before_update, after_update;
-    // Of Sgd::step(). A recorded step reads them where they are.
+    // Of Sgd::step(). A recorded step reads them where they are: other tensors need forget_steps().
     std::vector<torch::Tensor> factors;
     std::function<void()> after_batch;  // throws to stop: the batch counts as done
   };
@@ -89,6 +89,9 @@ class Learner {
 
   // For all that is queued on the device.
   void wait() const { (void)rate_.item<float>(); }
+  // The next steps are recorded anew.
+  void forget_steps() { replay_.forget(); }
+
   // Whether steps use kernels of our own where they can.
   bool fuses_kernels() const { return network_.options().fused != nullptr; }
 

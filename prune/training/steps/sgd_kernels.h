@@ -25,9 +25,10 @@ class SgdKernels {
  public:
   virtual ~SgdKernels() = default;
 
-  // What LibTorch's fused SGD makes of weights and momenta, whose momentum is not 0, then
-  // multiplied by the factors. Gradients are clipped before. `rate` is one float on the same GPU.
-  // Work of the current stream; a recording of it holds as long as the tensors stay where they are.
+  // SGD in fp32, as LibTorch's fused one has it since 2.11, for a momentum that is not 0; weights
+  // and momenta are then multiplied by the factors. Gradients are clipped before. `rate` is one
+  // float on the same GPU. Work of the current stream; a recording of it holds as long as the
+  // tensors stay where they are.
   virtual void step(std::span<const SgdTensors> all, const SgdOptions& options,
                     const torch::Tensor& rate) const = 0;
 };
