@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/processor.h"
 #include "runtime/base/thread_pool.h"
+#include "runtime/challenge/engines/reference/compact_layer.h"
 
 namespace winnow::challenge {
 namespace {
@@ -27,19 +28,6 @@ bool is_live(const Values& values) {
   return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
 }
 
-void run_layer(const SparseLayer& layer, const Values& in, Values& out) {
-  out.resize(layer.outputs());
-  for (std::uint32_t j = 0; j < layer.outputs(); ++j) {
-    double z = 0;
-    const std::uint32_t end = layer.row_begin[j + std::size_t{1}];
-    for (std::uint32_t k = layer.row_begin[j]; k < end; ++k) {
-      z += double{layer.value[k]} * in[layer.input[k]];
-    }
-    if (z != 0) z += layer.bias[j];
-    out[j] = std::clamp<double>(z, 0, kLargestActivation);
-  }
-}
-
 // What one thread has found.
 struct Findings {
   Categories categories;
@@ -50,7 +38,7 @@ class ReferenceEngine : public Engine {
  public:
   ReferenceEngine(const Network& network, const EngineOptions& options)
       : progress_(options.progress), pool_(options.threads), neurons_(network.neurons()) {
-    for (std::uint32_t l = 0; l < network.layers(); ++l) layers_.push_back(network.layer(l));
+    for (std::uint32_t l = 0; l < network.layers(); ++l) layers_.emplace_back(network.layer(l));
   }
 
   std::string device() const override { return cpu_device_name(pool_.threads()); }
@@ -104,7 +92,7 @@ class ReferenceEngine : public Engine {
     for (; is_live(values); ++l) {
       ++found.live[l];
       if (l == layers_.size()) return found.categories.push_back(image);
-      run_layer(layers_[l], values, next);
+      layers_[l].run(values, next);
       std::swap(values, next);
     }
   }
@@ -132,7 +120,7 @@ class ReferenceEngine : public Engine {
   std::function<void(std::uint32_t, std::uint32_t)> progress_;
   ThreadPool pool_;
   std::uint32_t neurons_;
-  std::vector<SparseLayer> layers_;
+  std::vector<CompactLayer> layers_;
   std::optional<SparseImages> images_;
   std::vector<std::uint32_t> live_;
 };
