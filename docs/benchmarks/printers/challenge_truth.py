@@ -79,6 +79,19 @@ def without_cpu():
     return "; ".join(parts) or MISSING
 
 
+def sample_without_cpu():
+    """Of a network that no CPU computed for all images the reference's sample, and which smaller ones have the same list."""
+    whole = {challenge.column(run) for run in firsts() if images(run) == "all"}
+    samples = [run for run in firsts() if images(run) != "all"]
+    parts = []
+    for run in samples:
+        if challenge.column(run) in whole:
+            continue
+        same = by_size(challenge.column(other) for other in samples if other is not run and other["sha256"] == run["sha256"])
+        parts.append(f"at {challenge.column(run)} its list of {images(run)} is that of {' and '.join(same) or 'no other network'}")
+    return "; ".join(parts) or MISSING
+
+
 def kernel():
     return " and ".join(dict.fromkeys(run["kernel"] for run in firsts() if run["engine"] == "reference")) or MISSING
 
@@ -88,4 +101,5 @@ BLOCKS = {
     "challenge.truth.kernel": kernel,
     "challenge.truth.counted": counted,
     "challenge.truth.without-cpu": without_cpu,
+    "challenge.truth.sample": sample_without_cpu,
 }
