@@ -294,7 +294,7 @@ bool has_same_bits(const torch::Tensor& a, const torch::Tensor& b) {
   return a.dtype() == b.dtype() && torch::equal(a.view(words), b.view(words));
 }
 
-// Those of CPU and GPU, of which the device must be one.
+// Batches made on the CPU and on `device`, a GPU.
 void check_same_batches(const ImageSet& set, const Preprocessing& preprocessing,
                         const BatchOptions& options, torch::Device device) {
   CAPTURE(set.channels);

@@ -113,7 +113,8 @@ torch::Tensor ChannelMasks::mask_of(const Masked& masked) const {
 void ChannelMasks::refresh() {
   const torch::NoGradGuard no_grad;
   for (const Masked& masked : all_) masked.mask.copy_(mask_of(masked));
-  apply();
+  mask_weights();
+  torch::_foreach_mul_(momenta_, momentum_masks_);
 }
 
 // What leaves is remembered, what enters is what it was.

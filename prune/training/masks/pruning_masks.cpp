@@ -53,7 +53,8 @@ PruningMasks::Tensors PruningMasks::factors(const Sgd& sgd) const {
 // The step had factors for all that is trained; running statistics are not.
 void PruningMasks::finish_update() const {
   if (!dense_.empty()) {
-    apply();
+    follow();
+    mask_weights();
     return;
   }
   const torch::NoGradGuard no_grad;
@@ -64,13 +65,6 @@ void PruningMasks::finish_update() const {
     masks.push_back(masks_[i]);
   }
   if (!statistics.empty()) torch::_foreach_mul_(statistics, masks);
-}
-
-void PruningMasks::apply() const {
-  const torch::NoGradGuard no_grad;
-  follow();
-  mask_weights();
-  if (dense_.empty()) torch::_foreach_mul_(momenta_, momentum_masks_);
 }
 
 void PruningMasks::clear_gradients() const {

@@ -71,9 +71,6 @@ class PruningMasks {
   Tensors factors(const Sgd& sgd) const;
   void finish_update() const;
 
-  // Eq 4 of weights, statistics and momenta as they are.
-  void apply() const;
-
   // Only the weights under the masks are left of the network as it is.
   void mask_weights() const;
 

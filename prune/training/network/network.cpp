@@ -106,25 +106,25 @@ torch::Tensor Network::logits(const torch::Tensor& input, Mode mode, const Hook&
   return run(input, mode, hook, graph_.nodes.size() - (ends_in_softmax ? 1 : 0));
 }
 
-// Of each node, for one pass: with kernels for it, copies in place of what autocast would cast node
-// by node.
-std::vector<Network::Tensors> Network::own_values(Mode mode) const {
-  std::vector<Tensors> own;
-  for (const Wiring& wiring : wiring_) own.push_back(wiring.values);
+// The values of each node, for one pass, with copies of those that autocast would cast node by
+// node. Empty where no kernels do that: nodes then have their own.
+std::vector<Network::Tensors> Network::cast_values(Mode mode) const {
   const bool casts = options_.casts && options_.type == torch::kFloat && mode == Mode::training;
-  if (!casts || !casts_to_bf16(options_.device)) return own;
+  if (!casts || !casts_to_bf16(options_.device)) return {};
+  std::vector<Tensors> all;
+  for (const Wiring& wiring : wiring_) all.push_back(wiring.values);
   std::vector<torch::Tensor*> values;
   Tensors weights;
-  for (std::size_t i = 0; i < own.size(); ++i) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
     if (!is_product(graph_.nodes[i].op)) continue;
-    for (torch::Tensor& value : own[i]) {
+    for (torch::Tensor& value : all[i]) {
       values.push_back(&value);
       weights.push_back(value);
     }
   }
   Tensors copies = cast_weights(weights, *options_.casts);
   for (std::size_t i = 0; i < values.size(); ++i) *values[i] = std::move(copies[i]);
-  return own;
+  return all;
 }
 
 torch::Tensor Network::run_node(std::size_t index, std::span<const torch::Tensor> inputs,
@@ -153,7 +153,7 @@ torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& ho
   std::vector<torch::Tensor> values(graph_.nodes.size());
   values[0] = input.dim() == 4 ? input.contiguous(options_.format) : input;
   if (hook) values[0] = hook(graph_.nodes[0], values[0]);
-  const std::vector<Tensors> own = own_values(mode);
+  const std::vector<Tensors> cast = cast_values(mode);
   const bool is_fused = options_.fused != nullptr && mode == Mode::training && !hook;
   std::vector<torch::Tensor> inputs;
   for (std::size_t i = 1; i < end; ++i) {
@@ -161,7 +161,7 @@ torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& ho
     inputs.clear();
     for (const std::size_t source : wiring.inputs) inputs.push_back(values[source]);
     const bool is_done = values[i].defined() || (is_fused && run_fused(i, inputs, values));
-    if (!is_done) values[i] = run_node(i, inputs, own[i], mode);
+    if (!is_done) values[i] = run_node(i, inputs, cast.empty() ? wiring.values : cast[i], mode);
     if (hook) values[i] = hook(graph_.nodes[i], values[i]);
     for (const std::size_t done : wiring.finished) values[done] = torch::Tensor();
   }

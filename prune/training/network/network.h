@@ -79,7 +79,7 @@ class Network {
   using Tensors = std::vector<torch::Tensor>;
 
   torch::Tensor run(const torch::Tensor& input, Mode mode, const Hook& hook, std::size_t end) const;
-  std::vector<Tensors> own_values(Mode mode) const;
+  std::vector<Tensors> cast_values(Mode mode) const;
   torch::Tensor run_node(std::size_t index, std::span<const torch::Tensor> inputs,
                          std::span<const torch::Tensor> own, Mode mode) const;
   bool run_fused(std::size_t index, std::span<const torch::Tensor> inputs,

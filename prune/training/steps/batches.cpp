@@ -52,6 +52,14 @@ const BatchKernels* kernels_for(const ResidentImages& images, const InputFormat&
   return batch_kernels(images.device());
 }
 
+torch::Tensor unchanged(const ResidentImages& images, const torch::Tensor& bytes,
+                        const InputFormat& format) {
+  if (const BatchKernels* kernels = kernels_for(images, format)) {
+    return kernels->input({.bytes = bytes, .changes = {}, .values = images.values()}, format);
+  }
+  return formed(images.normalised(bytes), format);
+}
+
 void check_batch_size(std::int64_t batch_size) {
   if (batch_size < 1) {
     fail(ErrorCode::usage, "batch size: found ", batch_size, ", expected at least 1");
@@ -163,15 +171,15 @@ DrawnBatch TrainingBatches::draw() {
 Batch TrainingBatches::made(const DrawnBatch& drawn) const {
   const torch::NoGradGuard no_gradients;
   const InputFormat& format = options_.format;
+  if (!changes_images()) return {unchanged(images_, drawn.bytes, format), drawn.target};
   if (const BatchKernels* kernels = kernels_for(images_, format)) {
     const InputParts parts = {.bytes = drawn.bytes,
-                              .changes = changes_images() ? drawn.changes : torch::Tensor(),
+                              .changes = drawn.changes,
                               .values = images_.values(),
                               .cutout = options_.augment.cutout};
     return {kernels->input(parts, format), drawn.target};
   }
-  return {formed(changes_images() ? augmented(drawn) : images_.normalised(drawn.bytes), format),
-          drawn.target};
+  return {formed(augmented(drawn), format), drawn.target};
 }
 
 std::int64_t TrainingBatches::batches_per_epoch() const {
@@ -265,13 +273,8 @@ Batch EvaluationBatches::at(std::int64_t index) const {
   const torch::NoGradGuard no_gradients;
   const std::int64_t first = index * batch_size_;
   const std::int64_t size = std::min(batch_size_, images_.count() - first);
-  const torch::Tensor bytes = bytes_at(index, size);
-  const torch::Tensor target = images_.labels().narrow(0, first, size);
-  if (const BatchKernels* kernels = kernels_for(images_, format_)) {
-    return {kernels->input({.bytes = bytes, .changes = {}, .values = images_.values()}, format_),
-            target};
-  }
-  return {formed(images_.normalised(bytes), format_), target};
+  return {unchanged(images_, bytes_at(index, size), format_),
+          images_.labels().narrow(0, first, size)};
 }
 
 }  // namespace winnow
