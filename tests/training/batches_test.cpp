@@ -12,6 +12,7 @@
 #include "runtime/base/random.h"
 #include "runtime/engine.h"
 #include "tests/throws.h"
+#include "tests/training/same_bits.h"
 
 namespace winnow {
 namespace {
@@ -286,12 +287,6 @@ TEST_CASE("batches refuse what does not fit") {
   CHECK(error_of([&] { resident(unlabelled); }) == ErrorCode::usage);
   const Preprocessing other = {{0.5f}, {0.5f}};
   CHECK(error_of([&] { ResidentImages(set, other, torch::kCPU); }) == ErrorCode::usage);
-}
-
-// -0 and 0 differ.
-bool has_same_bits(const torch::Tensor& a, const torch::Tensor& b) {
-  const torch::Dtype words = a.element_size() == 4 ? torch::kInt32 : torch::kInt16;
-  return a.dtype() == b.dtype() && torch::equal(a.view(words), b.view(words));
 }
 
 // Batches made on the CPU and on `device`, a GPU.

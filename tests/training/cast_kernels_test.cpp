@@ -10,6 +10,7 @@
 #include "prune/training/network/network.h"
 #include "runtime/base/random.h"
 #include "tests/training/graphs.h"
+#include "tests/training/same_bits.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
@@ -45,8 +46,7 @@ class Autocast {
 };
 
 bool has_bits_of(const torch::Tensor& one, const torch::Tensor& other) {
-  return one.strides() == other.strides() &&
-         torch::equal(one.detach().view(torch::kInt), other.detach().view(torch::kInt));
+  return one.strides() == other.strides() && has_same_bits(one, other);
 }
 
 // Gradients of all parameters after a step of training in bf16, and the logits.

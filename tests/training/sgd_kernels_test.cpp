@@ -14,6 +14,7 @@
 #include "runtime/base/random.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"
+#include "tests/training/same_bits.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
@@ -101,7 +102,7 @@ constexpr bool kHasOurArithmetic = TORCH_VERSION_MAJOR > 2 ||
 
 bool agree(const torch::Tensor& one, const torch::Tensor& other) {
   if (!kHasOurArithmetic) return torch::allclose(one, other, 1e-5, 1e-6, /*equal_nan=*/true);
-  return torch::equal(one.detach().view(torch::kInt), other.detach().view(torch::kInt));
+  return has_same_bits(one, other);
 }
 
 void check_steps(const SgdKernels& kernels, int count, const SgdOptions& options, bool has_factors,
