@@ -3,9 +3,10 @@
 
 #include <ATen/Functions.h>
 
-#include <cstring>
 #include <limits>
 
+#include "prune/training/cuda/chunk_table.h"
+#include "prune/training/cuda/importances.h"
 #include "prune/training/cuda/launch_checks.h"
 #include "prune/training/cuda/selection_kernels.h"
 
@@ -14,14 +15,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-// On the host; on the device it is one tensor, layers first.
-struct Table {
-  std::vector<SelectedLayer> layers;
-  std::vector<unsigned> layer_of_chunk;
-
-  std::size_t layer_bytes() const { return layers.size() * sizeof(SelectedLayer); }
-  std::size_t chunk_bytes() const { return layer_of_chunk.size() * sizeof(unsigned); }
-};
+using Table = ChunkTable<SelectedLayer>;
 
 void check(const at::Tensor& importance, std::int64_t count) {
   TORCH_CHECK(importance.scalar_type() == at::kFloat && importance.is_contiguous() &&
@@ -37,27 +31,13 @@ Table table_of(std::span<const at::Tensor> importances, std::span<const std::int
   for (std::size_t i = 0; i < importances.size(); ++i) {
     check(importances[i], counts[i]);
     const auto length = static_cast<unsigned>(importances[i].numel());
-    table.layers.push_back({.values = importances[i].const_data_ptr<float>(),
-                            .mask = masks[i].mutable_data_ptr<std::uint8_t>(),
-                            .length = length,
-                            .count = static_cast<unsigned>(counts[i]),
-                            .chunks = chunks_of(length),
-                            .first_chunk = static_cast<unsigned>(table.layer_of_chunk.size())});
-    table.layer_of_chunk.insert(table.layer_of_chunk.end(), chunks_of(length),
-                                static_cast<unsigned>(i));
+    table.add({.values = importances[i].const_data_ptr<float>(),
+               .mask = masks[i].mutable_data_ptr<std::uint8_t>(),
+               .length = length,
+               .count = static_cast<unsigned>(counts[i]),
+               .chunks = chunks_of(length)});
   }
   return table;
-}
-
-// From pinned memory, which LibTorch keeps until the copy is made: the host does not wait.
-at::Tensor on_device(const Table& table, const at::Device& device) {
-  const auto bytes = static_cast<std::int64_t>(table.layer_bytes() + table.chunk_bytes());
-  const at::Tensor host =
-      at::empty({bytes}, at::TensorOptions().dtype(at::kByte).pinned_memory(true));
-  auto* to = host.mutable_data_ptr<std::uint8_t>();
-  std::memcpy(to, table.layers.data(), table.layer_bytes());
-  std::memcpy(to + table.layer_bytes(), table.layer_of_chunk.data(), table.chunk_bytes());
-  return host.to(device, /*non_blocking=*/true);
 }
 
 at::Tensor words_on(const at::Device& device, std::size_t count) {
@@ -70,24 +50,24 @@ unsigned* words(const at::Tensor& tensor) {
 }
 
 void select(const Table& table, const at::Tensor& like) {
-  const at::Tensor device_table = on_device(table, like.device());
+  const at::Tensor device_table = table.on_device(like.device());
   const at::Tensor workspace = words_on(like.device(), selection_workspace(table.layers.size()));
-  const at::Tensor equals = words_on(like.device(), table.layer_of_chunk.size());
-  const auto* first = device_table.const_data_ptr<std::uint8_t>();
-  const SelectionCall call = {
-      .device = like.device().index(),
-      .stream = stream_of(like),
-      .chunks = static_cast<unsigned>(table.layer_of_chunk.size()),
-      .layers = reinterpret_cast<const SelectedLayer*>(first),
-      .layer_of_chunk = reinterpret_cast<const unsigned*>(first + table.layer_bytes()),
-      .workspace = words(workspace),
-      .equals_of_chunk = words(equals)};
+  const at::Tensor equals = words_on(like.device(), table.chunks());
+  SelectionCall call = {.device = like.device().index(),
+                        .stream = stream_of(like),
+                        .workspace = words(workspace),
+                        .equals_of_chunk = words(equals)};
+  table.enter(device_table, call);
   require(launch_thresholds(call));
   require(launch_masks(call));
 }
 
 class CudaMaskKernels : public MaskKernels {
  public:
+  Tensors importances(std::span<const RankedLayer> layers, double alpha) const override {
+    return importances_by_kernels(layers, alpha);
+  }
+
   Tensors top_blocks(std::span<const at::Tensor> importances,
                      std::span<const std::int64_t> counts) const override {
     Tensors masks;
@@ -95,7 +75,7 @@ class CudaMaskKernels : public MaskKernels {
       masks.push_back(at::empty(importance.sizes(), importance.options().dtype(at::kByte)));
     }
     const Table table = table_of(importances, counts, masks);
-    if (!table.layer_of_chunk.empty()) select(table, importances[0]);
+    if (table.chunks() > 0) select(table, importances[0]);
     return masks;
   }
 };

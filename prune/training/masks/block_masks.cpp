@@ -7,6 +7,7 @@
 
 #include "prune/training/masks/group_lasso.h"
 #include "prune/training/masks/mask_selection.h"
+#include "prune/training/masks/mask_update.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
@@ -92,16 +93,6 @@ void BlockMasks::store(Model& model) const {
   }
 }
 
-PruningMasks::Tensors BlockMasks::importances(double alpha) const {
-  Tensors all;
-  for (const MaskedLayer& layer : masked_layers_) {
-    all.push_back(alpha == 0.0
-                      ? block_magnitudes(layer.ranked(), layer.vector)
-                      : block_importance(layer.ranked(), layer.gradient_sum, layer.vector, alpha));
-  }
-  return all;
-}
-
 PruningMasks::Tensors BlockMasks::chosen(const Tensors& importances,
                                          std::span<const double> sparsities) const {
   if (!options_.row_balance) {
@@ -118,7 +109,8 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
   if (alpha != 0.0 && !options_.uses_gradients) {
     fail(ErrorCode::internal, "masks: alpha is ", alpha, ", and no gradients were summed");
   }
-  const Tensors masks = chosen(importances(alpha), sparsities);
+  const Tensors masks =
+      chosen(importances_of_layers(masked_layers_, alpha, options_.fuses_kernels), sparsities);
   Tensors counts;
   for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
     MaskedLayer& layer = masked_layers_[i];

@@ -29,7 +29,6 @@ class BlockMasks : public PruningMasks {
  private:
   void find_layers(Learner& learner);
   void find_groups(const Graph& graph);
-  Tensors importances(double alpha) const;  // of each layer's blocks
   Tensors chosen(const Tensors& importances, std::span<const double> sparsities) const;
 
   MaskOptions options_;

@@ -1,19 +1,43 @@
-// Kernels of our own for eq 3 on a GPU: the masks of all layers at once, where LibTorch takes some
-// ten launches a layer. They lie in a module that is opened when a GPU is used
-// (prune/training/cuda).
+// Kernels of our own for eqs 2 and 3 on a GPU: importances and masks of all layers at once, where
+// LibTorch takes some ten launches a layer for each. They lie in a module that is opened when a GPU
+// is used (prune/training/cuda).
 #pragma once
 
 #include <torch/types.h>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace winnow {
 
+// What importance is made of.
+struct RankedLayer {
+  torch::Tensor weight;         // can_rank(), on a GPU
+  torch::Tensor gradient = {};  // f32, of the weight's shape; undefined counts as 0
+  std::int64_t vector = 1;      // output channels of a block
+};
+
+// Whether importances() covers such a weight: f32, of 1 to 2^31 - 1 values, row-major or, of
+// images, with channels last.
+inline bool can_rank(const torch::Tensor& weight) {
+  const bool is_dense =
+      weight.is_contiguous() ||
+      (weight.dim() == 4 && weight.is_contiguous(torch::MemoryFormat::ChannelsLast));
+  return weight.scalar_type() == torch::kFloat && weight.dim() > 0 && is_dense &&
+         weight.numel() > 0 && weight.numel() <= std::numeric_limits<std::int32_t>::max();
+}
+
 class MaskKernels {
  public:
   virtual ~MaskKernels() = default;
+
+  // Eq 2 of the blocks of all layers, on one GPU: f32 and row-major, block_magnitudes() of
+  // mask_selection.h with alpha 0, else block_importance(). Sums are double, as there, but in
+  // another order. The call is work of the current stream; equal inputs give equal bits.
+  virtual std::vector<torch::Tensor> importances(std::span<const RankedLayer> layers,
+                                                 double alpha) const = 0;
 
   // The masks of the counts[i] largest values of importances[i], as top_blocks() of
   // mask_selection.h chooses them: u8, of the same shapes. Importances are f32, contiguous and of

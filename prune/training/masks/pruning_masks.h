@@ -21,7 +21,7 @@ struct MaskOptions {
   // As in TraineeOptions; neither with whole channels.
   bool row_balance = false, uses_gradients = true, uses_fisher = false, feedback = false;
   double feedback_decay = 0;
-  bool fuses_kernels = true;  // MaskKernels choose where the device has them
+  bool fuses_kernels = true;  // MaskKernels rank and choose where the device has them
 };
 
 class PruningMasks {

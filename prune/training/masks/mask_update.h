@@ -1,0 +1,17 @@
+// What a mask update computes of all layers: by kernels of our own where the device has them
+// (mask_kernels.h), else layer by layer with LibTorch's operations.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "prune/training/masks/masked_layer.h"
+
+namespace winnow {
+
+// Eq 2 of each layer's blocks: block_magnitudes() of mask_selection.h with alpha 0, else
+// block_importance(). Kernels add in another order, so that some values differ in the last bit.
+std::vector<torch::Tensor> importances_of_layers(std::span<const MaskedLayer> layers, double alpha,
+                                                 bool fuses_kernels);
+
+}  // namespace winnow
