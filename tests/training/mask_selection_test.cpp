@@ -78,20 +78,6 @@ TEST_CASE("of equal blocks the lower index stays, and not-a-number goes first") 
   CHECK(torch::equal(top_blocks(odd, 0.5), torch::tensor({0, 1, 1, 0}, torch::kByte)));
 }
 
-TEST_CASE("the masks of many layers are those of each") {
-  torch::manual_seed(6);
-  const std::vector<torch::Tensor> layers = {torch::rand({5, 3, 3, 3}), torch::rand({8}),
-                                             torch::rand({4, 6}).round(), torch::zeros({0, 2})};
-  const std::vector<double> sparsities = {0.3, 0.0, 0.7, 0.5};
-  const auto masks = top_blocks_of_layers(layers, sparsities);
-  REQUIRE(masks.size() == layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    CHECK(masks[i].sizes() == layers[i].sizes());
-    CHECK(torch::equal(masks[i], top_blocks(layers[i], sparsities[i])));
-  }
-  CHECK(top_blocks_of_layers({}, {}).empty());
-}
-
 TEST_CASE("importance does not depend on strides, and a weight's mask keeps them") {
   const torch::Tensor weight = torch::randn({6, 4, 3, 3});
   const torch::Tensor last = weight.contiguous(torch::MemoryFormat::ChannelsLast);

@@ -1,9 +1,8 @@
-#include "prune/training/cuda/selection.cuh"
+#include "prune/training/cuda/moves.cuh"
 
 namespace winnow {
 namespace {
 
-constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr unsigned kRunValues = kChunkValues / kSelectionWarps;
 
 // The part of a chunk that one warp works on, in order: 32 values at a time.
@@ -69,8 +68,14 @@ __device__ unsigned equals_before(const SelectionCall& call, const Chunk& chunk,
   return before;
 }
 
+// Block i of the mask.
+__device__ void write(const Chunk& chunk, unsigned i, bool is_kept, Moves& moves) {
+  chunk.layer.mask[i] = is_kept ? 1 : 0;
+  if (chunk.layer.before) moves.count(chunk.layer, i, is_kept);
+}
+
 // Of equals the lower index stays.
-__device__ void write_with_ties(const Chunk& chunk, const Run& run, unsigned before) {
+__device__ void write_with_ties(const Chunk& chunk, const Run& run, unsigned before, Moves& moves) {
   const unsigned threshold = chunk.selection->prefix, room = chunk.selection->remaining;
   const unsigned lane = threadIdx.x % kWarpSize;
   for (unsigned begin = run.first; begin < run.last; begin += kWarpSize) {
@@ -80,22 +85,28 @@ __device__ void write_with_ties(const Chunk& chunk, const Run& run, unsigned bef
     if (begin + lane >= run.last) continue;
     const bool is_above = order_key(chunk.layer.values[begin + lane]) > threshold;
     const bool is_equal = (equals >> lane & 1) != 0;
-    chunk.layer.mask[begin + lane] = is_above || (is_equal && rank < room) ? 1 : 0;
+    write(chunk, begin + lane, is_above || (is_equal && rank < room), moves);
+  }
+}
+
+__device__ void write_without_ties(const Chunk& chunk, Moves& moves) {
+  const unsigned threshold = chunk.selection->prefix;
+#pragma unroll 8
+  for (unsigned i = chunk.first + threadIdx.x; i < chunk.last; i += kSelectionThreads) {
+    write(chunk, i, order_key(__ldg(chunk.layer.values + i)) >= threshold, moves);
   }
 }
 
 __global__ void __launch_bounds__(kSelectionThreads) write_masks(SelectionCall call) {
   const Chunk chunk(call);
+  Moves moves;
   if (has_ties(chunk)) {
     const Run run(chunk);
-    write_with_ties(chunk, run, equals_before(call, chunk, run));
-    return;
+    write_with_ties(chunk, run, equals_before(call, chunk, run), moves);
+  } else {
+    write_without_ties(chunk, moves);
   }
-  const unsigned threshold = chunk.selection->prefix;
-#pragma unroll 8
-  for (unsigned i = chunk.first + threadIdx.x; i < chunk.last; i += kSelectionThreads) {
-    chunk.layer.mask[i] = order_key(chunk.layer.values[i]) >= threshold ? 1 : 0;
-  }
+  if (chunk.layer.before) add_to_layer(chunk.layer, moves);
 }
 
 }  // namespace

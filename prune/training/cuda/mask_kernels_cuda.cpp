@@ -3,6 +3,7 @@
 
 #include <ATen/Functions.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "prune/training/cuda/chunk_table.h"
@@ -14,8 +15,9 @@ namespace winnow {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
-
 using Table = ChunkTable<SelectedLayer>;
+
+constexpr std::int64_t kMostVector = 65536;  // a chunk's weights fit into 32 bits
 
 void check(const at::Tensor& importance, std::int64_t count) {
   TORCH_CHECK(importance.scalar_type() == at::kFloat && importance.is_contiguous() &&
@@ -25,19 +27,50 @@ void check(const at::Tensor& importance, std::int64_t count) {
               ", of which ", count, " shall stay");
 }
 
-Table table_of(std::span<const at::Tensor> importances, std::span<const std::int64_t> counts,
-               const Tensors& masks) {
-  Table table;
-  for (std::size_t i = 0; i < importances.size(); ++i) {
-    check(importances[i], counts[i]);
-    const auto length = static_cast<unsigned>(importances[i].numel());
-    table.add({.values = importances[i].const_data_ptr<float>(),
-               .mask = masks[i].mutable_data_ptr<std::uint8_t>(),
-               .length = length,
-               .count = static_cast<unsigned>(counts[i]),
-               .chunks = chunks_of(length)});
+void check(const BlocksBefore& before, const at::Tensor& importance) {
+  const std::int64_t groups = importance.dim() > 0 ? importance.size(0) : 0;
+  TORCH_CHECK(before.mask.scalar_type() == at::kByte && before.mask.is_contiguous() &&
+                  before.mask.sizes() == importance.sizes() && before.vector > 0 &&
+                  before.vector <= kMostVector &&
+                  groups == (before.outputs + before.vector - 1) / before.vector,
+              "masks: found a mask before of ", before.mask.scalar_type(), " and shape ",
+              before.mask.sizes(), ", for blocks of shape ", importance.sizes());
+}
+
+// `moves` are the layer's row of migrations.
+void count_from(const BlocksBefore& before, std::int64_t* moves, SelectedLayer& layer) {
+  const std::int64_t groups = std::max<std::int64_t>(before.mask.size(0), 1);
+  layer.before = before.mask.const_data_ptr<std::uint8_t>();
+  layer.moves = reinterpret_cast<unsigned long long*>(moves);
+  layer.block_weights = static_cast<unsigned>(before.vector);
+  layer.last_block_weights = static_cast<unsigned>(before.outputs - (groups - 1) * before.vector);
+  layer.first_of_last = layer.length - layer.length / static_cast<unsigned>(groups);
+}
+
+SelectedLayer selected_layer(const at::Tensor& importance, std::int64_t count,
+                             const at::Tensor& mask) {
+  check(importance, count);
+  const auto length = static_cast<unsigned>(importance.numel());
+  return {.values = importance.const_data_ptr<float>(),
+          .mask = mask.mutable_data_ptr<std::uint8_t>(),
+          .length = length,
+          .count = static_cast<unsigned>(count),
+          .chunks = chunks_of(length)};
+}
+
+// Masks to be written and migrations of 0, or none where there is nothing before.
+BlockChoice empty_choice(std::span<const at::Tensor> importances,
+                         std::span<const BlocksBefore> before) {
+  BlockChoice choice;
+  for (const at::Tensor& importance : importances) {
+    choice.masks.push_back(at::empty(importance.sizes(), importance.options().dtype(at::kByte)));
   }
-  return table;
+  if (before.empty()) return choice;
+  TORCH_CHECK(before.size() == importances.size(), "masks: found ", before.size(),
+              " masks before, for ", importances.size(), " layers");
+  choice.migrations = at::zeros({static_cast<std::int64_t>(before.size()), kMoveCounts},
+                                importances[0].options().dtype(at::kLong));
+  return choice;
 }
 
 at::Tensor words_on(const at::Device& device, std::size_t count) {
@@ -68,15 +101,22 @@ class CudaMaskKernels : public MaskKernels {
     return importances_by_kernels(layers, alpha);
   }
 
-  Tensors top_blocks(std::span<const at::Tensor> importances,
-                     std::span<const std::int64_t> counts) const override {
-    Tensors masks;
-    for (const at::Tensor& importance : importances) {
-      masks.push_back(at::empty(importance.sizes(), importance.options().dtype(at::kByte)));
+  BlockChoice top_blocks(std::span<const at::Tensor> importances,
+                         std::span<const std::int64_t> counts,
+                         std::span<const BlocksBefore> before) const override {
+    BlockChoice choice = empty_choice(importances, before);
+    auto* moves = before.empty() ? nullptr : choice.migrations.mutable_data_ptr<std::int64_t>();
+    Table table;
+    for (std::size_t i = 0; i < importances.size(); ++i) {
+      SelectedLayer layer = selected_layer(importances[i], counts[i], choice.masks[i]);
+      if (moves) {
+        check(before[i], importances[i]);
+        count_from(before[i], moves + kMoveCounts * i, layer);
+      }
+      table.add(layer);
     }
-    const Table table = table_of(importances, counts, masks);
     if (table.chunks() > 0) select(table, importances[0]);
-    return masks;
+    return choice;
   }
 };
 

@@ -10,6 +10,7 @@ namespace winnow {
 constexpr int kSelectionThreads = 256;
 constexpr int kWarpSize = 32;
 constexpr int kSelectionWarps = kSelectionThreads / kWarpSize;
+constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kMostBins = 2048;  // of the digits: 11, 11 and 10 bits
 
 // Of one layer, in the workspace. What a pass of digits leaves is the next one's input.

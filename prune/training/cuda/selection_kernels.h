@@ -16,6 +16,7 @@
 namespace winnow {
 
 constexpr unsigned kChunkValues = 16384;
+constexpr unsigned kMoveCounts = 4;  // the members of Migration
 
 struct SelectedLayer {
   const float* values = nullptr;  // [length]
@@ -24,6 +25,13 @@ struct SelectedLayer {
   unsigned count = 0;        // of values that are kept, at most `length`
   unsigned chunks = 0;       // chunks_of(length)
   unsigned first_chunk = 0;  // chunks of the layers before
+  // The mask that this one replaces [length], and Migration's counts [kMoveCounts], zeros, to which
+  // the changes are added; null where none are counted.
+  const std::uint8_t* before = nullptr;
+  unsigned long long* moves = nullptr;
+  // Weights of a block, and of those from the block `first_of_last` on, which may have fewer. With
+  // those of a chunk they must not exceed 32 bits.
+  unsigned block_weights = 0, last_block_weights = 0, first_of_last = 0;
 };
 
 struct SelectionCall {

@@ -7,7 +7,6 @@
 
 #include "prune/training/masks/group_lasso.h"
 #include "prune/training/masks/mask_selection.h"
-#include "prune/training/masks/mask_update.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
@@ -93,32 +92,32 @@ void BlockMasks::store(Model& model) const {
   }
 }
 
-PruningMasks::Tensors BlockMasks::chosen(const Tensors& importances,
-                                         std::span<const double> sparsities) const {
+MaskChoice BlockMasks::chosen(const Tensors& importances,
+                              std::span<const double> sparsities) const {
   if (!options_.row_balance) {
-    return top_blocks_of_layers(importances, sparsities, options_.fuses_kernels);
+    return top_blocks_of_layers(masked_layers_, importances, sparsities, options_.fuses_kernels);
   }
-  Tensors masks;
+  MaskChoice choice;
   for (std::size_t i = 0; i < importances.size(); ++i) {
-    masks.push_back(top_blocks_of_rows(importances[i], sparsities[i]));
+    choice.masks.push_back(top_blocks_of_rows(importances[i], sparsities[i]));
   }
-  return masks;
+  return choice;
 }
 
 std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities, double alpha) {
   if (alpha != 0.0 && !options_.uses_gradients) {
     fail(ErrorCode::internal, "masks: alpha is ", alpha, ", and no gradients were summed");
   }
-  const Tensors masks =
+  MaskChoice choice =
       chosen(importances_of_layers(masked_layers_, alpha, options_.fuses_kernels), sparsities);
-  Tensors counts;
+  const bool is_counted = !choice.migrations.empty();
   for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
     MaskedLayer& layer = masked_layers_[i];
     const torch::Tensor before = layer.block_mask;
-    layer.set_mask(masks[i]);
-    counts.push_back(layer.migration_from(before));
+    layer.set_mask(choice.masks[i]);
+    if (!is_counted) choice.migrations.push_back(layer.migration_from(before));
   }
-  return to_migrations(counts);
+  return to_migrations(choice.migrations);
 }
 
 std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {

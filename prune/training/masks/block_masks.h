@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "prune/training/masks/mask_update.h"
 #include "prune/training/masks/masked_layer.h"
 #include "prune/training/masks/pruning_masks.h"
 
@@ -29,7 +30,7 @@ class BlockMasks : public PruningMasks {
  private:
   void find_layers(Learner& learner);
   void find_groups(const Graph& graph);
-  Tensors chosen(const Tensors& importances, std::span<const double> sparsities) const;
+  MaskChoice chosen(const Tensors& importances, std::span<const double> sparsities) const;
 
   MaskOptions options_;
   std::vector<MaskedLayer> masked_layers_;

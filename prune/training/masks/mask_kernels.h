@@ -29,6 +29,18 @@ inline bool can_rank(const torch::Tensor& weight) {
          weight.numel() > 0 && weight.numel() <= std::numeric_limits<std::int32_t>::max();
 }
 
+// The mask that a choice replaces, and of what layer it is.
+struct BlocksBefore {
+  torch::Tensor mask;        // u8, row-major, of the importances' shape
+  std::int64_t vector = 1;   // outputs of a block, at most 65536
+  std::int64_t outputs = 0;  // of the layer: the last blocks may have fewer than `vector`
+};
+
+struct BlockChoice {
+  std::vector<torch::Tensor> masks;
+  torch::Tensor migrations = {};  // i64 [layers, 4], Migration's members in order; or undefined
+};
+
 class MaskKernels {
  public:
   virtual ~MaskKernels() = default;
@@ -41,10 +53,12 @@ class MaskKernels {
 
   // The masks of the counts[i] largest values of importances[i], as top_blocks() of
   // mask_selection.h chooses them: u8, of the same shapes. Importances are f32, contiguous and of
-  // one GPU, each of fewer than 2^31 values; a count is from 0 to all. The call is work of the
-  // current stream and does not wait for it; equal inputs give equal masks.
-  virtual std::vector<torch::Tensor> top_blocks(std::span<const torch::Tensor> importances,
-                                                std::span<const std::int64_t> counts) const = 0;
+  // one GPU, each of fewer than 2^31 values; a count is from 0 to all. Unless `before` is empty, it
+  // has the masks to count migrations from. The call is work of the current stream and does not
+  // wait for it; equal inputs give equal masks.
+  virtual BlockChoice top_blocks(std::span<const torch::Tensor> importances,
+                                 std::span<const std::int64_t> counts,
+                                 std::span<const BlocksBefore> before) const = 0;
 };
 
 // None on the CPU, and where the module is missing or was built without a CUDA compiler.

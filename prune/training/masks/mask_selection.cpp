@@ -3,7 +3,6 @@
 #include <torch/torch.h>
 
 #include "prune/evolution/trainee/importance.h"
-#include "prune/training/masks/mask_kernels.h"
 #include "runtime/base/divided_up.h"
 
 namespace winnow {
@@ -98,26 +97,6 @@ torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector)
 
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
   return top_of_rows(importance.flatten().unsqueeze(0), sparsity).view(importance.sizes());
-}
-
-std::vector<torch::Tensor> top_blocks_of_layers(std::span<const torch::Tensor> importances,
-                                                std::span<const double> sparsities,
-                                                bool fuses_kernels) {
-  if (importances.empty()) return {};
-  const MaskKernels* kernels = fuses_kernels ? mask_kernels(importances[0].device()) : nullptr;
-  std::vector<torch::Tensor> layers;
-  if (!kernels) {
-    for (std::size_t i = 0; i < importances.size(); ++i) {
-      layers.push_back(top_blocks(importances[i], sparsities[i]));
-    }
-    return layers;
-  }
-  std::vector<std::int64_t> counts;
-  for (std::size_t i = 0; i < importances.size(); ++i) {
-    layers.push_back(importances[i].contiguous());
-    counts.push_back(kept_blocks(importances[i].numel(), sparsities[i]));
-  }
-  return kernels->top_blocks(layers, counts);
 }
 
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {

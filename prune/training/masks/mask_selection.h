@@ -4,7 +4,6 @@
 #include <torch/types.h>
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "prune/evolution/trainee/magnitude_curve.h"
@@ -29,12 +28,6 @@ torch::Tensor block_magnitudes(const torch::Tensor& weight, std::int64_t vector)
 // Eq 3: top_blocks() of importance.h, on the device of `importance` and without waiting for it.
 // Of equals the lower index stays.
 torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity);
-
-// The same for each layer, with `fuses_kernels` by kernels of our own where the device has them
-// (mask_kernels.h). Importances are f32, all of one device.
-std::vector<torch::Tensor> top_blocks_of_layers(std::span<const torch::Tensor> importances,
-                                                std::span<const double> sparsities,
-                                                bool fuses_kernels = true);
 
 // The same row by row: top_blocks_of_rows() of importance.h, a row being an index of the first
 // dimension.

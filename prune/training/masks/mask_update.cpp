@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "prune/evolution/trainee/importance.h"
 #include "prune/training/masks/mask_kernels.h"
 #include "prune/training/masks/mask_selection.h"
 
@@ -27,6 +28,23 @@ const MaskKernels* kernels_for(std::span<const RankedLayer> layers, bool fuses_k
   return kernels && std::ranges::all_of(layers, is_covered) ? kernels : nullptr;
 }
 
+MaskChoice top_blocks_by_kernels(const MaskKernels& kernels, std::span<const MaskedLayer> layers,
+                                 std::span<const torch::Tensor> importances,
+                                 std::span<const double> sparsities) {
+  Tensors rows;
+  std::vector<std::int64_t> counts;
+  std::vector<BlocksBefore> before;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    rows.push_back(importances[i].contiguous());
+    counts.push_back(kept_blocks(importances[i].numel(), sparsities[i]));
+    before.push_back({.mask = layers[i].block_mask.contiguous(),
+                      .vector = layers[i].vector,
+                      .outputs = layers[i].weight.size(0)});
+  }
+  const BlockChoice choice = kernels.top_blocks(rows, counts, before);
+  return {.masks = choice.masks, .migrations = choice.migrations.unbind(0)};
+}
+
 }  // namespace
 
 Tensors importances_of_layers(std::span<const MaskedLayer> layers, double alpha,
@@ -42,6 +60,20 @@ Tensors importances_of_layers(std::span<const MaskedLayer> layers, double alpha,
                       : block_importance(layer.weight, layer.gradient, layer.vector, alpha));
   }
   return all;
+}
+
+MaskChoice top_blocks_of_layers(std::span<const MaskedLayer> layers,
+                                std::span<const torch::Tensor> importances,
+                                std::span<const double> sparsities, bool fuses_kernels) {
+  if (layers.empty()) return {};
+  if (const auto* kernels = fuses_kernels ? mask_kernels(importances[0].device()) : nullptr) {
+    return top_blocks_by_kernels(*kernels, layers, importances, sparsities);
+  }
+  MaskChoice choice;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    choice.masks.push_back(top_blocks(importances[i], sparsities[i]));
+  }
+  return choice;
 }
 
 }  // namespace winnow

@@ -14,4 +14,15 @@ namespace winnow {
 std::vector<torch::Tensor> importances_of_layers(std::span<const MaskedLayer> layers, double alpha,
                                                  bool fuses_kernels);
 
+struct MaskChoice {
+  std::vector<torch::Tensor> masks;  // as MaskedLayer::block_mask
+  // What MaskedLayer::migration_from() the mask before will count; empty where that is left to it.
+  std::vector<torch::Tensor> migrations = {};
+};
+
+// Eq 3: top_blocks() of mask_selection.h for each layer. Importances are f32, all of one device.
+MaskChoice top_blocks_of_layers(std::span<const MaskedLayer> layers,
+                                std::span<const torch::Tensor> importances,
+                                std::span<const double> sparsities, bool fuses_kernels);
+
 }  // namespace winnow
