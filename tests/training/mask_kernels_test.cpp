@@ -7,6 +7,7 @@
 #include "prune/evolution/trainee/importance.h"
 #include "prune/training/device.h"
 #include "prune/training/masks/mask_selection.h"
+#include "prune/training/masks/mask_update.h"
 #include "runtime/base/random.h"
 #include "tests/training/torch_doctest.h"
 
@@ -141,6 +142,50 @@ TEST_CASE("parts of a tensor at odd addresses have masks too") {
     layers.add(all.narrow(0, first, 30000 + 7 * first), 0.6);
   }
   check_layers(*kernels, layers);
+}
+
+// With a mask that keeps all, none or some.
+MaskedLayer some_masked_layer(Random& random) {
+  constexpr std::int64_t kVectors[] = {1, 8, 16, 32};
+  const auto outputs = static_cast<std::int64_t>(1 + random.below(100));
+  const auto inputs = static_cast<std::int64_t>(1 + random.below(300));
+  torch::Tensor weight = torch::randn({outputs, inputs, 3, 1}, torch::kCUDA);
+  if (random.below(2) == 0) weight = weight.round();  // ties
+  if (random.below(2) == 0) weight = weight.contiguous(torch::MemoryFormat::ChannelsLast);
+  MaskedLayer layer =
+      MaskedLayer::whole("layer", kVectors[random.below(4)], weight, torch::zeros_like(weight));
+  const double share = random.below(4) == 0 ? 0.0 : random.below(4) == 0 ? 1.0 : random.uniform();
+  layer.block_mask.copy_(torch::rand(layer.block_mask.sizes(), torch::kCUDA) < share);
+  return layer;
+}
+
+void check_migrations(std::vector<MaskedLayer> layers, const std::vector<double>& sparsities) {
+  const auto importances = importances_of_layers(layers, 0.0, false);
+  const MaskChoice choice = top_blocks_of_layers(layers, importances, sparsities, true);
+  REQUIRE(choice.migrations.size() == layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    CAPTURE(layers[i].weight.sizes());
+    CAPTURE(layers[i].vector);
+    const torch::Tensor before = layers[i].block_mask;
+    REQUIRE(torch::equal(choice.masks[i], top_blocks(importances[i], sparsities[i])));
+    layers[i].set_mask(choice.masks[i]);
+    REQUIRE(torch::equal(choice.migrations[i], layers[i].migration_from(before)));
+  }
+}
+
+TEST_CASE("kernels count the migrations from random masks") {
+  if (!kernels_here()) return;
+  torch::manual_seed(25);
+  Random random(26);
+  for (int round = 0; round < 25; ++round) {
+    std::vector<MaskedLayer> layers;
+    std::vector<double> sparsities;
+    for (std::uint64_t i = 0; i < 1 + random.below(9); ++i) {
+      layers.push_back(some_masked_layer(random));
+      sparsities.push_back(random.below(4) == 0 ? 0.0 : random.uniform());
+    }
+    check_migrations(layers, sparsities);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 // What a mask update computes of all layers against its computation layer by layer.
 #include "prune/training/masks/mask_update.h"
 
+#include "prune/training/masks/block_masks.h"
 #include "prune/training/masks/mask_selection.h"
+#include "prune/training/network/initialization.h"
+#include "tests/training/graphs.h"
+#include "tests/training/images.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
@@ -28,6 +32,85 @@ TEST_CASE("the masks of many layers are those of each") {
     CHECK(torch::equal(choice.masks[i], top_blocks(layers[i].weight, sparsities[i])));
   }
   CHECK(top_blocks_of_layers({}, {}, {}, true).masks.empty());
+}
+
+// A small network's masks, gradients at random.
+struct SmallMasks {
+  static constexpr const char* kNodes[] = {"conv1", "conv2", "linear"};
+  static constexpr std::int64_t kVectors[] = {1, 8, 8};  // the last two have ragged blocks
+
+  Model model = initial_model(small_network(1, 4), 3);
+  DataSet data = striped_data();
+  Learner learner{model, data, torch::kCPU, TrainConfig{}, AugmentConfig{}, 1};
+  BlockMasks masks;
+
+  explicit SmallMasks(bool fuses_kernels)
+      : masks(model, learner, {.vectors = {1, 8, 8}, .fuses_kernels = fuses_kernels}) {
+    torch::manual_seed(7);
+    for (const auto& [name, value] : masks.state()) {
+      if (name.ends_with(".gradient")) torch::Tensor(value).normal_();
+    }
+  }
+
+  torch::Tensor state(const std::string& wanted) const {
+    for (const auto& [name, value] : masks.state()) {
+      if (name == wanted) return value;
+    }
+    return {};
+  }
+
+  torch::Tensor mask(std::size_t layer) const {
+    return state(std::string(kNodes[layer]) + ".weight.mask");
+  }
+
+  torch::Tensor weight(const std::string& node) {
+    for (const NamedTensor& parameter : learner.network().parameters()) {
+      if (parameter.name == node + ".weight") return parameter.value.detach();
+    }
+    return {};
+  }
+};
+
+// A layer's next mask with LibTorch's operations.
+torch::Tensor expected_mask(SmallMasks& small, std::size_t layer, double sparsity, double alpha) {
+  const std::string node = SmallMasks::kNodes[layer];
+  const std::int64_t vector = SmallMasks::kVectors[layer];
+  const torch::Tensor weight = small.weight(node);
+  if (alpha == 0.0) return top_blocks(block_magnitudes(weight, vector), sparsity);
+  const torch::Tensor gradient = small.state(node + ".weight.gradient");
+  return top_blocks(block_importance(weight, gradient, vector, alpha), sparsity);
+}
+
+std::int64_t total_of(const torch::Tensor& values) {
+  return values.sum().item<std::int64_t>();
+}
+
+void check_recompute(SmallMasks& small, const std::vector<double>& sparsities, double alpha) {
+  std::vector<torch::Tensor> before, expected;
+  for (std::size_t i = 0; i < sparsities.size(); ++i) {
+    before.push_back(small.mask(i));
+    expected.push_back(expected_mask(small, i, sparsities[i], alpha));
+  }
+  const auto moved = small.masks.recompute(sparsities, alpha);
+  for (std::size_t i = 0; i < sparsities.size(); ++i) {
+    CAPTURE(i);
+    CHECK(torch::equal(small.mask(i), expected[i]));
+    CHECK(moved[i].entered == total_of(expected[i] > before[i]));
+    CHECK(moved[i].left == total_of(expected[i] < before[i]));
+    CHECK(moved[i].kept == total_of(expected[i]));
+    const torch::Tensor weight = small.weight(SmallMasks::kNodes[i]);
+    CHECK(moved[i].kept_weights ==
+          total_of(weight_mask(expected[i], weight, SmallMasks::kVectors[i])));
+  }
+}
+
+TEST_CASE("on the CPU a mask update is that of each layer, whether kernels may be used or not") {
+  for (const bool fuses_kernels : {false, true}) {
+    SmallMasks small(fuses_kernels);
+    check_recompute(small, {0.5, 0.4, 0.3}, 0.3);
+    check_recompute(small, {0.2, 0.6, 0.5}, 1.0);
+    check_recompute(small, {0.6, 0.7, 0.5}, 0.0);
+  }
 }
 
 }  // namespace

@@ -211,7 +211,8 @@ Graph plain_network() {
                            {"linear", Linear{.in_features = 384, .out_features = 4}}});
 }
 
-// A dense stage and one of pruning.
+// A dense stage and one of pruning. Importances by kernels may differ in the last bit: masks are
+// equal as long as no other value lies so close to a threshold.
 Model trained(const Model& model, const torch::Device& device, bool fuses_kernels, bool records,
               std::int64_t vector) {
   TraineeOptions options;

@@ -1,0 +1,121 @@
+// The importances that kernels compute on a GPU against those of LibTorch's operations.
+#include "prune/training/device.h"
+#include "prune/training/masks/mask_kernels.h"
+#include "prune/training/masks/mask_selection.h"
+#include "runtime/base/random.h"
+#include "tests/training/torch_doctest.h"
+
+namespace winnow {
+namespace {
+
+constexpr std::int64_t kVectors[] = {1, 8, 16, 32};
+
+// The kernels on a GPU, or null with a word.
+const MaskKernels* kernels_here() {
+  const MaskKernels* kernels = mask_kernels(resolve_device("auto"));
+  if (!kernels) MESSAGE("skipped: no GPU, or no module with kernels of training");
+  return kernels;
+}
+
+// Of a linear layer or a convolution, with channels last or not; some values or all are 0.
+torch::Tensor some_values(torch::IntArrayRef shape, Random& random) {
+  torch::Tensor values = torch::randn(shape, torch::kCUDA) * 0.01;
+  const std::uint64_t kind = random.below(6);
+  if (kind == 0) values.zero_();
+  if (kind < 4) values = values * (torch::rand_like(values) > 0.7);
+  return values;
+}
+
+std::vector<std::int64_t> some_shape(Random& random) {
+  const auto size = [&](std::uint64_t most) {
+    return 1 + static_cast<std::int64_t>(random.below(most));
+  };
+  if (random.below(3) == 0) return {size(300), size(600)};
+  const std::int64_t kernel = random.below(2) == 0 ? 3 : size(5);
+  return {size(100), size(80), kernel, size(3)};
+}
+
+torch::Tensor in_layout(const torch::Tensor& values, bool is_channels_last) {
+  return is_channels_last && values.dim() == 4
+             ? values.contiguous(torch::MemoryFormat::ChannelsLast)
+             : values.contiguous();
+}
+
+RankedLayer some_layer(Random& random) {
+  const auto shape = some_shape(random);
+  const bool is_channels_last = random.below(2) == 0, differs = random.below(6) == 0;
+  RankedLayer layer = {.weight = in_layout(some_values(shape, random), is_channels_last),
+                       .vector = kVectors[random.below(4)]};
+  if (random.below(4) == 0) return layer;
+  layer.gradient = in_layout(some_values(shape, random), is_channels_last != differs);
+  return layer;
+}
+
+// Sums in another order differ in the last bits of a double, and so some rounded results in that of
+// a float: not all bits are equal.
+void check_layer(const RankedLayer& layer, double alpha, const torch::Tensor& found) {
+  CAPTURE(layer.weight.sizes());
+  CAPTURE(layer.weight.strides());
+  CAPTURE(layer.vector);
+  CAPTURE(alpha);
+  const torch::Tensor expected =
+      alpha == 0.0 ? block_magnitudes(layer.weight, layer.vector)
+                   : block_importance(layer.weight, layer.gradient, layer.vector, alpha);
+  REQUIRE(found.sizes() == expected.sizes());
+  REQUIRE(found.is_contiguous());
+  REQUIRE(torch::allclose(found, expected, /*rtol=*/1e-6, /*atol=*/0.0));
+  if (alpha == 0.0 && layer.vector == 1) REQUIRE(torch::equal(found, expected));
+}
+
+void check_layers(const MaskKernels& kernels, const std::vector<RankedLayer>& layers) {
+  for (const double alpha : {0.0, 0.3, 1.0}) {
+    const auto found = kernels.importances(layers, alpha);
+    const auto again = kernels.importances(layers, alpha);
+    REQUIRE(found.size() == layers.size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      check_layer(layers[i], alpha, found[i]);
+      REQUIRE(torch::equal(found[i], again[i]));
+    }
+  }
+}
+
+TEST_CASE("importances computed by kernels are LibTorch's over random layers") {
+  const MaskKernels* kernels = kernels_here();
+  if (!kernels) return;
+  torch::manual_seed(31);
+  Random random(32);
+  for (int round = 0; round < 25; ++round) {
+    std::vector<RankedLayer> layers(1 + random.below(9));
+    for (RankedLayer& layer : layers) layer = some_layer(random);
+    check_layers(*kernels, layers);
+  }
+  check_layers(*kernels, {});
+}
+
+TEST_CASE("importances of a large layer, and of one that is a part of a tensor") {
+  const MaskKernels* kernels = kernels_here();
+  if (!kernels) return;
+  torch::manual_seed(33);
+  const torch::Tensor all = torch::randn({1030, 1024, 3, 3}, torch::kCUDA);
+  const torch::Tensor last = all.contiguous(torch::MemoryFormat::ChannelsLast);
+  std::vector<RankedLayer> layers;
+  for (const std::int64_t vector : kVectors) {
+    layers.push_back({.weight = all, .gradient = last * 1e-5, .vector = vector});
+    layers.push_back({.weight = last, .gradient = last * 1e-5, .vector = vector});
+    layers.push_back({.weight = all.narrow(0, 3, 1001), .vector = vector});
+  }
+  check_layers(*kernels, layers);
+}
+
+TEST_CASE("kernels rank dense weights in fp32 only") {
+  const torch::Tensor weight = torch::rand({4, 6, 3, 3});
+  CHECK(can_rank(weight));
+  CHECK(can_rank(weight.contiguous(torch::MemoryFormat::ChannelsLast)));
+  CHECK(can_rank(weight.flatten(1)));
+  CHECK_FALSE(can_rank(weight.transpose(0, 1)));
+  CHECK_FALSE(can_rank(weight.to(torch::kDouble)));
+  CHECK_FALSE(can_rank(torch::zeros({0, 3})));
+}
+
+}  // namespace
+}  // namespace winnow
