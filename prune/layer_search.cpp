@@ -60,6 +60,7 @@ class LayerSearcher {
         data_(load_run_data(config_, options.is_quiet, image_cache(config_), whole_)),
         layers_(removable_layers(whole_.graph)) {
     options_.sets.seed = config_.evolution.seed;
+    options_.sets.most_alone = static_cast<std::size_t>(options.trials / 2);
     if (layers_.empty()) {
       fail(ErrorCode::usage, config_.place("model.weights"),
            "model.weights: ", in_quotes(config_.model.weights),

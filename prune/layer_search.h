@@ -12,7 +12,7 @@ namespace winnow {
 struct LayerSearchOptions {
   std::int64_t trials = 32;
   std::int64_t batches = 64;  // that a trial trains, a multiple of four
-  LayerSetOptions sets;       // its seed is that of the configuration
+  LayerSetOptions sets;       // the seed is the configuration's, `most_alone` half of the trials
   bool is_quiet = false;
 };
 

@@ -26,7 +26,11 @@ SetSearch set_search_from(std::string_view name) {
 }
 
 LayerSets::LayerSets(std::size_t layers, const LayerSetOptions& options)
-    : layers_(layers), options_(options), random_(options.seed), from_(layers, false) {}
+    : layers_(layers), options_(options), random_(options.seed), from_(layers, false) {
+  if (options.search != SetSearch::evolution) return;
+  alone_ = permutation(static_cast<std::int64_t>(layers), random_);
+  alone_.resize(std::min(layers, options.most_alone));
+}
 
 std::optional<LayerSet> LayerSets::next() {
   LayerSet set(layers_, false);
@@ -36,10 +40,9 @@ std::optional<LayerSet> LayerSets::next() {
     set = *more;
   }
   const bool is_random = options_.search == SetSearch::random;
-  const bool is_first = tried_.size() < options_.population;
   for (int attempt = 0; !is_new(set); ++attempt) {
     if (attempt == kMostAttempts) return std::nullopt;
-    set = is_random || is_first ? random_set() : child();
+    set = is_random ? random_set() : next_of_evolution();
   }
   tried_.insert(set);
   return set;
@@ -64,20 +67,36 @@ const LayerSet& LayerSets::parent() {
   return best_[std::min(a, b)].first;
 }
 
+LayerSet LayerSets::next_of_evolution() {
+  if (alone_.empty()) return child();
+  LayerSet set(layers_, false);
+  set[static_cast<std::size_t>(alone_.back())] = true;
+  alone_.pop_back();
+  return set;
+}
+
 LayerSet LayerSets::child() {
   LayerSet set = parent();
-  if (random_.chance(0.5)) {
-    const LayerSet& other = parent();
-    for (std::size_t i = 0; i < layers_; ++i) {
-      if (random_.chance(0.5)) set[i] = other[i];
+  const LayerSet& other = parent();
+  const bool is_union = random_.chance(0.5);
+  const bool is_crossed = is_union || random_.chance(0.5);
+  for (std::size_t i = 0; is_crossed && i < layers_; ++i) {
+    if (is_union) {
+      set[i] = set[i] || other[i];
+    } else if (random_.chance(0.5)) {
+      set[i] = other[i];
     }
   }
+  if (!is_union) mutate(set);
+  return set;
+}
+
+void LayerSets::mutate(LayerSet& set) {
   const std::size_t certain = random_.below(layers_);
   for (std::size_t i = 0; i < layers_; ++i) {
     const bool changes = random_.chance(1.0 / static_cast<double>(layers_));
     if (changes || i == certain) set[i] = !set[i];
   }
-  return set;
 }
 
 // Layers are tried on top of one set; once all were, the best set so far takes its place.

@@ -17,7 +17,7 @@ namespace winnow {
 using LayerSet = std::vector<bool>;
 
 enum class SetSearch {
-  evolution,  // children of the best sets: crossed over, mutated
+  evolution,  // layers alone, then children of the best sets: united, crossed over, mutated
   greedy,     // one layer more than the best set, as long as that gains
   random,     // random sets alone
 };
@@ -29,19 +29,23 @@ SetSearch set_search_from(std::string_view name);
 
 struct LayerSetOptions {
   SetSearch search = SetSearch::evolution;
-  std::size_t population = 6;  // of the evolution
+  std::size_t population = 6;  // of the evolution: the best sets, which have children
   std::uint64_t seed = 1;
+  std::size_t most_alone = 16;  // of the evolution: sets of one layer that it begins with, at most
 };
 
 // Proposes each set at most once, the empty one first. Equal options and fitnesses give equal
 // proposals.
 //
 // A random set leaves each layer out with one probability, which is drawn anew for each set,
-// uniformly from [0, 1]: all sizes are equally likely. The evolution begins with `population` sets
-// in all: the empty one and random ones. Then a child has a parent, the better of two of the
-// `population` best sets; with probability 1/2 each of its layers is that of a second parent with
-// probability 1/2 (uniform crossover); and of n layers each changes with probability 1/n, one at
-// least.
+// uniformly from [0, 1]: all sizes are equally likely.
+//
+// The evolution begins with the empty set and those of one layer, in random order: what each layer
+// loses alone is the best known start, and random sets of several layers mostly lose everything.
+// Then a child has two parents, each the better of two of the `population` best sets, and with
+// probability 1/2 leaves out what either of them does (union). Otherwise it is the first parent,
+// with probability 1/2 crossed over with the second (uniform crossover), and of n layers each
+// changes with probability 1/n, one at least (mutation).
 class LayerSets {
  public:
   // Requires at least one layer and one set in the population.
@@ -60,15 +64,18 @@ class LayerSets {
   LayerSet random_set();
   const LayerSet& parent();
   LayerSet child();
+  void mutate(LayerSet& set);
+  LayerSet next_of_evolution();
   std::optional<LayerSet> next_greedy();
 
   std::size_t layers_;
   LayerSetOptions options_;
   Random random_;
   std::set<LayerSet> tried_;
-  std::vector<Rated> best_;  // best first
-  LayerSet from_;            // greedy: what layers are added to
-  std::size_t added_ = 0;    // greedy: the next of them
+  std::vector<Rated> best_;          // best first
+  std::vector<std::int64_t> alone_;  // evolution: layers to leave out alone, the last one next
+  LayerSet from_;                    // greedy: what layers are added to
+  std::size_t added_ = 0;            // greedy: the next of them
 };
 
 }  // namespace winnow
