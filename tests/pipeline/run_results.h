@@ -12,16 +12,19 @@
 
 namespace winnow {
 
-// All that a run left but times, file by file.
+// All that a run left, file by file, but what each process has of its own: times, and the most
+// memory that it took.
 inline std::vector<std::pair<std::string, std::string>> results_in(const std::string& folder) {
   static const std::regex seconds("\"seconds\": ?(\\{[^}]*\\}|[-+.e0-9]+)");
+  static const std::regex peak("\"peak_gpu_bytes\": ?[0-9]+");
   std::vector<std::pair<std::string, std::string>> results;
   for (const char* name : {"dense.safetensors", "pruned.safetensors"}) {
     results.emplace_back(name, read_text_file(folder + "/" + name, 1 << 26));
   }
   for (const char* name : {"metrics.jsonl", "prune.json"}) {
     const std::string text = read_text_file(folder + "/" + name, 1 << 26);
-    results.emplace_back(name, std::regex_replace(text, seconds, "\"seconds\": 0"));
+    const std::string timeless = std::regex_replace(text, seconds, "\"seconds\": 0");
+    results.emplace_back(name, std::regex_replace(timeless, peak, "\"peak_gpu_bytes\": 0"));
   }
   return results;
 }
