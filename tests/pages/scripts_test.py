@@ -528,10 +528,14 @@ class PaperNetworks(unittest.TestCase):
                 summary = {"accuracy": 0.1 if is_dense else accuracy, "dense_accuracy": accuracy if is_dense else 0.2,
                            "sparsity": 0.0 if is_dense else 0.972, "device": "cuda:0 (made up), graphs"}
                 (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
+                lines = ({"stage": "prune", "iteration": number, "accuracy": number / 4} for number in (1, 2))
+                (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
             page = copy.root / "docs/benchmarks/made-up.md"
-            page.write_text("# Networks\n\n<!-- table: papers.results -->\n<!-- end -->\n", encoding="utf-8")
+            page.write_text("# Networks\n\n<!-- table: papers.results -->\n<!-- end -->\n\n"
+                            "After one epoch <!-- value: papers.resnet50_c10_first --><!-- end -->.\n", encoding="utf-8")
             self.assertEqual(copy.tables().returncode, 0)
             text = page.read_text(encoding="utf-8")
+            self.assertIn("After one epoch <!-- value: papers.resnet50_c10_first -->25.00 to 25.00 %<!-- end -->.", text)
             self.assertIn("| ResNet50, CIFAR-10 | dense, 80 epochs |  | 95.00 | 96.00 |  | 95.50 |  |  |", text)
             self.assertIn("| ResNet50, CIFAR-10 | pruned, 80 epochs in all | 97.20 |  | 95.50 |  | 95.50 | -0.50 (-0.50 to -0.50) "
                           "| 94.1 at 97.14 % |", text)

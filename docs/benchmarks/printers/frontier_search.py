@@ -34,5 +34,9 @@ BLOCKS = {
     "search_frontier.evolution2.5": beside("evolution-2.5", "magnitude-2.5"),
     "search_frontier.random3": beside("random-3", "magnitude-3"),
     "search_frontier.random2.5": beside("random-2.5", "magnitude-2.5"),
+    "search_frontier.scratch_evolution": beside("scratch-evolution-3", "scratch-magnitude-3"),
+    "search_frontier.scratch_random": beside("scratch-random-3", "scratch-magnitude-3"),
+    "search_frontier.scratch_evolution_random": beside("scratch-evolution-3", "scratch-random-3"),
+    "search_frontier.scratch_dense": beside("scratch-evolution-3", "dense-80"),
     "search_frontier.hand2.5": beside("hand-2.5", "magnitude-2.5"),
 }

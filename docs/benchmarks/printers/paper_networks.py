@@ -1,6 +1,6 @@
 """The networks of paper 003's tables, three seeds: paper-networks.md. Runs of paper-networks/runs.txt."""
-from printers.common import percent, table
-from printers.runs import SEEDS, Runs, mean
+from printers.common import percent, read_lines, table
+from printers.runs import NOT_RUN, SEEDS, Runs, mean
 
 RUNS = Runs("paper-networks")
 # Network and data; our dense runs, the longer one last; the pruned run; the paper's accuracy and sparsity.
@@ -12,6 +12,10 @@ ROWS = (
 )
 # More runs of a network: what they are, the run, the dense run of as many epochs.
 MORE = {
+    "resnet50-c10": (
+        ("the same, with 4 epochs of warm-up", "resnet50-c10-97.2-taught-warm", "resnet50-c10-dense-80"),
+        ("the same, at a temperature of 2", "resnet50-c10-97.2-taught-warm-2", "resnet50-c10-dense-80"),
+    ),
     "resnet50-c100": (
         ("dense, 80 epochs, twice the weight decay, where pruning starts", "resnet50-c100-decay10-dense-80", "resnet50-c100-decay10-dense-160"),
         ("dense, 160 epochs, twice the weight decay", "resnet50-c100-decay10-dense-160", None),
@@ -49,6 +53,13 @@ def not_run():
     return "; ".join(network for network, name, epochs, sparsity, _ in ROWS if not pruned(name, epochs, sparsity))
 
 
+def after_one_epoch(kind):
+    """Validation accuracies after the first epoch of pruning."""
+    lines = [line for seed in RUNS.seeds(kind) for line in read_lines(f"{RUNS.folder}/{kind}-seed{seed}/metrics.jsonl")]
+    found = [line["accuracy"] for line in lines if line["stage"] == "prune" and line["iteration"] == 1]
+    return f"{percent(min(found))} to {percent(max(found))} %" if found else NOT_RUN
+
+
 def paper_of(wanted):
     return next(paper for _, name, _, _, paper in ROWS if name == wanted)
 
@@ -65,6 +76,9 @@ BLOCKS = {
     "papers.resnet50_c100_long": lambda: f"seed {', '.join(RUNS.seeds('resnet50-c100-dense-80'))}",
     "papers.resnet50_c10": lambda: RUNS.beside("resnet50-c10-97.2", "resnet50-c10-dense-80"),
     "papers.resnet50_c10_mean": lambda: RUNS.mean_accuracy("resnet50-c10-97.2"),
+    "papers.resnet50_c10_taught": lambda: RUNS.beside("resnet50-c10-97.2-taught", "resnet50-c10-97.2"),
+    "papers.resnet50_c10_first": lambda: after_one_epoch("resnet50-c10-97.2"),
+    "papers.resnet50_c10_taught_first": lambda: after_one_epoch("resnet50-c10-97.2-taught"),
     "papers.resnet50_c10_paper": lambda: paper_of("resnet50-c10"),
     "papers.device": RUNS.devices,
 }
