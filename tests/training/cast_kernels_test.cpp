@@ -10,6 +10,7 @@
 #include "prune/training/network/network.h"
 #include "runtime/base/random.h"
 #include "tests/training/graphs.h"
+#include "tests/training/kernels_here.h"
 #include "tests/training/same_bits.h"
 #include "tests/training/torch_doctest.h"
 
@@ -117,12 +118,6 @@ TEST_CASE("a weight that is used twice gets both gradients, one without use none
   CHECK(!weights[1].grad().defined());
 }
 
-const CastKernels* kernels_here(const torch::Device& device) {
-  const CastKernels* kernels = cast_kernels(device);
-  if (!kernels) MESSAGE("skipped: no GPU, or no module with kernels of training");
-  return kernels;
-}
-
 // Ragged, and some that start at no multiple of 16 bytes.
 Tensors random_tensors(Random& random, at::Generator& generator, int count,
                        const torch::Device& device) {
@@ -142,7 +137,7 @@ Tensors random_tensors(Random& random, at::Generator& generator, int count,
 
 TEST_CASE("the kernels of casts have LibTorch's bits, both ways, for many tensors") {
   const torch::Device device = resolve_device("auto");
-  const CastKernels* kernels = kernels_here(device);
+  const CastKernels* kernels = kernels_here(cast_kernels);
   if (!kernels) return;
   at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(4);
   Random random(4);
@@ -165,7 +160,7 @@ TEST_CASE("the kernels of casts have LibTorch's bits, both ways, for many tensor
 
 TEST_CASE("a step on a GPU with weights cast at once has the bits of one under autocast alone") {
   const torch::Device device = resolve_device("auto");
-  const CastKernels* kernels = kernels_here(device);
+  const CastKernels* kernels = kernels_here(cast_kernels);
   if (!kernels) return;
   at::globalContext().setDeterministicCuDNN(true);
   check_steps(*kernels, device);

@@ -2,11 +2,11 @@
 
 #include <map>
 
-#include "prune/training/device.h"
 #include "prune/training/network/initialization.h"
 #include "prune/training/network/network.h"
 #include "runtime/base/random.h"
 #include "tests/training/graphs.h"
+#include "tests/training/kernels_here.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
@@ -235,15 +235,8 @@ void check_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarTy
   check_close(one.var, expected.var, 1e-5);
 }
 
-// The kernels on a GPU, or null with a word.
-const FusedKernels* kernels_here() {
-  const FusedKernels* kernels = fused_kernels(resolve_device("auto"));
-  if (!kernels) MESSAGE("skipped: no GPU, or no module with kernels of training");
-  return kernels;
-}
-
 TEST_CASE("batch norm on a GPU agrees with LibTorch in double precision") {
-  const FusedKernels* kernels = kernels_here();
+  const FusedKernels* kernels = kernels_here(fused_kernels);
   if (!kernels) return;
   std::vector<Shape> shapes = {{2, 8, 1, 1},    {3, 64, 7, 5},    {256, 64, 32, 32},
                                {9, 2048, 7, 7}, {4, 2208, 3, 3},  {128, 512, 2, 2},
@@ -263,7 +256,7 @@ TEST_CASE("batch norm on a GPU agrees with LibTorch in double precision") {
 }
 
 TEST_CASE("max pools on a GPU are LibTorch's, in value and gradient, ties and no numbers too") {
-  const FusedKernels* kernels = kernels_here();
+  const FusedKernels* kernels = kernels_here(fused_kernels);
   if (!kernels) return;
   std::uint64_t seed = 70;
   for (const Shape& shape : std::vector<Shape>{
@@ -285,7 +278,7 @@ TEST_CASE("max pools on a GPU are LibTorch's, in value and gradient, ties and no
 }
 
 TEST_CASE("a step on a GPU with kernels of our own is one without, up to rounding") {
-  const FusedKernels* kernels = kernels_here();
+  const FusedKernels* kernels = kernels_here(fused_kernels);
   if (!kernels) return;
   at::globalContext().setDeterministicCuDNN(true);
   const Model model = initial_model(many_norms(), 7);

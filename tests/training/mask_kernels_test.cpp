@@ -5,21 +5,14 @@
 #include <limits>
 
 #include "prune/evolution/trainee/importance.h"
-#include "prune/training/device.h"
 #include "prune/training/masks/mask_selection.h"
 #include "prune/training/masks/mask_update.h"
 #include "runtime/base/random.h"
+#include "tests/training/kernels_here.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
 namespace {
-
-// The kernels on a GPU, or null with a word.
-const MaskKernels* kernels_here() {
-  const MaskKernels* kernels = mask_kernels(resolve_device("auto"));
-  if (!kernels) MESSAGE("skipped: no GPU, or no module with kernels of training");
-  return kernels;
-}
 
 torch::Tensor odd_values(std::int64_t count) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -101,7 +94,7 @@ void check_layers(const MaskKernels& kernels, const Layers& layers) {
 }
 
 TEST_CASE("masks chosen by kernels are LibTorch's over random layers, ties and no numbers too") {
-  const MaskKernels* kernels = kernels_here();
+  const MaskKernels* kernels = kernels_here(mask_kernels);
   if (!kernels) return;
   torch::manual_seed(21);
   Random random(22);
@@ -111,7 +104,7 @@ TEST_CASE("masks chosen by kernels are LibTorch's over random layers, ties and n
 }
 
 TEST_CASE("kernels keep none, one and all of a layer, and choose in a large one") {
-  const MaskKernels* kernels = kernels_here();
+  const MaskKernels* kernels = kernels_here(mask_kernels);
   if (!kernels) return;
   torch::manual_seed(23);
   for (std::uint64_t kind = 0; kind < 6; ++kind) {
@@ -133,7 +126,7 @@ TEST_CASE("kernels keep none, one and all of a layer, and choose in a large one"
 }
 
 TEST_CASE("parts of a tensor at odd addresses have masks too") {
-  const MaskKernels* kernels = kernels_here();
+  const MaskKernels* kernels = kernels_here(mask_kernels);
   if (!kernels) return;
   torch::manual_seed(24);
   const torch::Tensor all = torch::randint(9, {50000}, torch::kFloat).to(torch::kCUDA);
@@ -162,25 +155,27 @@ MaskedLayer some_masked_layer(Random& random) {
 void check_migrations(std::vector<MaskedLayer> layers, const std::vector<double>& sparsities) {
   const auto importances = importances_of_layers(layers, 0.0, false);
   const MaskChoice choice = top_blocks_of_layers(layers, importances, sparsities, true);
-  REQUIRE(choice.migrations.size() == layers.size());
+  REQUIRE(choice.migrations.size(0) == static_cast<std::int64_t>(layers.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {
     CAPTURE(layers[i].weight.sizes());
     CAPTURE(layers[i].vector);
     const torch::Tensor before = layers[i].block_mask;
     REQUIRE(torch::equal(choice.masks[i], top_blocks(importances[i], sparsities[i])));
     layers[i].set_mask(choice.masks[i]);
-    REQUIRE(torch::equal(choice.migrations[i], layers[i].migration_from(before)));
+    REQUIRE(torch::equal(choice.migrations[static_cast<std::int64_t>(i)],
+                         layers[i].migration_from(before)));
   }
 }
 
 TEST_CASE("kernels count the migrations from random masks") {
-  if (!kernels_here()) return;
+  if (!kernels_here(mask_kernels)) return;
   torch::manual_seed(25);
   Random random(26);
   for (int round = 0; round < 25; ++round) {
     std::vector<MaskedLayer> layers;
     std::vector<double> sparsities;
-    for (std::uint64_t i = 0; i < 1 + random.below(9); ++i) {
+    const std::uint64_t count = 1 + random.below(9);
+    for (std::uint64_t i = 0; i < count; ++i) {
       layers.push_back(some_masked_layer(random));
       sparsities.push_back(random.below(4) == 0 ? 0.0 : random.uniform());
     }

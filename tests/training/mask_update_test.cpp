@@ -6,6 +6,7 @@
 #include "prune/training/network/initialization.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"
+#include "tests/training/kernels_here.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
@@ -26,7 +27,7 @@ TEST_CASE("the masks of many layers are those of each") {
   const auto importances = importances_of_layers(layers, 0.0, true);
   const MaskChoice choice = top_blocks_of_layers(layers, importances, sparsities, true);
   REQUIRE(choice.masks.size() == layers.size());
-  CHECK(choice.migrations.empty());
+  CHECK_FALSE(choice.migrations.defined());
   for (std::size_t i = 0; i < layers.size(); ++i) {
     CHECK(choice.masks[i].sizes() == layers[i].weight.sizes());
     CHECK(torch::equal(choice.masks[i], top_blocks(layers[i].weight, sparsities[i])));
@@ -34,18 +35,19 @@ TEST_CASE("the masks of many layers are those of each") {
   CHECK(top_blocks_of_layers({}, {}, {}, true).masks.empty());
 }
 
-// A small network's masks, gradients at random.
+// A small network's masks on a device, gradients at random.
 struct SmallMasks {
   static constexpr const char* kNodes[] = {"conv1", "conv2", "linear"};
   static constexpr std::int64_t kVectors[] = {1, 8, 8};  // the last two have ragged blocks
 
   Model model = initial_model(small_network(1, 4), 3);
   DataSet data = striped_data();
-  Learner learner{model, data, torch::kCPU, TrainConfig{}, AugmentConfig{}, 1};
+  Learner learner;
   BlockMasks masks;
 
-  explicit SmallMasks(bool fuses_kernels)
-      : masks(model, learner, {.vectors = {1, 8, 8}, .fuses_kernels = fuses_kernels}) {
+  SmallMasks(const torch::Device& device, bool fuses_kernels)
+      : learner(model, data, device, TrainConfig{}, AugmentConfig{}, 1),
+        masks(model, learner, {.vectors = {1, 8, 8}, .fuses_kernels = fuses_kernels}) {
     torch::manual_seed(7);
     for (const auto& [name, value] : masks.state()) {
       if (name.ends_with(".gradient")) torch::Tensor(value).normal_();
@@ -106,9 +108,21 @@ void check_recompute(SmallMasks& small, const std::vector<double>& sparsities, d
 
 TEST_CASE("on the CPU a mask update is that of each layer, whether kernels may be used or not") {
   for (const bool fuses_kernels : {false, true}) {
-    SmallMasks small(fuses_kernels);
+    SmallMasks small(torch::kCPU, fuses_kernels);
     check_recompute(small, {0.5, 0.4, 0.3}, 0.3);
     check_recompute(small, {0.2, 0.6, 0.5}, 1.0);
+    check_recompute(small, {0.6, 0.7, 0.5}, 0.0);
+  }
+}
+
+// By importances that have LibTorch's bits up to a rounding, which no threshold here lies within.
+TEST_CASE("on a GPU a mask update by kernels is that of each layer, migrations included") {
+  if (!kernels_here(mask_kernels)) return;
+  for (const bool fuses_kernels : {false, true}) {
+    CAPTURE(fuses_kernels);
+    SmallMasks small(torch::kCUDA, fuses_kernels);
+    check_recompute(small, {0.5, 0.4, 0.3}, 0.0);
+    check_recompute(small, {0.2, 0.6, 0.5}, 0.3);
     check_recompute(small, {0.6, 0.7, 0.5}, 0.0);
   }
 }

@@ -14,6 +14,7 @@
 #include "runtime/base/random.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"
+#include "tests/training/kernels_here.h"
 #include "tests/training/same_bits.h"
 #include "tests/training/torch_doctest.h"
 
@@ -162,21 +163,15 @@ TEST_CASE("steps without momentum, and of other types than f32, are LibTorch's")
 }
 
 // The kernels on a GPU, or null with a word.
-const SgdKernels* kernels_here(const torch::Device& device) {
-  const SgdKernels* kernels = sgd_kernels(device);
-  if (!kernels) MESSAGE("skipped: no GPU, or no module with kernels of training");
-  return kernels;
-}
-
 TEST_CASE("the kernel of SGD has the bits of LibTorch's, with masks behind it") {
   const torch::Device device = resolve_device("auto");
-  const SgdKernels* kernels = kernels_here(device);
+  const SgdKernels* kernels = kernels_here(sgd_kernels);
   if (kernels) check_all_steps(*kernels, device);
 }
 
 TEST_CASE("the kernel of SGD takes tensors that start anywhere, and no numbers as they are") {
   const torch::Device device = resolve_device("auto");
-  const SgdKernels* kernels = kernels_here(device);
+  const SgdKernels* kernels = kernels_here(sgd_kernels);
   if (!kernels) return;
   at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(3);
   const torch::Tensor all = normal({40000}, generator, device);
@@ -211,8 +206,9 @@ Graph plain_network() {
                            {"linear", Linear{.in_features = 384, .out_features = 4}}});
 }
 
-// A dense stage and one of pruning. Importances by kernels may differ in the last bit: masks are
-// equal as long as no other value lies so close to a threshold.
+// A dense stage and one of pruning. With alpha 0 the importances of single weights and of channels
+// have equal bits; those of vectors may differ in the last one, so that masks are equal as long as
+// no other value lies so close to a threshold.
 Model trained(const Model& model, const torch::Device& device, bool fuses_kernels, bool records,
               std::int64_t vector) {
   TraineeOptions options;
@@ -230,7 +226,8 @@ Model trained(const Model& model, const torch::Device& device, bool fuses_kernel
   trainee.begin(stage);
   trainee.recompute_masks(std::vector<double>(trainee.layers().size(), 0.5), 0.0);
   trainee.train_batches(9, 8);
-  trainee.recompute_masks(std::vector<double>(trainee.layers().size(), 0.6), 0.2);
+  trainee.recompute_masks(std::vector<double>(trainee.layers().size(), 0.6),
+                          vector == 1 ? 0.0 : 0.2);
   trainee.train_batches(17, 12);
   Model after = model;
   trainee.store(after);
@@ -239,7 +236,7 @@ Model trained(const Model& model, const torch::Device& device, bool fuses_kernel
 
 TEST_CASE("training on a GPU with kernels for weights has the bits of training without them") {
   const torch::Device device = resolve_device("auto");
-  if (!kernels_here(device)) return;
+  if (!kernels_here(sgd_kernels)) return;
   if (!kHasOurArithmetic) {
     MESSAGE("skipped: this LibTorch computes SGD in double");
     return;

@@ -37,8 +37,8 @@ __device__ ImportanceSums sum_over_block(const ImportanceSums& own) {
 
 __global__ void __launch_bounds__(kImportanceThreads) sum_chunks(ImportanceCall call) {
   const ImportanceChunk chunk(call);
-  const unsigned first = chunk.index * kChunkWeights;
-  const unsigned last = min(chunk.layer.rows * chunk.columns(), first + kChunkWeights);
+  const unsigned first = chunk.index * kChunkValues;
+  const unsigned last = min(chunk.layer.rows * chunk.columns(), first + kChunkValues);
   ImportanceSums own = {0.0, 0.0, 0.0};
 #pragma unroll 8
   for (unsigned i = first + threadIdx.x; i < last; i += kImportanceThreads) {
@@ -60,7 +60,8 @@ __device__ double share_over(double share, double mean) {
   return mean > 0.0 ? share / mean : 0.0;
 }
 
-// Each block adds the layer's sums anew: that is less work than another launch.
+// Each block adds the layer's sums anew. Below some millions of weights that is less work than
+// another launch.
 __device__ Shares shares_of(const ImportanceCall& call, const ImportanceChunk& chunk) {
   if (call.alpha == 0.0) return {1.0, 0.0};
   ImportanceSums own = {0.0, 0.0, 0.0};

@@ -1,14 +1,11 @@
-// Launcher of the kernels for the importances of many layers. It knows no LibTorch.
-//
-// Layers are cut into chunks, each the work of a block of threads, and all layers share a launch.
-// All pointers are device memory.
+// Launcher of the kernels for the importances of many layers, by chunks (chunks.h). It knows no
+// LibTorch. All pointers are device memory.
 #pragma once
 
+#include "prune/training/cuda/chunks.h"
 #include "prune/training/cuda/launch_error.h"
 
 namespace winnow {
-
-constexpr unsigned kChunkWeights = 16384;
 
 // Weights are rows, one an output channel, of `taps` times `channels` values: with channels last
 // those of one tap lie together. Row-major weights have one tap.
@@ -19,7 +16,7 @@ struct ImportanceLayer {
   unsigned rows = 0, taps = 0, channels = 0;
   unsigned vector = 0;  // rows of a block; the last blocks may have fewer
   unsigned blocks = 0;
-  unsigned chunks = 0;       // weight_chunks() of its weights
+  unsigned chunks = 0;       // chunks_of() its weights
   unsigned first_chunk = 0;  // chunks of the layers before
 };
 
@@ -37,11 +34,6 @@ struct ImportanceCall {
   const unsigned* layer_of_chunk = nullptr;  // [chunks]
   ImportanceSums* sums = nullptr;            // [chunks], of any content; null with alpha 0
 };
-
-// Chunks of a layer of so many weights.
-constexpr unsigned weight_chunks(unsigned weights) {
-  return weights / kChunkWeights + (weights % kChunkWeights > 0 ? 1 : 0);
-}
 
 // Returns a CUDA error's text, or null.
 const char* launch_importances(const ImportanceCall& call);

@@ -26,18 +26,25 @@ at::Tensor empty_importance(const RankedLayer& layer) {
 
 // The gradient in the weight's layout: as a rule it is so.
 at::Tensor matched_gradient(const RankedLayer& layer) {
-  TORCH_CHECK(
-      layer.gradient.sizes() == layer.weight.sizes() && layer.gradient.scalar_type() == at::kFloat,
-      "importances: found a gradient of another shape or type than the weight");
+  TORCH_CHECK(layer.gradient.sizes() == layer.weight.sizes() &&
+                  layer.gradient.scalar_type() == at::kFloat &&
+                  layer.gradient.device() == layer.weight.device(),
+              "importances: found a gradient of another shape, type or device than the weight");
   if (layer.gradient.strides() == layer.weight.strides()) return layer.gradient;
   return at::empty_strided(layer.weight.sizes(), layer.weight.strides(), layer.gradient.options())
       .copy_(layer.gradient);
 }
 
+void check(const RankedLayer& layer, const at::Device& device) {
+  const at::Tensor& weight = layer.weight;
+  TORCH_CHECK(layer.vector > 0 && can_rank(weight) && weight.device() == device,
+              "importances: found weights of ", weight.scalar_type(), ", shape ", weight.sizes(),
+              " and ", weight.device(), " in vectors of ", layer.vector, ", expected f32 on ",
+              device);
+}
+
 ImportanceLayer entry_of(const RankedLayer& layer, const at::Tensor& importance) {
   const at::Tensor& weight = layer.weight;
-  TORCH_CHECK(layer.vector > 0 && can_rank(weight), "importances: found weights of ",
-              weight.scalar_type(), " and shape ", weight.sizes());
   const std::int64_t columns = weight.numel() / weight.size(0);
   const std::int64_t channels = weight.is_contiguous() ? columns : weight.size(1);
   return {.weight = weight.const_data_ptr<float>(),
@@ -47,7 +54,7 @@ ImportanceLayer entry_of(const RankedLayer& layer, const at::Tensor& importance)
           .channels = static_cast<unsigned>(channels),
           .vector = static_cast<unsigned>(std::min(layer.vector, weight.size(0))),
           .blocks = static_cast<unsigned>(importance.numel()),
-          .chunks = weight_chunks(static_cast<unsigned>(weight.numel()))};
+          .chunks = chunks_of(static_cast<unsigned>(weight.numel()))};
 }
 
 }  // namespace
@@ -56,7 +63,9 @@ Tensors importances_by_kernels(std::span<const RankedLayer> layers, double alpha
   if (layers.empty()) return {};
   Tensors importances, gradients;  // gradients live until the launch
   ChunkTable<ImportanceLayer> table;
+  const at::Tensor& like = layers[0].weight;
   for (const RankedLayer& layer : layers) {
+    check(layer, like.device());
     importances.push_back(empty_importance(layer));
     ImportanceLayer entry = entry_of(layer, importances.back());
     if (alpha != 0.0 && layer.gradient.defined()) {
@@ -65,7 +74,6 @@ Tensors importances_by_kernels(std::span<const RankedLayer> layers, double alpha
     }
     table.add(entry);
   }
-  const at::Tensor& like = layers[0].weight;
   const at::Tensor on_device = table.on_device(like.device());
   const at::Tensor sums = sums_on(like.device(), alpha != 0.0 ? table.chunks() : 0);
   ImportanceCall call = {

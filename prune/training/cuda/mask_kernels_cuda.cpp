@@ -4,7 +4,6 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "prune/training/cuda/chunk_table.h"
 #include "prune/training/cuda/importances.h"
@@ -19,18 +18,19 @@ using Table = ChunkTable<SelectedLayer>;
 
 constexpr std::int64_t kMostVector = 65536;  // a chunk's weights fit into 32 bits
 
-void check(const at::Tensor& importance, std::int64_t count) {
+void check(const at::Tensor& importance, std::int64_t count, const at::Device& device) {
   TORCH_CHECK(importance.scalar_type() == at::kFloat && importance.is_contiguous() &&
-                  importance.numel() <= std::numeric_limits<std::int32_t>::max() && count >= 0 &&
-                  count <= importance.numel(),
+                  importance.device() == device && importance.numel() <= kMostKernelValues &&
+                  count >= 0 && count <= importance.numel(),
               "masks: found ", importance.numel(), " importances of ", importance.scalar_type(),
-              ", of which ", count, " shall stay");
+              " on ", importance.device(), ", of which ", count, " shall stay");
 }
 
 void check(const BlocksBefore& before, const at::Tensor& importance) {
   const std::int64_t groups = importance.dim() > 0 ? importance.size(0) : 0;
   TORCH_CHECK(before.mask.scalar_type() == at::kByte && before.mask.is_contiguous() &&
-                  before.mask.sizes() == importance.sizes() && before.vector > 0 &&
+                  before.mask.sizes() == importance.sizes() &&
+                  before.mask.device() == importance.device() && before.vector > 0 &&
                   before.vector <= kMostVector &&
                   groups == (before.outputs + before.vector - 1) / before.vector,
               "masks: found a mask before of ", before.mask.scalar_type(), " and shape ",
@@ -49,7 +49,6 @@ void count_from(const BlocksBefore& before, std::int64_t* moves, SelectedLayer& 
 
 SelectedLayer selected_layer(const at::Tensor& importance, std::int64_t count,
                              const at::Tensor& mask) {
-  check(importance, count);
   const auto length = static_cast<unsigned>(importance.numel());
   return {.values = importance.const_data_ptr<float>(),
           .mask = mask.mutable_data_ptr<std::uint8_t>(),
@@ -59,9 +58,9 @@ SelectedLayer selected_layer(const at::Tensor& importance, std::int64_t count,
 }
 
 // Masks to be written and migrations of 0, or none where there is nothing before.
-BlockChoice empty_choice(std::span<const at::Tensor> importances,
-                         std::span<const BlocksBefore> before) {
-  BlockChoice choice;
+MaskChoice empty_choice(std::span<const at::Tensor> importances,
+                        std::span<const BlocksBefore> before) {
+  MaskChoice choice;
   for (const at::Tensor& importance : importances) {
     choice.masks.push_back(at::empty(importance.sizes(), importance.options().dtype(at::kByte)));
   }
@@ -101,13 +100,14 @@ class CudaMaskKernels : public MaskKernels {
     return importances_by_kernels(layers, alpha);
   }
 
-  BlockChoice top_blocks(std::span<const at::Tensor> importances,
-                         std::span<const std::int64_t> counts,
-                         std::span<const BlocksBefore> before) const override {
-    BlockChoice choice = empty_choice(importances, before);
+  MaskChoice top_blocks(std::span<const at::Tensor> importances,
+                        std::span<const std::int64_t> counts,
+                        std::span<const BlocksBefore> before) const override {
+    MaskChoice choice = empty_choice(importances, before);
     auto* moves = before.empty() ? nullptr : choice.migrations.mutable_data_ptr<std::int64_t>();
     Table table;
     for (std::size_t i = 0; i < importances.size(); ++i) {
+      check(importances[i], counts[i], importances[0].device());
       SelectedLayer layer = selected_layer(importances[i], counts[i], choice.masks[i]);
       if (moves) {
         check(before[i], importances[i]);

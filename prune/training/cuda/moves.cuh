@@ -27,7 +27,8 @@ __device__ inline unsigned sum_over_warp(unsigned value) {
   return value;
 }
 
-// Of all threads of the block. Counts are integers: they do not depend on the order of the blocks.
+// Called by every thread of the block. Counts are integers: they do not depend on the order of the
+// blocks.
 __device__ inline void add_to_layer(const SelectedLayer& layer, const Moves& moves) {
   __shared__ unsigned sums[kMoveCounts];
   if (threadIdx.x < kMoveCounts) sums[threadIdx.x] = 0;

@@ -3,19 +3,18 @@
 //
 // Of a layer's values the count-th largest is found, its threshold, by radix selection: Alabi et
 // al., "Fast k-selection algorithms for graphics processing units", 2012. Larger values stay, and
-// of those that equal it the first ones for which there is room. Layers are cut into chunks, each
-// the work of a block of threads, and all layers share a launch. All pointers are device memory; a
-// launch returns a CUDA error's text, or null.
+// of those that equal it the first ones for which there is room. Layers are cut into chunks
+// (chunks.h). All pointers are device memory; a launch returns a CUDA error's text, or null.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "prune/training/cuda/chunks.h"
 #include "prune/training/cuda/launch_error.h"
 
 namespace winnow {
 
-constexpr unsigned kChunkValues = 16384;
 constexpr unsigned kMoveCounts = 4;  // the members of Migration
 
 struct SelectedLayer {
@@ -29,8 +28,8 @@ struct SelectedLayer {
   // the changes are added; null where none are counted.
   const std::uint8_t* before = nullptr;
   unsigned long long* moves = nullptr;
-  // Weights of a block, and of those from the block `first_of_last` on, which may have fewer. With
-  // those of a chunk they must not exceed 32 bits.
+  // Weights of a block, and of those from the block `first_of_last` on, which may have fewer:
+  // kChunkValues * block_weights < 2^32.
   unsigned block_weights = 0, last_block_weights = 0, first_of_last = 0;
 };
 
@@ -43,11 +42,6 @@ struct SelectionCall {
   unsigned* workspace = nullptr;             // [selection_workspace()], zeros
   unsigned* equals_of_chunk = nullptr;       // [chunks]
 };
-
-// Chunks of a layer of `length` values.
-constexpr unsigned chunks_of(unsigned length) {
-  return length / kChunkValues + (length % kChunkValues > 0 ? 1 : 0);
-}
 
 // Words of workspace that a call for so many layers needs.
 std::size_t selection_workspace(std::size_t layers);

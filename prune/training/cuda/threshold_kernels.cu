@@ -57,7 +57,7 @@ __device__ unsigned sum_before(unsigned value) {
   unsigned sum = value;
 #pragma unroll
   for (int step = 1; step < kWarpSize; step *= 2) {
-    const unsigned before = __shfl_up_sync(0xffffffffu, sum, step);
+    const unsigned before = __shfl_up_sync(kAllLanes, sum, step);
     if (lane >= step) sum += before;
   }
   if (lane == kWarpSize - 1) of_warp[warp] = sum;

@@ -108,16 +108,16 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
   if (alpha != 0.0 && !options_.uses_gradients) {
     fail(ErrorCode::internal, "masks: alpha is ", alpha, ", and no gradients were summed");
   }
-  MaskChoice choice =
+  const MaskChoice choice =
       chosen(importances_of_layers(masked_layers_, alpha, options_.fuses_kernels), sparsities);
-  const bool is_counted = !choice.migrations.empty();
+  Tensors counts;
   for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
     MaskedLayer& layer = masked_layers_[i];
     const torch::Tensor before = layer.block_mask;
     layer.set_mask(choice.masks[i]);
-    if (!is_counted) choice.migrations.push_back(layer.migration_from(before));
+    if (!choice.migrations.defined()) counts.push_back(layer.migration_from(before));
   }
-  return to_migrations(choice.migrations);
+  return to_migrations(counts.empty() ? choice.migrations : torch::stack(counts));
 }
 
 std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {
@@ -153,7 +153,7 @@ std::vector<Migration> BlockMasks::keep_groups(std::span<const KeptGroups> kept)
     layer.count_groups();
     counts.push_back(layer.migration_from(before));
   }
-  return to_migrations(counts);
+  return to_migrations(torch::stack(counts));
 }
 
 void BlockMasks::shrink_groups(const GroupPenalty& penalty, double rate) const {

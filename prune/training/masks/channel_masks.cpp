@@ -186,7 +186,7 @@ std::vector<Migration> ChannelMasks::choose_channels(const torch::Tensor& kept) 
         {(is & ~was).sum(), (was & ~is).sum(), is.sum(), is.sum() * layers_[u].weights_per_block}));
   }
   choose({kept});
-  return to_migrations(counts);
+  return to_migrations(torch::stack(counts));
 }
 
 // Of all filters of a channel together, [channels] in float.

@@ -1,6 +1,6 @@
 // Kernels of our own for eqs 2 and 3 on a GPU: importances and masks of all layers at once, where
-// LibTorch takes some ten launches a layer for each. They lie in a module that is opened when a GPU
-// is used (prune/training/cuda).
+// LibTorch takes some forty launches a layer. They lie in a module that is opened when a GPU is
+// used (prune/training/cuda).
 #pragma once
 
 #include <torch/types.h>
@@ -12,6 +12,9 @@
 
 namespace winnow {
 
+// What a layer may have at most: kernels count in 32 bits.
+constexpr std::int64_t kMostKernelValues = std::numeric_limits<std::int32_t>::max();
+
 // What importance is made of.
 struct RankedLayer {
   torch::Tensor weight;         // can_rank(), on a GPU
@@ -19,14 +22,14 @@ struct RankedLayer {
   std::int64_t vector = 1;      // output channels of a block
 };
 
-// Whether importances() covers such a weight: f32, of 1 to 2^31 - 1 values, row-major or, of
-// images, with channels last.
+// Whether importances() covers such a weight: f32, of 1 to kMostKernelValues values, row-major or,
+// of images, with channels last.
 inline bool can_rank(const torch::Tensor& weight) {
   const bool is_dense =
       weight.is_contiguous() ||
       (weight.dim() == 4 && weight.is_contiguous(torch::MemoryFormat::ChannelsLast));
   return weight.scalar_type() == torch::kFloat && weight.dim() > 0 && is_dense &&
-         weight.numel() > 0 && weight.numel() <= std::numeric_limits<std::int32_t>::max();
+         weight.numel() > 0 && weight.numel() <= kMostKernelValues;
 }
 
 // The mask that a choice replaces, and of what layer it is.
@@ -36,9 +39,10 @@ struct BlocksBefore {
   std::int64_t outputs = 0;  // of the layer: the last blocks may have fewer than `vector`
 };
 
-struct BlockChoice {
-  std::vector<torch::Tensor> masks;
-  torch::Tensor migrations = {};  // i64 [layers, 4], Migration's members in order; or undefined
+struct MaskChoice {
+  std::vector<torch::Tensor> masks;  // u8, a block each
+  // i64 [layers, 4], Migration's members in order. Undefined where they were not counted.
+  torch::Tensor migrations = {};
 };
 
 class MaskKernels {
@@ -46,19 +50,20 @@ class MaskKernels {
   virtual ~MaskKernels() = default;
 
   // Eq 2 of the blocks of all layers, on one GPU: f32 and row-major, block_magnitudes() of
-  // mask_selection.h with alpha 0, else block_importance(). Sums are double, as there, but in
-  // another order. The call is work of the current stream; equal inputs give equal bits.
+  // mask_selection.h with alpha 0, else block_importance(); alpha is from 0 to 1. Sums are double,
+  // as there, but in another order. The call is work of the current stream and does not wait for
+  // it; equal inputs give equal bits. Throws c10::Error for layers that it does not cover.
   virtual std::vector<torch::Tensor> importances(std::span<const RankedLayer> layers,
                                                  double alpha) const = 0;
 
   // The masks of the counts[i] largest values of importances[i], as top_blocks() of
   // mask_selection.h chooses them: u8, of the same shapes. Importances are f32, contiguous and of
-  // one GPU, each of fewer than 2^31 values; a count is from 0 to all. Unless `before` is empty, it
-  // has the masks to count migrations from. The call is work of the current stream and does not
-  // wait for it; equal inputs give equal masks.
-  virtual BlockChoice top_blocks(std::span<const torch::Tensor> importances,
-                                 std::span<const std::int64_t> counts,
-                                 std::span<const BlocksBefore> before) const = 0;
+  // one GPU, each of kMostKernelValues at most; a count is from 0 to all. Unless `before` is empty,
+  // it has the masks to count migrations from. The call is work of the current stream and does not
+  // wait for it; equal inputs give equal masks. Throws c10::Error for what it does not cover.
+  virtual MaskChoice top_blocks(std::span<const torch::Tensor> importances,
+                                std::span<const std::int64_t> counts,
+                                std::span<const BlocksBefore> before) const = 0;
 };
 
 // None on the CPU, and where the module is missing or was built without a CUDA compiler.

@@ -5,22 +5,20 @@
 #include <span>
 #include <vector>
 
+#include "prune/training/masks/mask_kernels.h"
 #include "prune/training/masks/masked_layer.h"
 
 namespace winnow {
 
 // Eq 2 of each layer's blocks: block_magnitudes() of mask_selection.h with alpha 0, else
 // block_importance(). Kernels add in another order, so that some values differ in the last bit.
+// With a Fisher criterion they need what is ranked of all layers at once: one more copy of all
+// weights.
 std::vector<torch::Tensor> importances_of_layers(std::span<const MaskedLayer> layers, double alpha,
                                                  bool fuses_kernels);
 
-struct MaskChoice {
-  std::vector<torch::Tensor> masks;  // as MaskedLayer::block_mask
-  // What MaskedLayer::migration_from() the mask before will count; empty where that is left to it.
-  std::vector<torch::Tensor> migrations = {};
-};
-
 // Eq 3: top_blocks() of mask_selection.h for each layer. Importances are f32, all of one device.
+// Kernels count what MaskedLayer::migration_from() the masks before will; else that is left to it.
 MaskChoice top_blocks_of_layers(std::span<const MaskedLayer> layers,
                                 std::span<const torch::Tensor> importances,
                                 std::span<const double> sparsities, bool fuses_kernels);

@@ -90,8 +90,8 @@ std::vector<MagnitudeCurve> PruningMasks::weight_curves(std::int64_t vector) con
   return curves;
 }
 
-std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts) {
-  const torch::Tensor all = torch::stack(counts).to(torch::kCPU);
+std::vector<Migration> to_migrations(const torch::Tensor& counts) {
+  const torch::Tensor all = counts.to(torch::kCPU);
   const auto count = all.accessor<std::int64_t, 2>();
   std::vector<Migration> migrations;
   for (std::int64_t i = 0; i < all.size(0); ++i) {

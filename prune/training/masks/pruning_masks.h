@@ -95,9 +95,9 @@ class PruningMasks {
   double feedback_decay_ = 0;
 };
 
-// Migration of each layer from its counts, [4] int64 on the device in the order of the members: one
-// transfer for all.
-std::vector<Migration> to_migrations(const std::vector<torch::Tensor>& counts);
+// Migration of each layer from its counts, int64 [layers, 4] on the device in the order of the
+// members: one transfer for all.
+std::vector<Migration> to_migrations(const torch::Tensor& counts);
 
 // `learner` must outlive them.
 std::unique_ptr<PruningMasks> make_masks(const Model& model, Learner& learner,
