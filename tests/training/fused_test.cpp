@@ -1,5 +1,7 @@
 #include "prune/training/fused/fused_operations.h"
 
+#include <ATen/autocast_mode.h>
+
 #include <map>
 
 #include "prune/training/network/initialization.h"
@@ -21,17 +23,21 @@ class PlainKernels : public FusedKernels {
  public:
   Norm norm(const torch::Tensor& input, const torch::Tensor& weight, const torch::Tensor& bias,
             const torch::Tensor& running_mean, const torch::Tensor& running_var,
-            const NormOptions& options) const override {
+            const torch::Tensor& addend, const NormOptions& options) const override {
     ++norms;
+    sums += options.has_addend ? 1 : 0;
     relus += options.has_relu ? 1 : 0;
-    const torch::Tensor mean = input.mean({0, 2, 3});
-    const torch::Tensor variance = (input - of_channels(mean)).square().mean({0, 2, 3});
+    const torch::Tensor values = input.to(torch::kFloat);
+    const torch::Tensor mean = values.mean({0, 2, 3});
+    const torch::Tensor variance = (values - of_channels(mean)).square().mean({0, 2, 3});
     const auto count = static_cast<double>(input.numel() / input.size(1));
     running_mean.lerp_(mean, options.momentum);
     running_var.lerp_(variance * (count / (count - 1)), options.momentum);
     const torch::Tensor inverse = (variance + options.epsilon).rsqrt();
-    const torch::Tensor output =
-        (input - of_channels(mean)) * of_channels(inverse * weight) + of_channels(bias);
+    torch::Tensor output =
+        (values - of_channels(mean)) * of_channels(inverse * weight) + of_channels(bias);
+    output = output.to(input.scalar_type());
+    if (options.has_addend) output = output + addend;
     return {options.has_relu ? output.relu() : output, mean, inverse};
   }
 
@@ -41,7 +47,9 @@ class PlainKernels : public FusedKernels {
     const torch::Tensor standard =
         (input - of_channels(norm.mean)) * of_channels(norm.inverse_deviation);
     torch::Tensor g = gradient;
-    if (options.has_relu) {
+    if (options.has_relu && options.has_addend) {
+      g = g * (norm.output > 0);
+    } else if (options.has_relu) {
       g = g * (standard * of_channels(weight) + of_channels(bias) > 0);
     }
     const torch::Tensor by_bias = g.sum({0, 2, 3}), by_weight = (g * standard).sum({0, 2, 3});
@@ -49,7 +57,7 @@ class PlainKernels : public FusedKernels {
     const torch::Tensor by_input =
         of_channels(weight * norm.inverse_deviation) *
         (g - of_channels(by_bias / count) - standard * of_channels(by_weight / count));
-    return {by_input, by_weight, by_bias};
+    return {by_input, by_weight, by_bias, options.has_addend ? g : torch::Tensor()};
   }
 
   torch::Tensor pool(const torch::Tensor& input) const override {
@@ -64,7 +72,7 @@ class PlainKernels : public FusedKernels {
     return wide(gradient) * (input == wide(torch::max_pool2d(input, {2, 2})));
   }
 
-  mutable int norms = 0, relus = 0, pools = 0;
+  mutable int norms = 0, sums = 0, relus = 0, pools = 0;
 };
 
 Conv conv(std::int64_t inputs, std::int64_t outputs) {
@@ -96,14 +104,75 @@ Graph many_norms() {
   return graph;
 }
 
-TEST_CASE("a norm is fused with the ReLU that alone reads it and has no upper bound") {
-  const Graph graph = many_norms();
-  const std::vector<std::size_t> relus = relus_of_norms(graph);
+// Ends of residual blocks: with a ReLU, of two norms, without a ReLU, of a norm that is summed with
+// itself, of three, and with a value that comes later. norm8 and norm10 are read by a convolution
+// before the ReLU and the sum.
+Graph many_sums() {
+  Graph graph = chain({3, 6, 5}, {{"conv1", conv(3, 8)},
+                                  {"norm1", BatchNorm{.channels = 8}},
+                                  {"relu1", Relu{}},
+                                  {"conv2", conv(8, 8)},
+                                  {"norm2", BatchNorm{.channels = 8}}});
+  const auto add = [&](std::string name, Op op, std::vector<std::string> inputs) {
+    graph.nodes.push_back({std::move(name), std::move(op), std::move(inputs)});
+  };
+  add("sum2", Add{}, {"norm2", "relu1"});
+  add("relu2", Relu{}, {"sum2"});
+  add("norm3a", BatchNorm{.channels = 8}, {"relu2"});
+  add("conv3", conv(8, 8), {"relu2"});
+  add("norm3b", BatchNorm{.channels = 8}, {"conv3"});
+  add("sum3", Add{}, {"norm3a", "norm3b"});
+  add("relu3", Relu{}, {"sum3"});
+  add("norm4", BatchNorm{.channels = 8}, {"relu3"});
+  add("sum4", Add{}, {"relu3", "norm4"});
+  add("norm5", BatchNorm{.channels = 8}, {"sum4"});
+  add("sum5", Add{}, {"norm5", "norm5"});
+  add("norm6", BatchNorm{.channels = 8}, {"sum5"});
+  add("relu6", Relu{}, {"sum5"});
+  add("sum6", Add{}, {"norm6", "sum5", "relu6"});
+  add("norm7", BatchNorm{.channels = 8}, {"sum6"});
+  add("conv7", conv(8, 8), {"sum6"});
+  add("sum7", Add{}, {"norm7", "conv7"});
+  add("relu7", Relu{.max_value = 6.0f}, {"sum7"});
+  add("norm8", BatchNorm{.channels = 8}, {"relu7"});
+  add("conv8", conv(8, 8), {"norm8"});
+  add("relu8", Relu{}, {"norm8"});
+  add("norm9", BatchNorm{.channels = 8}, {"relu8"});
+  add("sum9", Add{}, {"norm9", "conv8"});
+  add("norm10", BatchNorm{.channels = 8}, {"sum9"});
+  add("conv10", conv(8, 8), {"norm10"});
+  add("sum10", Add{}, {"sum9", "norm10"});
+  add("sum11", Add{}, {"sum10", "conv10"});
+  add("flatten", Flatten{}, {"sum11"});
+  add("linear", Linear{.in_features = 240, .out_features = 3}, {"flatten"});
+  return graph;
+}
+
+// The nodes that are computed with each norm.
+std::map<std::string, std::string> tails_by_name(const Graph& graph) {
+  const std::vector<NormTail> tails = tails_of_norms(graph);
   std::map<std::string, std::string> found;
-  for (std::size_t i = 0; i < relus.size(); ++i) {
-    if (relus[i] > 0) found[graph.nodes[i].name] = graph.nodes[relus[i]].name;
+  for (std::size_t i = 0; i < tails.size(); ++i) {
+    const NormTail& tail = tails[i];
+    std::string& text = found[graph.nodes[i].name];
+    if (tail.add > 0) text = graph.nodes[tail.add].name + " with " + graph.nodes[tail.addend].name;
+    if (tail.relu > 0) text += (tail.add > 0 ? ", " : "") + graph.nodes[tail.relu].name;
+    if (text.empty()) found.erase(graph.nodes[i].name);
   }
-  CHECK(found == std::map<std::string, std::string>{{"norm1", "relu1"}, {"norm4", "relu4"}});
+  return found;
+}
+
+TEST_CASE("a norm is fused with the sum of two and the ReLU that alone read it") {
+  CHECK(tails_by_name(many_norms()) ==
+        std::map<std::string, std::string>{
+            {"norm1", "relu1"}, {"norm2", "sum with pool1"}, {"norm4", "relu4"}});
+  CHECK(tails_by_name(many_sums()) == std::map<std::string, std::string>{
+                                          {"norm1", "relu1"},
+                                          {"norm2", "sum2 with relu1, relu2"},
+                                          {"norm3b", "sum3 with norm3a, relu3"},
+                                          {"norm4", "sum4 with relu3"},
+                                          {"norm9", "sum9 with conv8"},
+                                      });
 }
 
 struct Step {
@@ -163,6 +232,7 @@ TEST_CASE("a step with fused operations has the values, gradients and statistics
   options.fused = &kernels;
   check_same_step(step_of(model, input, options), expected, 5e-5);
   CHECK(kernels.norms == 3);  // norm4 and norm5 have 6 channels
+  CHECK(kernels.sums == 1);
   CHECK(kernels.relus == 1);
   CHECK(kernels.pools == 2);
 
@@ -173,6 +243,62 @@ TEST_CASE("a step with fused operations has the values, gradients and statistics
   options.format = torch::MemoryFormat::Contiguous;
   step_of(model, input, options);
   CHECK(kernels.norms == 3);
+}
+
+TEST_CASE("a step with sums behind norms has the values and gradients of one without") {
+  const Model model = initial_model(many_sums(), 8);
+  const torch::Tensor input = noise({5, 3, 6, 5}, 2);
+  const PlainKernels kernels;
+  NetworkOptions options = {.format = torch::MemoryFormat::ChannelsLast};
+  const Step expected = step_of(model, input, options);
+  options.fused = &kernels;
+  check_same_step(step_of(model, input, options), expected, 5e-5);
+  CHECK(kernels.norms == 11);
+  CHECK(kernels.sums == 4);
+  CHECK(kernels.relus == 3);
+}
+
+TEST_CASE("a norm's kernels add what is like its input alone") {
+  const auto last = torch::MemoryFormat::ChannelsLast;
+  const torch::Tensor images = noise({2, 8, 3, 3}, 1).contiguous(last);
+  CHECK(is_addend(images.clone(last), images));
+  CHECK_FALSE(is_addend({}, images));
+  CHECK_FALSE(is_addend(images.to(torch::kBFloat16), images));
+  CHECK_FALSE(is_addend(images.contiguous(), images));
+  CHECK_FALSE(is_addend(images.narrow(0, 0, 1), images));
+}
+
+// The network's input is f32, what a convolution gives of it bf16.
+TEST_CASE("a sum of another type than the norm before it is computed on its own") {
+  Graph graph = chain({8, 4, 4}, {{"conv", conv(8, 8)}, {"norm", BatchNorm{.channels = 8}}});
+  const std::string image = graph.nodes[0].name;
+  graph.nodes.push_back({"sum", Add{}, {"norm", image}});
+  graph.nodes.push_back({"relu", Relu{}, {"sum"}});
+  graph.nodes.push_back({"flatten", Flatten{}, {"relu"}});
+  graph.nodes.push_back({"linear", Linear{.in_features = 128, .out_features = 3}, {"flatten"}});
+  REQUIRE(tails_by_name(graph) ==
+          std::map<std::string, std::string>{{"norm", "sum with " + image + ", relu"}});
+  const Model model = initial_model(graph, 3);
+  const torch::Tensor input = noise({6, 8, 4, 4}, 5);
+  const PlainKernels kernels;
+  NetworkOptions options = {.format = torch::MemoryFormat::ChannelsLast};
+  const auto logits = [&] {
+    const torch::NoGradGuard no_grad;
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+    Network network(model.graph, options);
+    network.load(model);
+    const torch::Tensor found = network.logits(input, Mode::training).to(torch::kFloat);
+    at::autocast::clear_cache();
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    return found;
+  };
+  const torch::Tensor expected = logits();
+  options.fused = &kernels;
+  check_close(logits(), expected, 3e-2);
+  CHECK(kernels.norms == 1);
+  CHECK(kernels.sums == 0);
+  CHECK(kernels.relus == 0);
 }
 
 // Images [N, C, H, W] in channels-last layout on the GPU, far from a mean of 0.
@@ -222,7 +348,7 @@ void check_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarTy
   const NormCase one = norm_case(shape, type, seed);
   const Expected expected = by_torch(one, options);
   const FusedKernels::Norm norm =
-      kernels.norm(one.input, one.weight, one.bias, one.mean, one.var, options);
+      kernels.norm(one.input, one.weight, one.bias, one.mean, one.var, {}, options);
   const auto gradients =
       kernels.norm_backward(one.gradient, one.input, one.weight, one.bias, norm, options);
   const double rounding = type == torch::kFloat ? 2e-5 : 8e-3;  // of what is stored
@@ -255,6 +381,48 @@ TEST_CASE("batch norm on a GPU agrees with LibTorch in double precision") {
   }
 }
 
+// A norm with what lies behind it against the same norm with LibTorch's operations behind it.
+void check_sum(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
+               bool has_relu, std::uint64_t seed) {
+  CAPTURE(shape);
+  CAPTURE(has_relu);
+  const NormCase one = norm_case(shape, type, seed);
+  torch::Tensor addend = images(shape, type, seed + 7) * 3.0 - 6.0;
+  addend[0][1][0][0] = std::nan("");
+  const torch::Tensor mean = one.mean.clone(), var = one.var.clone();
+  const auto alone = kernels.norm(one.input, one.weight, one.bias, mean, var, {}, {});
+  const NormOptions options = {.has_addend = true, .has_relu = has_relu};
+  const auto found =
+      kernels.norm(one.input, one.weight, one.bias, one.mean, one.var, addend, options);
+  const torch::Tensor sum = alone.output + addend;
+  CHECK(torch::allclose(found.output, has_relu ? sum.relu() : sum, 0.0, 0.0, true));
+  CHECK(torch::equal(one.mean, mean));
+  CHECK(torch::equal(one.var, var));
+
+  const torch::Tensor masked = torch::where(sum <= 0, torch::zeros_like(sum), one.gradient);
+  const torch::Tensor gradient = has_relu ? masked : one.gradient;
+  const auto expected = kernels.norm_backward(gradient, one.input, one.weight, one.bias, alone, {});
+  const auto gradients =
+      kernels.norm_backward(one.gradient, one.input, one.weight, one.bias, found, options);
+  CHECK(torch::equal(gradients.addend, gradient));
+  CHECK(torch::equal(gradients.input, expected.input));
+  CHECK(torch::equal(gradients.weight, expected.weight));
+  CHECK(torch::equal(gradients.bias, expected.bias));
+}
+
+TEST_CASE("a norm with a sum behind it has the bits of both on a GPU") {
+  const FusedKernels* kernels = kernels_here(fused_kernels);
+  if (!kernels) return;
+  std::uint64_t seed = 400;
+  for (const Shape& shape :
+       std::vector<Shape>{{2, 8, 1, 1}, {256, 256, 32, 32}, {9, 2048, 7, 7}, {4, 136, 3, 5}}) {
+    for (const bool has_relu : {false, true}) {
+      check_sum(*kernels, shape, torch::kFloat, has_relu, ++seed);
+      check_sum(*kernels, shape, torch::kBFloat16, has_relu, ++seed);
+    }
+  }
+}
+
 TEST_CASE("max pools on a GPU are LibTorch's, in value and gradient, ties and no numbers too") {
   const FusedKernels* kernels = kernels_here(fused_kernels);
   if (!kernels) return;
@@ -281,14 +449,17 @@ TEST_CASE("a step on a GPU with kernels of our own is one without, up to roundin
   const FusedKernels* kernels = kernels_here(fused_kernels);
   if (!kernels) return;
   at::globalContext().setDeterministicCuDNN(true);
-  const Model model = initial_model(many_norms(), 7);
-  const torch::Tensor input = noise({37, 3, 12, 12}, 1);
-  NetworkOptions options = {.device = torch::kCUDA, .format = torch::MemoryFormat::ChannelsLast};
-  const Step expected = step_of(model, input, options);
-  options.fused = kernels;
-  const Step found = step_of(model, input, options);
-  check_same_step(found, expected, 2e-3);  // convolutions in TF32 or not
-  check_same_step(step_of(model, input, options), found, 0.0);
+  for (const Graph& graph : {many_norms(), many_sums()}) {
+    const Model model = initial_model(graph, 7);
+    const Shape& image = std::get<Input>(graph.nodes[0].op).shape;
+    const torch::Tensor input = noise({37, image[0], image[1], image[2]}, 1);
+    NetworkOptions options = {.device = torch::kCUDA, .format = torch::MemoryFormat::ChannelsLast};
+    const Step expected = step_of(model, input, options);
+    options.fused = kernels;
+    const Step found = step_of(model, input, options);
+    check_same_step(found, expected, 2e-3);  // convolutions in TF32 or not
+    check_same_step(step_of(model, input, options), found, 0.0);
+  }
 }
 
 }  // namespace

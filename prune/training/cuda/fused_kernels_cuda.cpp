@@ -14,17 +14,18 @@ ImageType type_of(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kFloat ? ImageType::f32 : ImageType::bf16;
 }
 
-NormCall call_for(const at::Tensor& input, bool has_relu) {
+NormCall call_for(const at::Tensor& input, const NormOptions& options) {
   return {.device = input.device().index(),
           .stream = stream_of(input),
           .type = type_of(input),
-          .has_relu = has_relu,
+          .has_addend = options.has_addend,
+          .has_relu = options.has_relu,
           .rows = input.size(0) * input.size(2) * input.size(3),
           .channels = input.size(1)};
 }
 
 PoolCall pool_for(const at::Tensor& input) {
-  const NormCall call = call_for(input, false);
+  const NormCall call = call_for(input, {});
   return {.device = call.device,
           .stream = call.stream,
           .type = call.type,
@@ -48,9 +49,11 @@ at::Tensor floats_on(const at::Tensor& like, std::int64_t count) {
 class CudaFusedKernels : public FusedKernels {
  public:
   Norm norm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
-            const at::Tensor& running_mean, const at::Tensor& running_var,
+            const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& addend,
             const NormOptions& options) const override {
-    const NormCall call = call_for(input, options.has_relu);
+    const NormCall call = call_for(input, options);
+    TORCH_CHECK(is_addend(addend, input) == options.has_addend,
+                "norms: found an addend of another shape, type or layout than the input");
     Norm result = {at::empty_like(input), floats_on(input, call.channels),
                    floats_on(input, call.channels)};
     const at::Tensor workspace = floats_on(input, norm_workspace(call));
@@ -63,6 +66,7 @@ class CudaFusedKernels : public FusedKernels {
                                .epsilon = options.epsilon,
                                .mean = mutable_floats(result.mean),
                                .inverse_deviation = mutable_floats(result.inverse_deviation),
+                               .addend = options.has_addend ? addend.const_data_ptr() : nullptr,
                                .output = result.output.mutable_data_ptr(),
                                .workspace = mutable_floats(workspace)}));
     return result;
@@ -71,20 +75,25 @@ class CudaFusedKernels : public FusedKernels {
   NormGradients norm_backward(const at::Tensor& gradient, const at::Tensor& input,
                               const at::Tensor& weight, const at::Tensor& bias, const Norm& norm,
                               const NormOptions& options) const override {
-    const NormCall call = call_for(input, options.has_relu);
+    const NormCall call = call_for(input, options);
     NormGradients result = {at::empty_like(input), floats_on(input, call.channels),
                             floats_on(input, call.channels)};
+    const bool is_masked = options.has_addend && options.has_relu;
+    if (options.has_addend) result.addend = is_masked ? at::empty_like(input) : gradient;
     const at::Tensor workspace = floats_on(input, norm_workspace(call));
-    require(launch_norm_backward(call, {.gradient = gradient.const_data_ptr(),
-                                        .input = input.const_data_ptr(),
-                                        .weight = floats(weight),
-                                        .bias = floats(bias),
-                                        .mean = floats(norm.mean),
-                                        .inverse_deviation = floats(norm.inverse_deviation),
-                                        .input_gradient = result.input.mutable_data_ptr(),
-                                        .weight_gradient = mutable_floats(result.weight),
-                                        .bias_gradient = mutable_floats(result.bias),
-                                        .workspace = mutable_floats(workspace)}));
+    require(launch_norm_backward(
+        call, {.gradient = gradient.const_data_ptr(),
+               .input = input.const_data_ptr(),
+               .weight = floats(weight),
+               .bias = floats(bias),
+               .mean = floats(norm.mean),
+               .inverse_deviation = floats(norm.inverse_deviation),
+               .output = is_masked ? norm.output.const_data_ptr() : nullptr,
+               .addend_gradient = is_masked ? result.addend.mutable_data_ptr() : nullptr,
+               .input_gradient = result.input.mutable_data_ptr(),
+               .weight_gradient = mutable_floats(result.weight),
+               .bias_gradient = mutable_floats(result.bias),
+               .workspace = mutable_floats(workspace)}));
     return result;
   }
 

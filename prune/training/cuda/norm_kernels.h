@@ -13,7 +13,7 @@ struct NormCall {
   int device = 0;
   cudaStream_t stream = nullptr;
   ImageType type = ImageType::f32;  // of inputs, outputs and their gradients
-  bool has_relu = false;
+  bool has_addend = false, has_relu = false;
   std::int64_t rows = 0;
   std::int64_t channels = 0;  // a multiple of pack_size(type)
 };
@@ -27,18 +27,24 @@ struct NormForward {
   float *running_mean = nullptr, *running_var = nullptr;  // [channels], brought up to date
   double momentum = 0.1, epsilon = 1e-5;
   float *mean = nullptr, *inverse_deviation = nullptr;  // [channels], written
+  const void* addend = nullptr;                         // with has_addend
   void* output = nullptr;
   float* workspace = nullptr;
 };
 
-// output = weight (input - mean) inverse_deviation + bias, with has_relu its positive part, where
-// mean and variance are those of the channel: Ioffe and Szegedy, "Batch normalization", 2015.
+// output = weight (input - mean) inverse_deviation + bias (+ addend), with has_relu its positive
+// part, where mean and variance are those of the channel: Ioffe and Szegedy, "Batch normalization",
+// 2015. Before an addend is added, and again behind it, values are rounded to the type.
 const char* launch_norm(const NormCall& call, const NormForward& norm);
 
 struct NormBackward {
   const void *gradient = nullptr, *input = nullptr;
   const float *weight = nullptr, *bias = nullptr;
   const float *mean = nullptr, *inverse_deviation = nullptr;  // of launch_norm
+  // With has_addend and has_relu: what launch_norm wrote, and the gradient by the addend, which
+  // without a ReLU is that by the output.
+  const void* output = nullptr;
+  void* addend_gradient = nullptr;
   void* input_gradient = nullptr;
   float *weight_gradient = nullptr, *bias_gradient = nullptr;
   float* workspace = nullptr;

@@ -16,6 +16,7 @@ struct Pack<float> {
     const float4 all = *reinterpret_cast<const float4*>(from);
     values[0] = all.x, values[1] = all.y, values[2] = all.z, values[3] = all.w;
   }
+  __device__ static float rounded(float value) { return value; }
   __device__ static void store(float* to, const float (&values)[kSize]) {
     *reinterpret_cast<float4*>(to) = make_float4(values[0], values[1], values[2], values[3]);
   }
@@ -33,6 +34,9 @@ struct Pack<__nv_bfloat16> {
       values[2 * i] = __uint_as_float(words[i] << 16);
       values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
     }
+  }
+  __device__ static float rounded(float value) {
+    return __bfloat162float(__float2bfloat16_rn(value));
   }
   __device__ static void store(__nv_bfloat16* to, const float (&values)[kSize]) {
     alignas(16) __nv_bfloat162 pairs[4];

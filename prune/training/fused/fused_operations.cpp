@@ -23,26 +23,69 @@ torch::Tensor like(const torch::Tensor& gradient, const torch::Tensor& input) {
   return gradient.to(input.scalar_type()).contiguous(kLayout);
 }
 
+void save_options(AutogradContext* context, const NormOptions& options) {
+  context->saved_data["has_relu"] = options.has_relu;
+  context->saved_data["has_addend"] = options.has_addend;
+}
+
+NormOptions options_of(const AutogradContext* context) {
+  return {.has_addend = context->saved_data.at("has_addend").toBool(),
+          .has_relu = context->saved_data.at("has_relu").toBool()};
+}
+
+// Saves what backward() needs: the output too where only it says what the ReLU let through.
+torch::Tensor saved_norm(AutogradContext* context, const torch::Tensor& input,
+                         const torch::Tensor& weight, const torch::Tensor& bias,
+                         const FusedKernels::Norm& norm, const NormOptions& options) {
+  variable_list saved = {input, weight, bias, norm.mean, norm.inverse_deviation};
+  if (options.has_addend && options.has_relu) saved.push_back(norm.output);
+  context->save_for_backward(std::move(saved));
+  save_options(context, options);
+  return norm.output;
+}
+
+FusedKernels::NormGradients norm_gradients(AutogradContext* context,
+                                           const torch::Tensor& gradient) {
+  const variable_list saved = context->get_saved_variables();
+  const FusedKernels::Norm norm = {.output = saved.size() > 5 ? saved[5] : torch::Tensor(),
+                                   .mean = saved[3],
+                                   .inverse_deviation = saved[4]};
+  return kernels_of(context).norm_backward(like(gradient, saved[0]), saved[0], saved[1], saved[2],
+                                           norm, options_of(context));
+}
+
 struct FusedNorm : torch::autograd::Function<FusedNorm> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input,
                                const torch::Tensor& weight, const torch::Tensor& bias,
                                const torch::Tensor& running_mean, const torch::Tensor& running_var,
                                const FusedKernels* kernels, const NormOptions& options) {
-    const FusedKernels::Norm norm =
-        kernels->norm(input, weight, bias, running_mean, running_var, options);
-    context->save_for_backward({input, weight, bias, norm.mean, norm.inverse_deviation});
-    context->saved_data["has_relu"] = options.has_relu;
     save_kernels(context, kernels);
-    return norm.output;
+    return saved_norm(context, input, weight, bias,
+                      kernels->norm(input, weight, bias, running_mean, running_var, {}, options),
+                      options);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const FusedKernels::NormGradients found = kernels_of(context).norm_backward(
-        like(gradients[0], saved[0]), saved[0], saved[1], saved[2],
-        {.output = {}, .mean = saved[3], .inverse_deviation = saved[4]},
-        {.has_relu = context->saved_data.at("has_relu").toBool()});
+    const auto found = norm_gradients(context, gradients[0]);
     return {found.input, found.weight, found.bias, {}, {}, {}, {}};
+  }
+};
+
+struct FusedNormSum : torch::autograd::Function<FusedNormSum> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input,
+                               const torch::Tensor& weight, const torch::Tensor& bias,
+                               const torch::Tensor& running_mean, const torch::Tensor& running_var,
+                               const torch::Tensor& addend, const FusedKernels* kernels,
+                               const NormOptions& options) {
+    save_kernels(context, kernels);
+    return saved_norm(
+        context, input, weight, bias,
+        kernels->norm(input, weight, bias, running_mean, running_var, addend, options), options);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto found = norm_gradients(context, gradients[0]);
+    return {found.input, found.weight, found.bias, {}, {}, found.addend, {}, {}};
   }
 };
 
@@ -60,11 +103,6 @@ struct FusedPool : torch::autograd::Function<FusedPool> {
   }
 };
 
-bool is_plain_relu(const Node& node) {
-  const Relu* relu = std::get_if<Relu>(&node.op);
-  return relu && !relu->max_value;
-}
-
 // Windows of 2 x 2 side by side that cover the input.
 bool is_quartering(const Pool& pool, const torch::Tensor& input) {
   const Pair two = {2, 2}, none = {0, 0};
@@ -75,29 +113,19 @@ bool is_quartering(const Pool& pool, const torch::Tensor& input) {
 
 }  // namespace
 
-std::vector<std::size_t> relus_of_norms(const Graph& graph) {
-  std::vector<std::size_t> readers(graph.nodes.size()), last(graph.nodes.size());
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const std::string& name : graph.nodes[i].inputs) {
-      const std::size_t input = node_index(graph, name);
-      ++readers[input];
-      last[input] = i;
-    }
-  }
-  std::vector<std::size_t> relus(graph.nodes.size(), 0);
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (!std::holds_alternative<BatchNorm>(graph.nodes[i].op)) continue;
-    if (readers[i] == 1 && is_plain_relu(graph.nodes[last[i]])) relus[i] = last[i];
-  }
-  return relus;
-}
-
 torch::Tensor fused_operation(const FusedKernels& kernels, const Op& op,
                               std::span<const torch::Tensor> inputs,
-                              std::span<const torch::Tensor> parameters, bool has_relu) {
+                              std::span<const torch::Tensor> parameters, const FusedTail& tail) {
   if (inputs.empty() || !is_fusible(inputs[0])) return {};
   if (const auto* norm = std::get_if<BatchNorm>(&op)) {
-    const NormOptions options = {norm->momentum, norm->epsilon, has_relu};
+    const NormOptions options = {.momentum = norm->momentum,
+                                 .epsilon = norm->epsilon,
+                                 .has_addend = tail.addend.defined(),
+                                 .has_relu = tail.has_relu};
+    if (options.has_addend) {
+      return FusedNormSum::apply(inputs[0], parameters[0], parameters[1], parameters[2],
+                                 parameters[3], tail.addend, &kernels, options);
+    }
     return FusedNorm::apply(inputs[0], parameters[0], parameters[1], parameters[2], parameters[3],
                             &kernels, options);
   }

@@ -47,7 +47,7 @@ Network::Network(Graph graph, const NetworkOptions& options)
     : graph_(std::move(graph)),
       options_(options),
       wiring_(graph_.nodes.size()),
-      relus_(relus_of_norms(graph_)) {
+      tails_(tails_of_norms(graph_)) {
   infer_shapes(graph_, 1);
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
     make_tensors(i);
@@ -139,11 +139,18 @@ torch::Tensor Network::run_node(std::size_t index, std::span<const torch::Tensor
 // A hook wants every node's own value.
 bool Network::run_fused(std::size_t index, std::span<const torch::Tensor> inputs,
                         std::vector<torch::Tensor>& values) const {
-  const std::size_t relu = relus_[index];
+  NormTail tail = tails_[index];
+  torch::Tensor addend = tail.add > 0 ? values[tail.addend] : torch::Tensor();
+  if (tail.add > 0 && !is_addend(addend, inputs[0])) {
+    addend = torch::Tensor();
+    tail = {};
+  }
   torch::Tensor value = fused_operation(*options_.fused, graph_.nodes[index].op, inputs,
-                                        wiring_[index].values, relu > 0);
+                                        wiring_[index].values, {addend, tail.relu > 0});
   if (!value.defined()) return false;
-  if (relu > 0) values[relu] = value;
+  for (const std::size_t done : {tail.add, tail.relu}) {
+    if (done > 0) values[done] = value;
+  }
   values[index] = std::move(value);
   return true;
 }

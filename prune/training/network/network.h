@@ -11,6 +11,7 @@
 
 #include "prune/training/fused/cast_kernels.h"
 #include "prune/training/fused/fused_kernels.h"
+#include "prune/training/fused/norm_tails.h"
 #include "prune/training/ranks/batch_part.h"
 #include "runtime/model/graph.h"
 #include "runtime/model/model.h"
@@ -93,7 +94,7 @@ class Network {
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> statistics_;
   std::vector<Wiring> wiring_;
-  std::vector<std::size_t> relus_;  // relus_of_norms()
+  std::vector<NormTail> tails_;  // tails_of_norms()
 };
 
 }  // namespace winnow
