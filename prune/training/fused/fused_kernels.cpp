@@ -15,10 +15,4 @@ bool is_fusible(const torch::Tensor& images) {
          images.is_contiguous(torch::MemoryFormat::ChannelsLast);
 }
 
-bool is_addend(const torch::Tensor& addend, const torch::Tensor& images) {
-  return addend.defined() && addend.sizes() == images.sizes() &&
-         addend.scalar_type() == images.scalar_type() && addend.device() == images.device() &&
-         addend.is_contiguous(torch::MemoryFormat::ChannelsLast);
-}
-
 }  // namespace winnow

@@ -54,6 +54,10 @@ const FusedKernels* fused_kernels(const torch::Device& device);
 bool is_fusible(const torch::Tensor& images);
 
 // Whether norm() adds this tensor to the norm of such images: it is like them.
-bool is_addend(const torch::Tensor& addend, const torch::Tensor& images);
+inline bool is_addend(const torch::Tensor& addend, const torch::Tensor& images) {
+  return addend.defined() && addend.sizes() == images.sizes() &&
+         addend.scalar_type() == images.scalar_type() && addend.device() == images.device() &&
+         addend.is_contiguous(torch::MemoryFormat::ChannelsLast);
+}
 
 }  // namespace winnow
