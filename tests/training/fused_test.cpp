@@ -223,19 +223,25 @@ torch::Tensor noise(const Shape& shape, std::uint64_t seed) {
   return values;
 }
 
-TEST_CASE("a step with fused operations has the values, gradients and statistics of one without") {
-  const Model model = initial_model(many_norms(), 7);
-  const torch::Tensor input = noise({5, 3, 12, 12}, 1);
-  const PlainKernels kernels;
+// A step with the kernels against one without.
+void check_plain_step(const Model& model, const torch::Tensor& input, const PlainKernels& kernels) {
   NetworkOptions options = {.format = torch::MemoryFormat::ChannelsLast};
   const Step expected = step_of(model, input, options);
   options.fused = &kernels;
   check_same_step(step_of(model, input, options), expected, 5e-5);
+}
+
+TEST_CASE("a step with fused operations has the values, gradients and statistics of one without") {
+  const Model model = initial_model(many_norms(), 7);
+  const torch::Tensor input = noise({5, 3, 12, 12}, 1);
+  const PlainKernels kernels;
+  check_plain_step(model, input, kernels);
   CHECK(kernels.norms == 3);  // norm4 and norm5 have 6 channels
   CHECK(kernels.sums == 1);
   CHECK(kernels.relus == 1);
   CHECK(kernels.pools == 2);
 
+  NetworkOptions options = {.format = torch::MemoryFormat::ChannelsLast, .fused = &kernels};
   Network network(model.graph, options);
   network.load(model);
   network.forward(input, Mode::evaluation);
@@ -246,13 +252,8 @@ TEST_CASE("a step with fused operations has the values, gradients and statistics
 }
 
 TEST_CASE("a step with sums behind norms has the values and gradients of one without") {
-  const Model model = initial_model(many_sums(), 8);
-  const torch::Tensor input = noise({5, 3, 6, 5}, 2);
   const PlainKernels kernels;
-  NetworkOptions options = {.format = torch::MemoryFormat::ChannelsLast};
-  const Step expected = step_of(model, input, options);
-  options.fused = &kernels;
-  check_same_step(step_of(model, input, options), expected, 5e-5);
+  check_plain_step(initial_model(many_sums(), 8), noise({5, 3, 6, 5}, 2), kernels);
   CHECK(kernels.norms == 11);
   CHECK(kernels.sums == 4);
   CHECK(kernels.relus == 3);

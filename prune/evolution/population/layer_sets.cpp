@@ -78,16 +78,16 @@ LayerSet LayerSets::next_of_evolution() {
 LayerSet LayerSets::child() {
   LayerSet set = parent();
   const LayerSet& other = parent();
-  const bool is_union = random_.chance(0.5);
-  const bool is_crossed = is_union || random_.chance(0.5);
-  for (std::size_t i = 0; is_crossed && i < layers_; ++i) {
-    if (is_union) {
-      set[i] = set[i] || other[i];
-    } else if (random_.chance(0.5)) {
-      set[i] = other[i];
+  if (random_.chance(0.5)) {
+    for (std::size_t i = 0; i < layers_; ++i) set[i] = set[i] || other[i];
+    return set;
+  }
+  if (random_.chance(0.5)) {
+    for (std::size_t i = 0; i < layers_; ++i) {
+      if (random_.chance(0.5)) set[i] = other[i];
     }
   }
-  if (!is_union) mutate(set);
+  mutate(set);
   return set;
 }
 

@@ -26,6 +26,15 @@ __device__ void mask_and_store_gradient(const NormBackward& norm, std::int64_t p
   Pack<T>::store(static_cast<T*>(norm.addend_gradient) + place, gradients);
 }
 
+// Values of a row, and the gradients by what the norm makes of them.
+template <typename T, Tail kTail>
+__device__ void load_row(const Line<Pack<T>::kSize>& line, const T* input, const T* gradient,
+                         float (&values)[Pack<T>::kSize], float (&gradients)[Pack<T>::kSize]) {
+  Pack<T>::load(input, values);
+  Pack<T>::load(gradient, gradients);
+  if constexpr (kTail == Tail::relu) mask_gradient(line, values, gradients);
+}
+
 // Sums of the gradient g and of g (x - mean).
 template <typename T, Tail kTail>
 __global__ void __launch_bounds__(kThreads)
@@ -43,9 +52,8 @@ __global__ void __launch_bounds__(kThreads)
          row += gridDim.x * blockDim.y) {
       const std::int64_t place = row * channels + channel;
       float values[kSize], gradients[kSize];
-      Pack<T>::load(static_cast<const T*>(norm.input) + place, values);
-      Pack<T>::load(static_cast<const T*>(norm.gradient) + place, gradients);
-      if constexpr (kTail == Tail::relu) mask_gradient(line, values, gradients);
+      load_row<T, kTail>(line, static_cast<const T*>(norm.input) + place,
+                         static_cast<const T*>(norm.gradient) + place, values, gradients);
       if constexpr (kTail == Tail::sum_relu) mask_and_store_gradient<T>(norm, place, gradients);
 #pragma unroll
       for (int i = 0; i < kSize; ++i) {
@@ -99,9 +107,8 @@ __global__ void __launch_bounds__(kThreads)
        row += gridDim.x * blockDim.y) {
     const std::int64_t place = row * channels + channel;
     float values[kSize], gradients[kSize];
-    Pack<T>::load(static_cast<const T*>(norm.input) + place, values);
-    Pack<T>::load(gradient + place, gradients);
-    if constexpr (kTail == Tail::relu) mask_gradient(line, values, gradients);
+    load_row<T, kTail>(line, static_cast<const T*>(norm.input) + place, gradient + place, values,
+                       gradients);
 #pragma unroll
     for (int i = 0; i < kSize; ++i) {
       gradients[i] = fmaf(line.scale[i], gradients[i], fmaf(of_value[i], values[i], constant[i]));

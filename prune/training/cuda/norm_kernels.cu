@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads)
       add_to_rounded(static_cast<const T*>(norm.addend) + channel + row * channels, values);
     }
 #pragma unroll
-    for (int i = 0; i < kSize; ++i) {  // a negative zero is none; what is no number stays
+    for (int i = 0; i < kSize; ++i) {  // -0 becomes 0, what is no number stays
       if (has_relu(kTail) && values[i] <= 0.0f) values[i] = 0.0f;
     }
     Pack<T>::store(output + row * channels, values);

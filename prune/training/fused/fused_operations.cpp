@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include <optional>
+
 namespace winnow {
 namespace {
 
@@ -23,68 +25,34 @@ torch::Tensor like(const torch::Tensor& gradient, const torch::Tensor& input) {
   return gradient.to(input.scalar_type()).contiguous(kLayout);
 }
 
-void save_options(AutogradContext* context, const NormOptions& options) {
-  context->saved_data["has_relu"] = options.has_relu;
-  context->saved_data["has_addend"] = options.has_addend;
-}
-
-NormOptions options_of(const AutogradContext* context) {
-  return {.has_addend = context->saved_data.at("has_addend").toBool(),
-          .has_relu = context->saved_data.at("has_relu").toBool()};
-}
-
-// Saves what backward() needs: the output too where only it says what the ReLU let through.
-torch::Tensor saved_norm(AutogradContext* context, const torch::Tensor& input,
-                         const torch::Tensor& weight, const torch::Tensor& bias,
-                         const FusedKernels::Norm& norm, const NormOptions& options) {
-  variable_list saved = {input, weight, bias, norm.mean, norm.inverse_deviation};
-  if (options.has_addend && options.has_relu) saved.push_back(norm.output);
-  context->save_for_backward(std::move(saved));
-  save_options(context, options);
-  return norm.output;
-}
-
-FusedKernels::NormGradients norm_gradients(AutogradContext* context,
-                                           const torch::Tensor& gradient) {
-  const variable_list saved = context->get_saved_variables();
-  const FusedKernels::Norm norm = {.output = saved.size() > 5 ? saved[5] : torch::Tensor(),
-                                   .mean = saved[3],
-                                   .inverse_deviation = saved[4]};
-  return kernels_of(context).norm_backward(like(gradient, saved[0]), saved[0], saved[1], saved[2],
-                                           norm, options_of(context));
-}
-
+// LibTorch takes no undefined tensors here: an addend is optional.
 struct FusedNorm : torch::autograd::Function<FusedNorm> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input,
                                const torch::Tensor& weight, const torch::Tensor& bias,
                                const torch::Tensor& running_mean, const torch::Tensor& running_var,
+                               const std::optional<torch::Tensor>& addend,
                                const FusedKernels* kernels, const NormOptions& options) {
+    const FusedKernels::Norm norm = kernels->norm(input, weight, bias, running_mean, running_var,
+                                                  addend.value_or(torch::Tensor()), options);
+    variable_list saved = {input, weight, bias, norm.mean, norm.inverse_deviation};
+    // Behind a sum only the output says what the ReLU let through.
+    if (options.has_addend && options.has_relu) saved.push_back(norm.output);
+    context->save_for_backward(std::move(saved));
+    context->saved_data["has_addend"] = options.has_addend;
+    context->saved_data["has_relu"] = options.has_relu;
     save_kernels(context, kernels);
-    return saved_norm(context, input, weight, bias,
-                      kernels->norm(input, weight, bias, running_mean, running_var, {}, options),
-                      options);
+    return norm.output;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto found = norm_gradients(context, gradients[0]);
-    return {found.input, found.weight, found.bias, {}, {}, {}, {}};
-  }
-};
-
-struct FusedNormSum : torch::autograd::Function<FusedNormSum> {
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& input,
-                               const torch::Tensor& weight, const torch::Tensor& bias,
-                               const torch::Tensor& running_mean, const torch::Tensor& running_var,
-                               const torch::Tensor& addend, const FusedKernels* kernels,
-                               const NormOptions& options) {
-    save_kernels(context, kernels);
-    return saved_norm(
-        context, input, weight, bias,
-        kernels->norm(input, weight, bias, running_mean, running_var, addend, options), options);
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto found = norm_gradients(context, gradients[0]);
+    const variable_list saved = context->get_saved_variables();
+    const FusedKernels::Norm norm = {.output = saved.size() > 5 ? saved[5] : torch::Tensor(),
+                                     .mean = saved[3],
+                                     .inverse_deviation = saved[4]};
+    const FusedKernels::NormGradients found = kernels_of(context).norm_backward(
+        like(gradients[0], saved[0]), saved[0], saved[1], saved[2], norm,
+        {.has_addend = context->saved_data.at("has_addend").toBool(),
+         .has_relu = context->saved_data.at("has_relu").toBool()});
     return {found.input, found.weight, found.bias, {}, {}, found.addend, {}, {}};
   }
 };
@@ -122,11 +90,8 @@ torch::Tensor fused_operation(const FusedKernels& kernels, const Op& op,
                                  .epsilon = norm->epsilon,
                                  .has_addend = tail.addend.defined(),
                                  .has_relu = tail.has_relu};
-    if (options.has_addend) {
-      return FusedNormSum::apply(inputs[0], parameters[0], parameters[1], parameters[2],
-                                 parameters[3], tail.addend, &kernels, options);
-    }
     return FusedNorm::apply(inputs[0], parameters[0], parameters[1], parameters[2], parameters[3],
+                            options.has_addend ? std::optional(tail.addend) : std::nullopt,
                             &kernels, options);
   }
   const auto* pool = std::get_if<Pool>(&op);

@@ -1,7 +1,8 @@
 #include "prune/training/fused/norm_tails.h"
 
-#include <string>
 #include <variant>
+
+#include "runtime/model/graph_edit.h"
 
 namespace winnow {
 namespace {
@@ -11,20 +12,15 @@ bool is_plain_relu(const Node& node) {
   return relu && !relu->max_value;
 }
 
-// By node the one that reads it, once, if no other does; else 0.
-std::vector<std::size_t> only_readers(const Graph& graph) {
-  std::vector<std::size_t> count(graph.nodes.size()), last(graph.nodes.size());
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const std::string& name : graph.nodes[i].inputs) {
-      const std::size_t input = node_index(graph, name);
-      ++count[input];
-      last[input] = i;
-    }
-  }
-  for (std::size_t i = 0; i < count.size(); ++i) {
-    if (count[i] != 1) last[i] = 0;
-  }
-  return last;
+// The node that alone reads this one; 0 if none or several do.
+std::size_t only_reader(const Graph& graph, std::size_t node) {
+  const std::vector<std::size_t> readers = readers_of(graph, graph.nodes[node].name);
+  return readers.size() == 1 ? readers[0] : 0;
+}
+
+std::size_t relu_behind(const Graph& graph, std::size_t node) {
+  const std::size_t reader = only_reader(graph, node);
+  return reader > 0 && is_plain_relu(graph.nodes[reader]) ? reader : 0;
 }
 
 // What `reader` adds to `node`, if it is a sum of two; else `node`.
@@ -39,17 +35,13 @@ std::size_t addend_of(const Graph& graph, std::size_t node, std::size_t reader) 
 }  // namespace
 
 std::vector<NormTail> tails_of_norms(const Graph& graph) {
-  const std::vector<std::size_t> readers = only_readers(graph);
-  const auto relu_behind = [&](std::size_t i) {
-    return readers[i] > 0 && is_plain_relu(graph.nodes[readers[i]]) ? readers[i] : 0;
-  };
   std::vector<NormTail> tails(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (!std::holds_alternative<BatchNorm>(graph.nodes[i].op)) continue;
-    const std::size_t addend = addend_of(graph, i, readers[i]);
+    const std::size_t reader = only_reader(graph, i), addend = addend_of(graph, i, reader);
     tails[i] = addend < i
-                   ? NormTail{.add = readers[i], .addend = addend, .relu = relu_behind(readers[i])}
-                   : NormTail{.relu = relu_behind(i)};
+                   ? NormTail{.add = reader, .addend = addend, .relu = relu_behind(graph, reader)}
+                   : NormTail{.relu = relu_behind(graph, i)};
   }
   return tails;
 }
