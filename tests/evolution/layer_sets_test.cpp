@@ -68,7 +68,7 @@ TEST_CASE("greedy tries one layer more than the best set, and ends where none ga
 }
 
 TEST_CASE("the evolution begins with each layer alone, and with no more of them than it is told") {
-  for (const auto [most, alone] : {std::pair<std::size_t, std::ptrdiff_t>{16, 10}, {4, 4}}) {
+  for (const auto& [most, alone] : {std::pair<std::size_t, std::ptrdiff_t>{16, 10}, {4, 4}}) {
     const LayerSetOptions options = {SetSearch::evolution, 6, 2, most};
     const std::vector<LayerSet> all = tried(LayerSets(kGood.size(), options), kGood, 11);
     const auto is_alone = [](const LayerSet& set) { return std::ranges::count(set, true) == 1; };
