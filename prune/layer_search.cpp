@@ -1,6 +1,8 @@
 #include "prune/layer_search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -38,7 +40,7 @@ constexpr std::int64_t kMaskIntervals = 16;
 
 struct SetTrial {
   std::vector<std::string> removed;
-  double predicted_ms = 0.0;  // of the network for the target
+  double cost = 0.0;  // of the pruned network, in what the budget counts
   double accuracy = 0.0;
   std::string reason;  // why it was not trained; empty if it was
 
@@ -68,6 +70,7 @@ class LayerSearcher {
     }
     // A trial is too short for recording steps to pay.
     config_.train.records_steps = false;
+    count_of_whole();
   }
 
   LayerSearchResult search() {
@@ -84,6 +87,18 @@ class LayerSearcher {
   }
 
  private:
+  bool is_time() const { return config_.evolution.budget == Budget::time; }
+
+  // A share of the parameters is one of the whole network's, whatever a set leaves out.
+  void count_of_whole() {
+    EvolutionConfig& evolution = config_.evolution;
+    if (is_time() || evolution.target_kept > 0) return;
+    const TorchTrainee trainee(whole_, data_, trainee_options(config_, {}));
+    const LayerBudget budget(evolution, trainee.layers());
+    const double kept = budget.cost_at(budget.target_density());
+    evolution.target_kept = std::max<std::int64_t>(1, std::llround(kept));
+  }
+
   SetTrial trial_of(const LayerSet& set) {
     SetTrial trial;
     for (std::size_t i = 0; i < set.size(); ++i) {
@@ -98,23 +113,27 @@ class LayerSearcher {
       TorchTrainee trainee(model, data_, trainee_options(config, {}));
       device_ = trainee.device();
       const auto whole = trainee.snapshot();
-      trial.predicted_ms = mask_for_goal(config, trainee);
+      trial.cost = mask_for_goal(config, trainee);
       trainee.restore(*whole);
-      if (is_met(trial.predicted_ms)) {
+      if (is_met(trial.cost)) {
         prune(config, trainee, trial);
       } else {
-        trial.reason = "is too slow under its limits";
+        trial.reason =
+            std::string(is_time() ? "is too slow" : "keeps too much") + " under its limits";
       }
-    } catch (const Error& error) {  // of the budget: no masks, or no masks fast enough
+    } catch (const Error& error) {  // of the budget: no masks, or none that meet the target
       if (error.code() != ErrorCode::usage) throw;
       trial.reason = error.what();
     }
     return trial;
   }
 
-  bool is_met(double ms) const {
+  bool is_met(double cost) const {
     constexpr double kRounding = 1e-9;
-    return ms <= target_ms(config_.evolution) * (1 + kRounding);
+    const EvolutionConfig& evolution = config_.evolution;
+    const double target =
+        is_time() ? target_ms(evolution) : static_cast<double>(evolution.target_kept);
+    return cost <= target * (1 + kRounding);
   }
 
   // A short run of magnitude pruning, whatever the method of the run itself.
@@ -130,7 +149,7 @@ class LayerSearcher {
     Magnitude pruning(config.method, config.evolution, trainee, {});
     while (!pruning.finished()) pruning.step();
     const EvolutionResult result = pruning.result();
-    trial.predicted_ms = result.predicted_ms;
+    trial.cost = LayerBudget(config.evolution, trainee.layers()).cost(result.best.kept_weights);
     trial.accuracy = result.best.accuracy;
     trial.reason = result.shortfall;
   }
@@ -149,15 +168,18 @@ class LayerSearcher {
     return all;
   }
 
+  std::string cost_text(double cost) const { return is_time() ? general(cost, 4) : fixed(cost, 0); }
+
   std::string table() const {
-    Table table(
-        {{"accuracy", Table::Side::right}, {"ms", Table::Side::right}, {"layers left out"}});
+    Table table({{"accuracy", Table::Side::right},
+                 {is_time() ? "ms" : "kept", Table::Side::right},
+                 {"layers left out"}});
     std::vector<SetTrial> order = trials_;
     std::ranges::stable_sort(order, std::greater(), &SetTrial::fitness);
     for (const SetTrial& trial : order) {
       const std::string names = trial.removed.empty() ? "none" : joined(trial.removed);
       if (trial.reason.empty()) {
-        table.add({fixed(100 * trial.accuracy, 2), general(trial.predicted_ms, 4), names});
+        table.add({fixed(100 * trial.accuracy, 2), cost_text(trial.cost), names});
       } else {
         table.add({"", "", names + ": " + trial.reason});
       }
@@ -165,7 +187,10 @@ class LayerSearcher {
     return "accuracy (%) on " + std::to_string(data_.validation.count) +
            " validation images, pruned to the target in " + std::to_string(options_.batches) +
            " batches:\n" + table.text() + "best: model.remove_layers=[" +
-           joined(all_removed(best())) + "]\n";
+           joined(all_removed(best())) + "]" +
+           (is_time() ? ""
+                      : " prune.target_kept=" + std::to_string(config_.evolution.target_kept)) +
+           "\n";
   }
 
   std::string json() const {
@@ -173,26 +198,28 @@ class LayerSearcher {
     for (const SetTrial& trial : trials_) {
       Json one = {{"removed", trial.removed}};
       if (trial.reason.empty()) {
-        one["predicted_ms"] = trial.predicted_ms;
+        if (is_time()) one["predicted_ms"] = trial.cost;
+        if (!is_time()) one["kept"] = std::llround(trial.cost);
         one["accuracy"] = trial.accuracy;
       } else {
         one["not_trained"] = trial.reason;
       }
       trials.push_back(std::move(one));
     }
-    return Json{{"command", "prune"},
-                {"version", version_text()},
-                {"mode", "search"},
-                {"name", config_.name},
-                {"weights", config_.model.weights},
-                {"device", device_},
-                {"search", to_string(options_.sets.search)},
-                {"batches", options_.batches},
-                {"validation_images", data_.validation.count},
-                {"layers", layers_},
-                {"trials", trials},
-                {"remove_layers", all_removed(best())}}
-        .dump(2);
+    Json found = {{"command", "prune"},
+                  {"version", version_text()},
+                  {"mode", "search"},
+                  {"name", config_.name},
+                  {"weights", config_.model.weights},
+                  {"device", device_},
+                  {"search", to_string(options_.sets.search)},
+                  {"batches", options_.batches},
+                  {"validation_images", data_.validation.count},
+                  {"layers", layers_},
+                  {"trials", trials},
+                  {"remove_layers", all_removed(best())}};
+    if (!is_time()) found["target_kept"] = config_.evolution.target_kept;
+    return found.dump(2);
   }
 
   RunConfig config_;
@@ -212,10 +239,6 @@ void check(const RunConfig& config, const LayerSearchOptions& options) {
   if (config.model.weights.empty()) {
     fail(ErrorCode::usage, config.place("model"),
          "--search-layers leaves layers out of a network: 'model.weights' names no file");
-  }
-  if (config.evolution.budget != Budget::time) {
-    fail(ErrorCode::usage, config.place("prune.budget"),
-         "prune.budget: --search-layers needs time, by which layers that are left out count");
   }
   if (config.stage.vector == kMixed) {
     fail(ErrorCode::usage, config.place("prune.granularity"),

@@ -121,7 +121,10 @@ std::string granularity_text(const RunConfig& config, const std::string& chosen)
 std::string target_text(const RunConfig& config) {
   const EvolutionConfig& evolution = config.evolution;
   std::ostringstream text;
-  if (evolution.budget != Budget::time) {
+  if (evolution.target_kept > 0) {
+    text << evolution.target_kept
+         << (evolution.budget == Budget::macs ? " multiply-accumulates" : " weights") << " kept";
+  } else if (evolution.budget != Budget::time) {
     text << "sparsity " << evolution.target_sparsity;
   } else if (evolution.target_ms > 0.0) {
     text << evolution.target_ms << " ms";

@@ -12,7 +12,7 @@ LIST is runs.txt of a folder here. Lines of it:
   RUN < START: settings    begins with the dense network of START of the same number and trains no other
   RUN << START: settings   begins with the pruned network of START
 KEY=@RUN in settings stands for the dense network of RUN, a run above, of the same number: prune.teacher=@dense-80.
---OPTION in settings, as --search=evolution, is one of a search of layers (`prune --search-layers`) that comes first: the run leaves out what it finds.
+--OPTION in settings, as --search=evolution, is one of a search of layers (`prune --search-layers`) that comes first: the run leaves out what it finds, and keeps as many weights.
 --KEY=VALUE with a dot in KEY, as --prune.learning_rate=0.05, is a setting of that search alone.
 
 A run that is done is not made again, one that was begun is resumed. Ctrl-C, or --seconds, interrupts the runs in
@@ -139,6 +139,7 @@ class Maker:
         if run.search:
             found = json.loads(self.search_file(run, number).read_text(encoding="utf-8"))
             settings.append(f"model.remove_layers=[{','.join(found['remove_layers'])}]")
+            settings += [f"prune.target_kept={found['target_kept']}"] if "target_kept" in found else []
         return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
 
     def execute(self, run, number):

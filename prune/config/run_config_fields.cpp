@@ -110,6 +110,7 @@ void visit_goal(RunConfig& config, Fields& fields) {
   fields.integer("pool_size", evolution.pool_size, {.lowest = 2, .highest = 1000});
   fields.real("target_sparsity", evolution.target_sparsity, kBelowOne);
   enumerator(fields, "budget", evolution.budget, kBudgets);
+  fields.integer("target_kept", evolution.target_kept, {.lowest = 0, .highest = 1e15});
   fields.real("target_speedup", evolution.target_speedup, {.lowest = 0, .highest = 1e6});
   fields.real("target_ms", evolution.target_ms, {.lowest = 0, .highest = 1e9});
   fields.text("time_table", config.time_table);

@@ -10,6 +10,7 @@
 namespace winnow {
 namespace {
 
+constexpr std::int64_t kMostKept = std::int64_t{1} << 50;    // exact as a double
 constexpr std::int64_t kMaxBatches = std::int64_t{1} << 40;  // iter_nr * batch_nr stays exact
 
 void within(const char* key, double found, double low, double high) {
@@ -45,7 +46,10 @@ void check_time(const EvolutionConfig& c) {
   if (!is_time && (c.target_speedup != 0.0 || c.target_ms != 0.0)) {
     fail(ErrorCode::usage, key, ": belongs to budget time, found another budget");
   }
-  if (!is_time) return;
+  if (!is_time) return at_least("target_kept", c.target_kept, 0, kMostKept);
+  if (c.target_kept != 0) {
+    fail(ErrorCode::usage, "target_kept: belongs to budget parameters or macs, found time");
+  }
   if ((c.target_speedup != 0.0) == (c.target_ms != 0.0)) {
     fail(ErrorCode::usage, key, ": budget time needs either target_speedup or target_ms, found ",
          c.target_ms != 0.0 ? "both" : "none");

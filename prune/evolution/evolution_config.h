@@ -39,8 +39,9 @@ struct EvolutionConfig {
   // The goal and the way to it.
   double target_sparsity = 0.9;  // of the whole budget; says nothing to a budget of time
   Budget budget = Budget::parameters;
-  double target_speedup = 0.0;  // time: against the dense network; 0: target_ms says it
-  double target_ms = 0.0;       // time: of a pass of the network; 0: target_speedup says it
+  std::int64_t target_kept = 0;  // parameters, macs: kept at most; 0: target_sparsity says it
+  double target_speedup = 0.0;   // time: against the dense network; 0: target_ms says it
+  double target_ms = 0.0;        // time: of a pass of the network; 0: target_speedup says it
   std::shared_ptr<const TimeModel> time = nullptr;  // what the file of prune.time_table says
   double initial_sparsity_min = 0.0;  // every layer of every first solution draws from this range
   double initial_sparsity_max = 0.3;

@@ -2,35 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "prune/evolution/population/ranking.h"
 #include "runtime/base/error.h"
+#include "runtime/base/number_text.h"
 
 namespace winnow {
 namespace {
 
+// In what the target is said.
+std::string amount(const EvolutionConfig& config, double cost, double sparsity) {
+  if (config.budget == Budget::time) return general(cost, 6) + " ms";
+  if (config.target_kept > 0) return fixed(cost, 0) + " kept";
+  return "sparsity " + general(sparsity, 6);
+}
+
 std::string shortfall_of(const EvolutionConfig& config, const LayerBudget& budget,
                          const EvolutionState& state, const EvolutionResult& result) {
-  std::ostringstream text;
-  const bool is_time = config.budget == Budget::time;
-  const double target = budget.predicted_ms(budget.target_density());
-  text << (is_time ? "target of " : "target_sparsity ")
-       << (is_time ? target : config.target_sparsity) << (is_time ? " ms" : "") << " is not met: ";
+  const auto at = [&](double density) {
+    return amount(config, budget.cost_at(density), 1.0 - density);
+  };
+  std::string text = "target of " + at(budget.target_density()) + " is not met: ";
   if (budget.goal_density() > budget.target_density()) {
-    text << "max_layer_sparsity, layer_limits and exclude allow ";
-    if (is_time) {
-      text << "no less than " << budget.predicted_ms(budget.goal_density());
-    } else {
-      text << "at most " << result.goal;
-    }
+    text += "max_layer_sparsity, layer_limits and exclude end at " + at(budget.goal_density());
   } else if (state.iteration < config.iter_nr) {
-    text << config.iter_nr - state.iteration << " iterations are left";
+    text += std::to_string(config.iter_nr - state.iteration) + " iterations are left";
   } else {
-    text << "no forced iteration had a finite training loss";
+    text += "no forced iteration had a finite training loss";
   }
-  text << "; reached " << (is_time ? result.predicted_ms : result.best.sparsity());
-  return text.str();
+  const Solution& best = result.best;
+  return text + "; reached " + amount(config, budget.cost(best.kept_weights), best.sparsity());
 }
 
 }  // namespace

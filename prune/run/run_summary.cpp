@@ -129,6 +129,8 @@ std::string summary_json(const SummaryParts& parts) {
   json["sparsity"] = parts.summary.sparsity;
   if (config.evolution.time) {
     json["time"] = time_json(parts);
+  } else if (config.evolution.target_kept > 0) {
+    json["target_kept"] = config.evolution.target_kept;
   } else {
     json["target_sparsity"] = config.evolution.target_sparsity;
   }

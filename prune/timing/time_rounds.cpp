@@ -85,7 +85,7 @@ double mask_for_goal(const RunConfig& config, Trainee& trainee) {
   for (const Migration& moved : trainee.recompute_masks(sparsities, 0.0)) {
     kept.push_back(moved.kept_weights);
   }
-  return budget.predicted_ms(kept);
+  return budget.cost(kept);
 }
 
 TimeMeasurement judged(const RunConfig& config, const std::vector<PrunableLayer>& layers,

@@ -209,12 +209,13 @@ void add_commands(const std::string& name, const std::string& call,
   }
 }
 
-// Fields that these runs leave out: of a GPU, of a target that was missed, of a budget of time, of
-// kernels that were rejected.
+// Fields that these runs leave out: of a GPU, of a target that was missed, of one in numbers, of a
+// budget of time, of kernels that were rejected.
 Json other_fields(const std::string& command) {
   const Json rejected = {{"family", "dense"}, {"kernel", "x"}, {"reason", "why"}};
   if (command == "prune") {
     return {{"shortfall", "why"},
+            {"target_kept", 1000},
             {"time",
              {{"table", "times.json"},
               {"device", "cpu"},

@@ -179,6 +179,9 @@ TEST_CASE("a budget of time names its table, beside the configuration, and one t
             .find("'prune.time_table' belongs to 'prune.budget: time'") != std::string::npos);
   CHECK(refusal(kMinimal, {"prune.target_ms=1"}).find("belongs to budget time") !=
         std::string::npos);
+  CHECK(refusal(kMinimal + prune, {"prune.target_kept=5"}) ==
+        "argument 'prune.target_kept=5': prune.target_kept: belongs to budget parameters or macs, "
+        "found time");
   CHECK(refusal(kMinimal, {"prune.method=magnitude", "prune.allocation=least_loss",
                            "prune.granularity=channel", "prune.budget=macs"})
             .find("argument 'prune.allocation=least_loss': 'prune.allocation: least_loss' of whole "

@@ -187,7 +187,7 @@ TEST_CASE("random times of channels: more channels never take less, and costs me
       CHECK(of_channels.convex_at(less) <= of_channels.convex_at(more) + 1e-12);
       CHECK(of_channels.convex_at(more) <= of_channels.at(more) + 1e-12);
       CHECK((budget.density(more) <= budget.goal_density()) ==
-            (budget.predicted_ms(more) / budget.predicted_ms(1.0) <= budget.goal_density()));
+            (budget.predicted_ms(more) / budget.cost_at(1.0) <= budget.goal_density()));
       const std::vector<double> densest = budget.densest(sparsities);
       CHECK(budget.planned_density(densest) <= budget.planned_density(sparsities) + 1e-9);
       for (std::size_t i = 0; i < densest.size(); ++i) CHECK(densest[i] <= sparsities[i]);

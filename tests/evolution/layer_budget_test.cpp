@@ -51,6 +51,21 @@ TEST_CASE("the goal is the target or what the limits allow") {
   CHECK(limited.goal_density() == (1 + 16 + 260) / 1000.0);  // one block of conv1 and conv2 each
 }
 
+TEST_CASE("a target in weights or multiply-accumulates is a share of what the layers have") {
+  EvolutionConfig config;
+  config.target_kept = 100;  // of 1000, whatever the target's share says
+  CHECK(LayerBudget(config, kLayers).target_density() == 0.1);
+  config.exclude = {"fc"};
+  CHECK(LayerBudget(config, kLayers).target_density() == doctest::Approx(100 / 480.0));
+  config.budget = Budget::macs;
+  const LayerBudget macs(config, kLayers);
+  CHECK(macs.cost_at(macs.target_density()) == doctest::Approx(100.0));
+  CHECK(macs.cost(std::vector<std::int64_t>{2, 1, 520}) == doctest::Approx(110.0));
+  config.target_kept = 8800;
+  CHECK(message_of([&] { LayerBudget(config, kLayers); }) ==
+        "target_kept: 8800 are reached without pruning: the network has 8800");
+}
+
 TEST_CASE("a budget refuses unknown and repeated names with a suggestion") {
   EvolutionConfig config;
   const auto message = [&] { return message_of([&] { LayerBudget(config, kLayers); }); };

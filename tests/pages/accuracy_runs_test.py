@@ -25,7 +25,9 @@ with open("calls.txt", "a") as calls:
 if "--search-layers" in arguments:
     if "search-fails=1" in arguments:
         sys.exit("prune: error: told to fail")
-    pathlib.Path(arguments[arguments.index("--json") + 1]).write_text('{"weights": "runs/d-seed1/x", "remove_layers": ["b", "c"]}')
+    kept = {"target_kept": 7} if "kept=1" in arguments else {}
+    pathlib.Path(arguments[arguments.index("--json") + 1]).write_text(
+        json.dumps({"weights": "runs/d-seed1/x", "remove_layers": ["b", "c"], **kept}))
     sys.exit()
 folder = pathlib.Path(arguments[arguments.index("--output") + 1])
 if "fail=1" in arguments:
@@ -145,6 +147,10 @@ class AccuracyRuns(WithFakeProgram):
         (self.root / "runs/a-seed1/prune.json").unlink()
         self.assertEqual(self.make(lines, "--numbers", "1", "--only", "a").returncode, 0)
         self.assertEqual(len(self.calls()), 4)  # the search is not made again
+
+    def test_a_run_keeps_as_many_weights_as_its_search(self):
+        self.assertEqual(self.make("a: kept=1 --search=greedy\n", "--numbers", "1").returncode, 0)
+        self.assertIn(" kept=1 model.remove_layers=[b,c] prune.target_kept=7 --output", self.calls()[1])
 
     def test_a_run_whose_search_fails_is_not_made(self):
         result = self.make("a: search-fails=1 --search=random\n", "--numbers", "1")

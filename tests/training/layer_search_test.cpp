@@ -78,6 +78,35 @@ TEST_CASE("sets that meet the target without masks are not trained") {
   CHECK(result.table.find("best: model.remove_layers=[]\n") != std::string::npos);
 }
 
+TEST_CASE("a share of the weights is one of the whole network's, and a run keeps as many") {
+  const Search search;
+  RunConfig config = search.config("run");
+  config.time_table.clear();
+  config.evolution.target_speedup = 0;
+  config.evolution.budget = Budget::parameters;
+  config.evolution.target_sparsity = 0.8;
+  const LayerSearchOptions options{.trials = 8, .batches = 12, .sets = {}, .is_quiet = true};
+  const nlohmann::json result = found(config, options);
+  CAPTURE(result.dump());
+  const std::int64_t most = 232;  // of 72 + 576 + 512
+  CHECK(result["target_kept"] == most);
+  REQUIRE(result["trials"].size() == 2);
+  for (const auto& trial : result["trials"]) {
+    CHECK(trial["kept"].get<std::int64_t>() <= most);
+    CHECK(trial["kept"].get<std::int64_t>() > most - 8);
+  }
+  const std::string table = search_layers(config, options).table;
+  CHECK(table.find("] prune.target_kept=232\n") != std::string::npos);
+  config.model.removed_layers = {"middle"};
+  config.evolution.target_kept = most;
+  const PruneSummary summary = run_prune(config, {.is_quiet = true});
+  CHECK(summary.target_met);
+  const auto json =
+      nlohmann::json::parse(read_text_file(search.bench.folder("run") + "/prune.json"));
+  CHECK(json["target_kept"] == most);
+  CHECK(json["sparsity"].get<double>() == doctest::Approx(1 - most / 584.0).epsilon(0.01));
+}
+
 TEST_CASE("a search that cannot be is refused with the reason") {
   const Search search;
   const auto odd = [&] {
@@ -96,9 +125,6 @@ TEST_CASE("a search that cannot be is refused with the reason") {
   };
   CHECK(refusal([](RunConfig& c) { c.model.weights.clear(); }).find("'model.weights' names no") !=
         std::string::npos);
-  CHECK(refusal([](RunConfig& c) {
-          c.evolution.budget = Budget::parameters;
-        }).find("prune.budget: --search-layers needs time") != std::string::npos);
   CHECK(refusal([](RunConfig& c) { c.stage.vector = kMixed; }).find("found mixed") !=
         std::string::npos);
   CHECK(refusal([](RunConfig& c) {

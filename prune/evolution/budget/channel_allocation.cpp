@@ -113,7 +113,7 @@ class Descent {
 std::vector<double> least_loss_of_channels(double density, const LayerBudget& budget,
                                            std::span<const MagnitudeCurve> curves) {
   Descent descent(budget, curves);
-  descent.go_down_to(budget.predicted_ms(density) * (1.0 - kRounding));
+  descent.go_down_to(budget.cost_at(density) * (1.0 - kRounding));
   return descent.sparsities();
 }
 

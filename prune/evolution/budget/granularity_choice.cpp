@@ -38,7 +38,7 @@ GranularityChoice choose_granularities(const EvolutionConfig& config,
   }
   const LayerBudget& first = budgets.front();  // targets and whole networks are equal in all
   GranularityChoice choice;
-  choice.predicted_ms = first.predicted_ms(1.0) - first.spendable(1.0);
+  choice.predicted_ms = first.cost_at(1.0) - first.spendable(1.0);
   for (const LayerWay& way : least_loss_ways(first.target_density(), options)) {
     choice.vectors.push_back(config.time->granularities[way.option].vector);
     choice.sparsities.push_back(way.sparsity);

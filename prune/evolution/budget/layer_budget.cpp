@@ -101,7 +101,7 @@ double target_ms(const EvolutionConfig& config) {
 }
 
 double LayerBudget::target_of(const EvolutionConfig& config) const {
-  if (!time_) return 1.0 - config.target_sparsity;
+  if (!time_) return kept_target_of(config);
   const double ms = target_ms(config);
   const char* key = config.target_ms > 0.0 ? "target_ms" : "target_speedup";
   if (ms >= total_cost_) {
@@ -113,6 +113,16 @@ double LayerBudget::target_of(const EvolutionConfig& config) const {
          " ms are out of reach: by the table what is not pruned takes ", fixed_cost_);
   }
   return ms / total_cost_;
+}
+
+double LayerBudget::kept_target_of(const EvolutionConfig& config) const {
+  if (config.target_kept == 0) return 1.0 - config.target_sparsity;
+  const auto kept = static_cast<double>(config.target_kept);
+  if (kept >= total_cost_) {
+    fail(ErrorCode::usage, "target_kept: ", config.target_kept,
+         " are reached without pruning: the network has ", static_cast<std::int64_t>(total_cost_));
+  }
+  return kept / total_cost_;
 }
 
 double LayerBudget::weights_of(std::size_t i, std::span<const std::int64_t> kept) const {

@@ -34,7 +34,8 @@ class LayerBudget {
  public:
   // Throws Error{usage} if a name is unknown or given twice, a pattern (layer_names.h) matches no
   // layer, two patterns limit one layer, a layer is inconsistent or begins sparser than its limit,
-  // nothing is left to prune, or the times are missing, of other layers or slower than the target.
+  // nothing is left to prune, no pruning is needed for target_kept, or the times are missing, of
+  // other layers, slower than the target or faster without pruning.
   LayerBudget(const EvolutionConfig& config, const std::vector<PrunableLayer>& layers);
 
   std::size_t size() const { return layers_.size(); }
@@ -82,7 +83,11 @@ class LayerBudget {
 
   // Milliseconds of a pass of the network; only with a budget of time.
   double predicted_ms(std::span<const std::int64_t> kept_weights) const;
-  double predicted_ms(double density) const { return density * total_cost_; }
+
+  // What the budget counts: milliseconds of a pass, weights or multiply-accumulates, while masks
+  // keep these weights, [layers], or at a density.
+  double cost(std::span<const std::int64_t> kept_weights) const;
+  double cost_at(double density) const { return density * total_cost_; }
 
   // The density that the target is, and the least one that planned_density() can reach within the
   // ranges, or the target's if that is more: the density to get down to.
@@ -95,7 +100,7 @@ class LayerBudget {
   void make_channel_time();
   double dense_end(std::size_t i, std::vector<std::int64_t> kept) const;
   double target_of(const EvolutionConfig& config) const;
-  double cost(std::span<const std::int64_t> kept) const;  // of all layers
+  double kept_target_of(const EvolutionConfig& config) const;
   // Weights, or what they cost, of layer i while `kept` weights are there.
   double weights_of(std::size_t i, std::span<const std::int64_t> kept) const;
   double cost_of(std::size_t i, std::span<const std::int64_t> kept) const;
