@@ -16,7 +16,6 @@
 #include "prune/prune_program.h"
 #include "prune/run/run_training.h"
 #include "prune/start_model.h"
-#include "prune/timing/time_rounds.h"
 #include "prune/timing/time_table.h"
 #include "prune/training/torch_trainee.h"
 #include "prune/training/trainability.h"
@@ -89,7 +88,7 @@ class LayerSearcher {
  private:
   bool is_time() const { return config_.evolution.budget == Budget::time; }
 
-  // A share of the parameters is one of the whole network's, whatever a set leaves out.
+  // A target sparsity is one of the whole network, whatever a set leaves out.
   void count_of_whole() {
     EvolutionConfig& evolution = config_.evolution;
     if (is_time() || evolution.target_kept > 0) return;
@@ -112,28 +111,18 @@ class LayerSearcher {
       config = with_times(config);  // which layers count
       TorchTrainee trainee(model, data_, trainee_options(config, {}));
       device_ = trainee.device();
-      const auto whole = trainee.snapshot();
-      trial.cost = mask_for_goal(config, trainee);
-      trainee.restore(*whole);
-      if (is_met(trial.cost)) {
-        prune(config, trainee, trial);
-      } else {
+      const LayerBudget budget(config.evolution, trainee.layers());
+      if (budget.goal_density() > budget.target_density()) {
         trial.reason =
             std::string(is_time() ? "is too slow" : "keeps too much") + " under its limits";
+      } else {
+        prune(config, trainee, trial);
       }
     } catch (const Error& error) {  // of the budget: no masks, or none that meet the target
       if (error.code() != ErrorCode::usage) throw;
       trial.reason = error.what();
     }
     return trial;
-  }
-
-  bool is_met(double cost) const {
-    constexpr double kRounding = 1e-9;
-    const EvolutionConfig& evolution = config_.evolution;
-    const double target =
-        is_time() ? target_ms(evolution) : static_cast<double>(evolution.target_kept);
-    return cost <= target * (1 + kRounding);
   }
 
   // A short run of magnitude pruning, whatever the method of the run itself.
@@ -149,7 +138,7 @@ class LayerSearcher {
     Magnitude pruning(config.method, config.evolution, trainee, {});
     while (!pruning.finished()) pruning.step();
     const EvolutionResult result = pruning.result();
-    trial.cost = LayerBudget(config.evolution, trainee.layers()).cost(result.best.kept_weights);
+    trial.cost = result.cost;
     trial.accuracy = result.best.accuracy;
     trial.reason = result.shortfall;
   }
@@ -198,8 +187,11 @@ class LayerSearcher {
     for (const SetTrial& trial : trials_) {
       Json one = {{"removed", trial.removed}};
       if (trial.reason.empty()) {
-        if (is_time()) one["predicted_ms"] = trial.cost;
-        if (!is_time()) one["kept"] = std::llround(trial.cost);
+        if (is_time()) {
+          one["predicted_ms"] = trial.cost;
+        } else {
+          one["kept"] = std::llround(trial.cost);
+        }
         one["accuracy"] = trial.accuracy;
       } else {
         one["not_trained"] = trial.reason;

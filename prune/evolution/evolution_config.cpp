@@ -46,10 +46,7 @@ void check_time(const EvolutionConfig& c) {
   if (!is_time && (c.target_speedup != 0.0 || c.target_ms != 0.0)) {
     fail(ErrorCode::usage, key, ": belongs to budget time, found another budget");
   }
-  if (!is_time) return at_least("target_kept", c.target_kept, 0, kMostKept);
-  if (c.target_kept != 0) {
-    fail(ErrorCode::usage, "target_kept: belongs to budget parameters or macs, found time");
-  }
+  if (!is_time) return;
   if ((c.target_speedup != 0.0) == (c.target_ms != 0.0)) {
     fail(ErrorCode::usage, key, ": budget time needs either target_speedup or target_ms, found ",
          c.target_ms != 0.0 ? "both" : "none");
@@ -61,6 +58,10 @@ void check_time(const EvolutionConfig& c) {
 }
 
 void check_goal(const EvolutionConfig& c) {
+  if (c.budget == Budget::time && c.target_kept != 0) {
+    fail(ErrorCode::usage, "target_kept: belongs to budget parameters or macs, found time");
+  }
+  at_least("target_kept", c.target_kept, 0, kMostKept);
   check_time(c);
   below_one("target_sparsity", c.target_sparsity);
   below_one("initial_sparsity_min", c.initial_sparsity_min);

@@ -30,8 +30,7 @@ std::string shortfall_of(const EvolutionConfig& config, const LayerBudget& budge
   } else {
     text += "no forced iteration had a finite training loss";
   }
-  const Solution& best = result.best;
-  return text + "; reached " + amount(config, budget.cost(best.kept_weights), best.sparsity());
+  return text + "; reached " + amount(config, result.cost, result.best.sparsity());
 }
 
 }  // namespace
@@ -50,9 +49,7 @@ EvolutionResult result_of(const EvolutionConfig& config, const LayerBudget& budg
     result.best = state.pool[ranked(state.pool, ranking).front()];
   }
   result.target_met = result.best.density <= budget.target_density();
-  if (config.budget == Budget::time) {
-    result.predicted_ms = budget.predicted_ms(result.best.kept_weights);
-  }
+  result.cost = budget.cost(result.best.kept_weights);
   result.weight_sparsity = 1.0 - budget.weight_density(result.best.kept_weights);
   const Ranking at_goal = {budget.goal_density(), config.lag_penalty,
                            std::abs(config.acc_threshold), 1.0};

@@ -14,7 +14,7 @@ struct EvolutionResult {
   Solution best;            // the most accurate that meets the goal; else the best-ranked one
   bool target_met = false;  // best is no denser than the target
   double goal = 0.0;  // the target's sparsity, or what the layers' limits allow if that is less
-  double predicted_ms = 0.0;     // of best; 0 without a budget of time
+  double cost = 0.0;  // of best, in what the budget counts (LayerBudget::cost)
   double weight_sparsity = 0.0;  // of best, over the budgeted weights
   std::string shortfall;         // why the target is not met; empty if it is
   std::vector<double> fitness;   // [pool] of its solutions (ranking.h), where the goal is wanted

@@ -229,7 +229,7 @@ void Iteration::finish() {
   }
   record_.sparsity = 1.0 - budget_.density(trial_.kept_weights);
   record_.weight_sparsity = 1.0 - budget_.weight_density(trial_.kept_weights);
-  if (!budget_.is_proportional()) record_.predicted_ms = budget_.predicted_ms(trial_.kept_weights);
+  if (!budget_.is_proportional()) record_.predicted_ms = budget_.cost(trial_.kept_weights);
   record_.batches = state_.batches;
   record_.sensitivity = state_.learned.sensitivity;
   record_.pool = summarize(state_.pool);

@@ -156,7 +156,7 @@ void SingleNetwork::finish(EvolutionState& state, IterationRecord& record) const
   }
   record.sparsity = 1.0 - budget_.density(kept_weights_);
   record.weight_sparsity = 1.0 - budget_.weight_density(kept_weights_);
-  if (!budget_.is_proportional()) record.predicted_ms = budget_.predicted_ms(kept_weights_);
+  if (!budget_.is_proportional()) record.predicted_ms = budget_.cost(kept_weights_);
   record.batches = state.batches;
   record.pool = summarize(state.pool);
   for (const Solution& solution : state.pool) {

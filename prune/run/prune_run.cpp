@@ -345,7 +345,7 @@ void PruneRun::rehearse() {
 void PruneRun::measure_round(const EvolutionResult& result) {
   if (config_.time_loop.rounds == 0 || state_.rounds.pruned() > state_.rounds.begun_again) return;
   trainee_.restore(*result.best.snapshot);
-  measure(result.predicted_ms, true);
+  measure(result.cost, true);
 }
 
 void PruneRun::measure(double predicted_ms, bool is_pruned) {

@@ -59,16 +59,12 @@ void add_rounds(const RunConfig& config, const TimeRounds& rounds, Json& json) {
 // What the table predicts of the pruned network, and of what.
 Json time_json(const SummaryParts& parts) {
   const TimeModel& time = *parts.config.evolution.time;
-  Json json = {{"table", parts.config.time_table},
-               {"device", time.device},
-               {"precision", time.precision},
-               {"batch", time.batch},
-               {"dense_ms", time.dense_ms},
-               {"target_ms", target_ms(parts.config.evolution)},
-               {"predicted_ms", parts.result.predicted_ms},
-               {"predicted_speedup", time.dense_ms / parts.result.predicted_ms},
-               {"constant_ms", time.constant_ms},
-               {"scale", time.scale}};
+  Json json = {
+      {"table", parts.config.time_table},  {"device", time.device},
+      {"precision", time.precision},       {"batch", time.batch},
+      {"dense_ms", time.dense_ms},         {"target_ms", target_ms(parts.config.evolution)},
+      {"predicted_ms", parts.result.cost}, {"predicted_speedup", time.dense_ms / parts.result.cost},
+      {"constant_ms", time.constant_ms},   {"scale", time.scale}};
   if (!parts.rounds.measured.empty()) add_rounds(parts.config, parts.rounds, json);
   return json;
 }

@@ -49,8 +49,8 @@ bool wants_rehearsal(const RunConfig& config, const TimeRounds& rounds);
 // prune.time_rounds allows one more.
 bool wants_another_round(const RunConfig& config, const TimeRounds& rounds);
 
-// Masks the trainee's network for the goal by magnitude (goal_sparsities()). Returns what the
-// budget counts of it: milliseconds that are predicted, weights or multiply-accumulates.
+// Masks the trainee's network for the goal by magnitude (goal_sparsities()). Returns the
+// milliseconds that are predicted of it.
 double mask_for_goal(const RunConfig& config, Trainee& trainee);
 
 // What the measurement of a network of these layers, whose time `config` predicts so, says.

@@ -121,8 +121,8 @@ TEST_CASE("a budget of time counts channels, and what no unit is part of is a co
   EvolutionConfig config = time_config(three_layers(), 19.0 / 12.0);
   const LayerBudget budget(config, chain_of(kChannels));
   CHECK(budget.is_time_of_channels());
-  CHECK(budget.predicted_ms(kept(8, 16)) == doctest::Approx(19.0));
-  CHECK(budget.predicted_ms(kept(4, 8)) == doctest::Approx(11.0));
+  CHECK(budget.cost(kept(8, 16)) == doctest::Approx(19.0));
+  CHECK(budget.cost(kept(4, 8)) == doctest::Approx(11.0));
   CHECK(budget.goal_density() == doctest::Approx(12.0 / 19));
   CHECK(budget.reachable_density() == doctest::Approx(9.0 / 19));
   CHECK(budget.weight_density(kept(4, 8)) == doctest::Approx((12 + 32 + 32) / (24 + 128 + 64.0)));
@@ -132,7 +132,7 @@ TEST_CASE("a budget of time counts channels, and what no unit is part of is a co
   CHECK(budget.densest({0.875, 0.75}) == std::vector<double>{0.75, 0.5});
   config.exclude = {"layer1"};
   const LayerBudget excluding(config, chain_of(kChannels));
-  CHECK(excluding.predicted_ms(kept(4, 16)) == doctest::Approx(1 + 2 * (1 + 4 + 3.0)));
+  CHECK(excluding.cost(kept(4, 16)) == doctest::Approx(1 + 2 * (1 + 4 + 3.0)));
   CHECK(excluding.reachable_density() == doctest::Approx(13.0 / 19));
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("random times of channels: more channels never take less, and costs me
       CHECK(of_channels.convex_at(less) <= of_channels.convex_at(more) + 1e-12);
       CHECK(of_channels.convex_at(more) <= of_channels.at(more) + 1e-12);
       CHECK((budget.density(more) <= budget.goal_density()) ==
-            (budget.predicted_ms(more) / budget.cost_at(1.0) <= budget.goal_density()));
+            (budget.cost(more) / budget.cost_at(1.0) <= budget.goal_density()));
       const std::vector<double> densest = budget.densest(sparsities);
       CHECK(budget.planned_density(densest) <= budget.planned_density(sparsities) + 1e-9);
       for (std::size_t i = 0; i < densest.size(); ++i) CHECK(densest[i] <= sparsities[i]);

@@ -90,7 +90,7 @@ std::string refusal(const EvolutionConfig& config,
 TEST_CASE("a budget of time counts the layers' milliseconds and a constant") {
   const LayerBudget budget(time_config(three_times(), 2.0), kThree);
   const std::vector<std::int64_t> kept = {20, 70, 5};
-  CHECK(budget.predicted_ms(kept) == doctest::Approx(1 + 2 + 4 + 2));
+  CHECK(budget.cost(kept) == doctest::Approx(1 + 2 + 4 + 2));
   CHECK(budget.goal_density() == doctest::Approx(0.5));  // 5.5 of 11 ms
   CHECK(budget.reachable_density() == doctest::Approx(5.0 / 11));
   CHECK(budget.spendable(1.0) == doctest::Approx(10.0));
@@ -108,12 +108,12 @@ TEST_CASE("an excluded layer takes its time as it is") {
   std::vector<PrunableLayer> layers = kThree;
   layers[1].initial_sparsity = 0.8;
   const LayerBudget budget(config, layers);
-  CHECK(budget.predicted_ms(std::vector<std::int64_t>{100, 20, 50}) == doctest::Approx(9.0));
+  CHECK(budget.cost(std::vector<std::int64_t>{100, 20, 50}) == doctest::Approx(9.0));
   CHECK(budget.spendable(1.0) == doctest::Approx(6.0));
   TimeModel shorter = three_times();
   shorter.layers.erase(shorter.layers.begin() + 1);
   config.time = std::make_shared<const TimeModel>(shorter);
-  CHECK(LayerBudget(config, layers).predicted_ms(std::vector<std::int64_t>{100, 20, 50}) ==
+  CHECK(LayerBudget(config, layers).cost(std::vector<std::int64_t>{100, 20, 50}) ==
         doctest::Approx(7.0));
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("random tables: densities meet the goal when times do, and never fall 
       }
       CHECK(budget.density(less) <= budget.density(more) + 1e-12);
       CHECK((budget.density(more) <= budget.goal_density()) ==
-            (budget.predicted_ms(more) / budget.cost_at(1.0) <= budget.goal_density()));
+            (budget.cost(more) / budget.cost_at(1.0) <= budget.goal_density()));
       const std::vector<double> densest = budget.densest(sparsities);
       CHECK(budget.planned_density(densest) <= budget.planned_density(sparsities) + 1e-12);
       for (std::size_t i = 0; i < densest.size(); ++i) CHECK(densest[i] <= sparsities[i]);
@@ -227,7 +227,7 @@ TEST_CASE("the allocation by time loses at most one step more than the best of a
     double best = 1e300, largest = 0.0;
     std::vector<std::int64_t> kept(network.layers.size(), 1);
     for (bool is_over = false; !is_over;) {  // all plans
-      if (budget.predicted_ms(kept) <= most) {
+      if (budget.cost(kept) <= most) {
         std::vector<double> plan;
         for (std::size_t i = 0; i < kept.size(); ++i) {
           plan.push_back(1.0 - static_cast<double>(kept[i]) /
@@ -276,7 +276,7 @@ TEST_CASE("evolution under random tables meets the time or names the limits that
     const EvolutionResult result = evolution.result();
     CHECK(result.target_met == result.shortfall.empty());
     CHECK(result.best.sparsity() >= result.goal - 1e-12);
-    CHECK(result.target_met == (result.predicted_ms <= time.dense_ms / config.target_speedup));
+    CHECK(result.target_met == (result.cost <= time.dense_ms / config.target_speedup));
     if (!result.target_met) CHECK(result.shortfall.find("exclude end at") != std::string::npos);
     met += result.target_met ? 1 : 0;
   }
@@ -291,8 +291,7 @@ TEST_CASE("a batch norm that was deployed as a layer is a constant") {
   time.layers.insert(time.layers.begin(), norm);
   time.dense_ms = 11.5;
   const LayerBudget budget(time_config(time, 2.0), kThree);
-  CHECK(budget.predicted_ms(std::vector<std::int64_t>{20, 70, 5}) ==
-        doctest::Approx(1 + 0.5 + 2 + 4 + 2));
+  CHECK(budget.cost(std::vector<std::int64_t>{20, 70, 5}) == doctest::Approx(1 + 0.5 + 2 + 4 + 2));
   CHECK(budget.cost_at(1.0) == doctest::Approx(11.5));
   CHECK(budget.spendable(1.0) == doctest::Approx(10.0));
   CHECK(dense_layers_ms(time) == doctest::Approx(10.5));

@@ -86,7 +86,8 @@ TEST_CASE("a share of the weights is one of the whole network's, and a run keeps
   config.evolution.budget = Budget::parameters;
   config.evolution.target_sparsity = 0.8;
   const LayerSearchOptions options{.trials = 8, .batches = 12, .sets = {}, .is_quiet = true};
-  const nlohmann::json result = found(config, options);
+  const LayerSearchResult search_result = search_layers(config, options);
+  const nlohmann::json result = nlohmann::json::parse(search_result.json);
   CAPTURE(result.dump());
   const std::int64_t most = 232;  // of 72 + 576 + 512
   CHECK(result["target_kept"] == most);
@@ -95,8 +96,7 @@ TEST_CASE("a share of the weights is one of the whole network's, and a run keeps
     CHECK(trial["kept"].get<std::int64_t>() <= most);
     CHECK(trial["kept"].get<std::int64_t>() > most - 8);
   }
-  const std::string table = search_layers(config, options).table;
-  CHECK(table.find("] prune.target_kept=232\n") != std::string::npos);
+  CHECK(search_result.table.find("] prune.target_kept=232\n") != std::string::npos);
   config.model.removed_layers = {"middle"};
   config.evolution.target_kept = most;
   const PruneSummary summary = run_prune(config, {.is_quiet = true});

@@ -162,7 +162,6 @@ TEST_CASE("steps without momentum, and of other types than f32, are LibTorch's")
   CHECK(kernels.steps == 0);
 }
 
-// The kernels on a GPU, or null with a word.
 TEST_CASE("the kernel of SGD has the bits of LibTorch's, with masks behind it") {
   const torch::Device device = resolve_device("auto");
   const SgdKernels* kernels = kernels_here(sgd_kernels);

@@ -27,7 +27,7 @@ class Descent {
   }
 
   void go_down_to(double ms) {
-    while (budget_.predicted_ms(weights_) > ms) {
+    while (budget_.cost(weights_) > ms) {
       const std::optional<std::size_t> unit = cheapest();
       if (!unit) return;
       take(*unit, best_[*unit]->kept, ms);
@@ -63,7 +63,7 @@ class Descent {
     while (beyond - least > 1) {
       const std::int64_t middle = least + (beyond - least) / 2;
       set(u, middle);
-      (budget_.predicted_ms(weights_) <= ms ? least : beyond) = middle;
+      (budget_.cost(weights_) <= ms ? least : beyond) = middle;
     }
     set(u, least);
   }

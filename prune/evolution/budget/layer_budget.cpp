@@ -155,11 +155,6 @@ double LayerBudget::density(std::span<const std::int64_t> kept_weights) const {
   return std::max(convex / total_cost_, std::min(share, std::nextafter(goal_density_, 2.0)));
 }
 
-double LayerBudget::predicted_ms(std::span<const std::int64_t> kept_weights) const {
-  if (!time_) fail(ErrorCode::internal, "predicted_ms: the budget is not time");
-  return cost(kept_weights);
-}
-
 double LayerBudget::unit_ms(std::size_t i, std::span<const std::int64_t> kept_weights) const {
   return channel_time_->of_unit(i, kept_weights);
 }

@@ -81,9 +81,6 @@ class LayerBudget {
   // Whether every cost is in proportion to what is kept: nothing above is different then.
   bool is_proportional() const { return time_ == nullptr; }
 
-  // Milliseconds of a pass of the network; only with a budget of time.
-  double predicted_ms(std::span<const std::int64_t> kept_weights) const;
-
   // What the budget counts: milliseconds of a pass, weights or multiply-accumulates, while masks
   // keep these weights, [layers], or at a density.
   double cost(std::span<const std::int64_t> kept_weights) const;

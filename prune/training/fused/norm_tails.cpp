@@ -28,8 +28,7 @@ std::size_t addend_of(const Graph& graph, std::size_t node, std::size_t reader) 
   const Node& add = graph.nodes[reader];
   if (reader == 0 || !std::holds_alternative<Add>(add.op) || add.inputs.size() != 2) return node;
   const std::size_t first = node_index(graph, add.inputs[0]);
-  const std::size_t other = first == node ? node_index(graph, add.inputs[1]) : first;
-  return other;
+  return first == node ? node_index(graph, add.inputs[1]) : first;
 }
 
 }  // namespace
