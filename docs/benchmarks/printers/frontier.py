@@ -7,6 +7,7 @@ from functools import lru_cache
 from printers.common import ROOT, percent, table, three_digits
 from printers.figure import chart, steps
 from printers.frontier_runs import DENSE, FOLDER, ORDER, START, cases, refuse, run_of, search_of
+from printers.searches import HEADER, row_of
 
 TITLES = {"channel": "channel (filters alone)"}
 NOT_MEASURED = "not measured"
@@ -156,15 +157,8 @@ def each(case):
 
 def found(case):
     """What searches of layers found, run by run."""
-    rows = []
-    for run in runs(case):
-        search = search_of(run["place"])
-        if search:
-            trained = [trial for trial in search["trials"] if "accuracy" in trial]
-            best = max(trained, key=lambda trial: trial["accuracy"])
-            rows.append([f"`{run['name']}`", search["search"], f"{len(trained)} of {len(search['trials'])}", str(search["batches"]),
-                         percent(best["accuracy"]), ", ".join(search["remove_layers"]) or "none"])
-    return table(["run", "search", "trials trained", "batches of each", "accuracy of the best %", "layers left out"], rows)
+    searches = [(run["name"], search_of(run["place"])) for run in runs(case)]
+    return table(HEADER, [row_of(name, search) for name, search in searches if search])
 
 
 def fastest(case, within=0.5):

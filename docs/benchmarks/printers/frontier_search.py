@@ -38,5 +38,10 @@ BLOCKS = {
     "search_frontier.scratch_random": beside("scratch-random-3", "scratch-magnitude-3"),
     "search_frontier.scratch_evolution_random": beside("scratch-evolution-3", "scratch-random-3"),
     "search_frontier.scratch_dense": beside("scratch-evolution-3", "dense-80"),
+    "search_frontier.found_evolution": beside("found-evolution-3", "magnitude-3"),
+    "search_frontier.found_evolution_random": beside("found-evolution-3", "found-random-3"),
+    "search_frontier.found_hand": beside("found-hand-3", "found-evolution-3"),
+    "search_frontier.found_spread": lambda: RUNS.spread("found-evolution-3"),
+    "search_frontier.magnitude_spread": lambda: RUNS.spread("magnitude-3"),
     "search_frontier.hand2.5": beside("hand-2.5", "magnitude-2.5"),
 }

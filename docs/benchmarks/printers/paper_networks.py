@@ -13,8 +13,9 @@ ROWS = (
 # More runs of a network: what they are, the run, the dense run of as many epochs.
 MORE = {
     "resnet50-c10": (
-        ("the same, with 4 epochs of warm-up", "resnet50-c10-97.2-taught-warm", "resnet50-c10-dense-80"),
-        ("the same, at a temperature of 2", "resnet50-c10-97.2-taught-warm-2", "resnet50-c10-dense-80"),
+        ("not taught, with 4 epochs of warm-up", "resnet50-c10-97.2-warm", "resnet50-c10-dense-80"),
+        ("taught, with 4 epochs of warm-up", "resnet50-c10-97.2-taught-warm", "resnet50-c10-dense-80"),
+        ("taught at a temperature of 2, with 4 epochs of warm-up", "resnet50-c10-97.2-taught-warm-2", "resnet50-c10-dense-80"),
     ),
     "resnet50-c100": (
         ("dense, 80 epochs, twice the weight decay, where pruning starts", "resnet50-c100-decay10-dense-80", "resnet50-c100-decay10-dense-160"),
@@ -78,6 +79,11 @@ BLOCKS = {
     "papers.resnet50_c10_mean": lambda: RUNS.mean_accuracy("resnet50-c10-97.2"),
     "papers.resnet50_c10_taught": lambda: RUNS.beside("resnet50-c10-97.2-taught", "resnet50-c10-97.2"),
     "papers.resnet50_c10_first": lambda: after_one_epoch("resnet50-c10-97.2"),
+    "papers.resnet50_c10_warm": lambda: RUNS.beside("resnet50-c10-97.2-taught-warm", "resnet50-c10-97.2"),
+    "papers.resnet50_c10_warm_dense": lambda: RUNS.beside("resnet50-c10-97.2-taught-warm", "resnet50-c10-dense-80"),
+    "papers.resnet50_c10_warm_mean": lambda: RUNS.mean_accuracy("resnet50-c10-97.2-taught-warm"),
+    "papers.resnet50_c10_warm_first": lambda: after_one_epoch("resnet50-c10-97.2-taught-warm"),
+    "papers.resnet50_c10_cool": lambda: RUNS.beside("resnet50-c10-97.2-taught-warm-2", "resnet50-c10-97.2-taught-warm"),
     "papers.resnet50_c10_taught_first": lambda: after_one_epoch("resnet50-c10-97.2-taught"),
     "papers.resnet50_c10_paper": lambda: paper_of("resnet50-c10"),
     "papers.device": RUNS.devices,
