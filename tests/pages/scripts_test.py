@@ -561,7 +561,8 @@ class TrainingSpeed(unittest.TestCase):
         with Copy() as copy:
             shutil.rmtree(copy.root / "docs/benchmarks/training-speed")
             for kind in ("vgg16-dense", "vgg16-evolution", "resnet50-dense", "resnet50-evolution", "resnet50-pool16",
-                         "before-vgg16-dense", "before-vgg16-evolution"):
+                         "before-vgg16-dense", "before-vgg16-evolution", "kernels-vgg16-dense", "kernels-vgg16-evolution",
+                         "kernels-resnet50-dense"):
                 self.write_run(copy, kind, 3 * 2**30)
             run = copy.tables()
             self.assertEqual(run.returncode, 0, run.stderr)

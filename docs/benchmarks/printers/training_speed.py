@@ -7,6 +7,7 @@ from printers.runs import Runs
 RUNS = Runs("training-speed")
 IMAGES = 50000  # in CIFAR-10's training files
 NETWORKS = {"VGG16": "vgg16", "ResNet50": "resnet50"}
+BEFORE, KERNELS = "before-", "kernels-"  # runs of earlier programs
 FIXED = "tune"  # the phase of the evolution whose masks stay
 # Title, kind of run, stage of metrics.jsonl, and which of its lines count.
 WORK = (
@@ -56,13 +57,13 @@ def epochs():
 
 
 def before():
-    """VGG16 beside the program of before, which took turns with it on one GPU."""
+    """VGG16 by two earlier programs, which took turns on one GPU."""
     rows = []
     for title, kind, stage, counts in WORK:
-        ours, theirs = seconds(f"vgg16-{kind}", stage, counts), seconds(f"before-vgg16-{kind}", stage, counts)
+        ours, theirs = seconds(f"{KERNELS}vgg16-{kind}", stage, counts), seconds(f"{BEFORE}vgg16-{kind}", stage, counts)
         rows.append([title, str(len(theirs)), three_digits(median(theirs)), f"{three_digits(min(theirs))} to {three_digits(max(theirs))}",
                      three_digits(median(ours)), f"{100 * (median(ours) / median(theirs) - 1):+.1f}"])
-    return table(["VGG16", "counted", "before, median s", "range s", "now, median s", "change %"], rows)
+    return table(["VGG16", "counted", "LibTorch's, median s", "range s", "kernels', median s", "change %"], rows)
 
 
 def update_ms(prefix=""):
@@ -72,9 +73,15 @@ def update_ms(prefix=""):
     return f"{1000 * (with_masks - fixed) / updates:.1f} ms"
 
 
+def sums():
+    """Medians of a dense epoch of ResNet50 whose sums and ReLUs were LibTorch's, and of one today."""
+    before, now = (median(seconds(f"{prefix}resnet50-dense", *WORK[0][2:])) for prefix in (KERNELS, ""))
+    return f"{three_digits(before)} s before, {three_digits(now)} s since then"
+
+
 def equal_accuracies():
     """Of the runs that took turns, on the test images."""
-    pairs = [(RUNS.accuracies(kind), RUNS.accuracies(f"before-{kind}")) for kind in ("vgg16-dense", "vgg16-evolution")]
+    pairs = [(RUNS.accuracies(f"{KERNELS}{kind}"), RUNS.accuracies(f"{BEFORE}{kind}")) for kind in ("vgg16-dense", "vgg16-evolution")]
     same = [ours[seed] == theirs[seed] for ours, theirs in pairs for seed in theirs]
     return f"{sum(same)} of {len(same)}"
 
@@ -108,13 +115,19 @@ def pool_memory():
     return f"{peak / 1e9:.2f} GB ({peak / 2**30:.2f} GiB)"
 
 
+def dense_memory():
+    """Peaks of ResNet50 with LibTorch's sums and today."""
+    before, now = (max(peaks(f"{prefix}resnet50-dense").values()) / 1e9 for prefix in (KERNELS, ""))
+    return f"{before:.2f} GB then, {now:.2f} GB now"
+
+
 def members():
     """Of the population when the run ended."""
     return ", ".join(sorted({str(len(summary["population"])) for summary in RUNS.summaries("resnet50-pool16").values()}))
 
 
 def device():
-    return ", ".join(sorted({summary["device"] for kind in every("dense", "evolution", "pool16") for summary in RUNS.summaries(kind).values()}))
+    return ", ".join(sorted({summary["device"] for kind in every("dense", "evolution") for summary in RUNS.summaries(kind).values()}))
 
 
 BLOCKS = {
@@ -122,7 +135,9 @@ BLOCKS = {
     "speed.before": before,
     "speed.equal": equal_accuracies,
     "speed.update": update_ms,
-    "speed.update.before": lambda: update_ms("before-"),
+    "speed.update.kernels": lambda: update_ms(KERNELS),
+    "speed.update.before": lambda: update_ms(BEFORE),
+    "speed.sums": sums,
     "speed.seeds.vgg16": lambda: seeds_of("vgg16"),
     "speed.seeds.resnet50": lambda: seeds_of("resnet50"),
     "speed.memory": memory,
@@ -134,6 +149,7 @@ BLOCKS = {
     "speed.pool_size": lambda: str(setting(every("evolution"), "prune.pool_size")),
     "speed.pool_batches": lambda: str(setting(["resnet50-pool16"], "prune.batch_nr")),
     "speed.pool_memory": pool_memory,
+    "speed.dense_memory": dense_memory,
     "speed.members": members,
     "speed.device": device,
 }
