@@ -57,14 +57,16 @@ class LayerSearcher {
   LayerSearcher(const RunConfig& config, const LayerSearchOptions& options)
       : config_(with_times(config)),
         options_(options),
-        whole_(*read_given_model(config_)),
-        data_(load_run_data(config_, options.is_quiet, image_cache(config_), whole_)),
+        given_(read_given_model(config_)),
+        data_(load_run_data(config_, options.is_quiet, image_cache(config_), given_)),
+        whole_(given_ ? *given_ : scratch_model(config_, make_graph(config_, data_), data_)),
         layers_(removable_layers(whole_.graph)) {
     options_.sets.seed = config_.evolution.seed;
     options_.sets.most_alone = static_cast<std::size_t>(options.trials / 2);
     if (layers_.empty()) {
-      fail(ErrorCode::usage, config_.place("model.weights"),
-           "model.weights: ", in_quotes(config_.model.weights),
+      const std::string network = given_ ? in_quotes(config_.model.weights) : "the network";
+      fail(ErrorCode::usage, config_.place(given_ ? "model.weights" : "model"),
+           given_ ? "model.weights: " : "model: ", network,
            " has no layer that model.remove_layers can remove");
     }
     // A trial is too short for recording steps to pay.
@@ -216,8 +218,9 @@ class LayerSearcher {
 
   RunConfig config_;
   LayerSearchOptions options_;
-  Model whole_;
+  std::optional<Model> given_;
   DataSet data_;
+  Model whole_;
   std::vector<std::string> layers_;
   std::vector<SetTrial> trials_;
   std::string device_;
@@ -227,10 +230,6 @@ void check(const RunConfig& config, const LayerSearchOptions& options) {
   if (options.batches < kIterations || options.batches % kIterations != 0) {
     fail(ErrorCode::usage, "--trial-batches: found ", options.batches, ", expected a multiple of ",
          kIterations);
-  }
-  if (config.model.weights.empty()) {
-    fail(ErrorCode::usage, config.place("model"),
-         "--search-layers leaves layers out of a network: 'model.weights' names no file");
   }
   if (config.stage.vector == kMixed) {
     fail(ErrorCode::usage, config.place("prune.granularity"),

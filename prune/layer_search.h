@@ -22,16 +22,16 @@ struct LayerSearchResult {
 };
 
 // Each trial takes a set of the layers that `model.remove_layers` can remove out of the network of
-// `model.weights` and prunes what is left to the target: gradually by magnitude, in four iterations
-// of a quarter of `batches` each, under a whole cycle of the learning rate and without the teacher
-// of `prune.distillation`. The accuracy on the validation images counts. A target sparsity is one
-// of the whole network's budget: what is left keeps as much of it (`prune.target_kept`), in fewer
-// layers. Sets that the target cannot be met with, or that meet it without masks, are not trained.
-// Writes no file but the cache of decoded pictures.
+// `model.weights`, or of one with random weights where no file is named, and prunes what is left to
+// the target: gradually by magnitude, in four iterations of a quarter of `batches` each, under a
+// whole cycle of the learning rate and without the teacher of `prune.distillation`. The accuracy on
+// the validation images counts. A target sparsity is one of the whole network's budget: what is
+// left keeps as much of it (`prune.target_kept`), in fewer layers. Sets that the target cannot be
+// met with, or that meet it without masks, are not trained. Writes no file but the cache of decoded
+// pictures.
 //
-// Throws Error{usage} if `batches` is no multiple of four, no weights are named, granularities are
-// mixed, the network has no such layer or no set can meet the target, and what run_prune would
-// throw before training.
+// Throws Error{usage} if `batches` is no multiple of four, granularities are mixed, the network has
+// no such layer or no set can meet the target, and what run_prune would throw before training.
 LayerSearchResult search_layers(const RunConfig& config, const LayerSearchOptions& options);
 
 }  // namespace winnow

@@ -46,9 +46,8 @@ struct Arguments {
 };
 
 CLI::Option* declare_search(CLI::App& app, Arguments& arguments) {
-  CLI::Option* search =
-      app.add_flag("--search-layers", arguments.is_search,
-                   "Find layers of model.weights to leave out, by trials for the target of a time");
+  CLI::Option* search = app.add_flag("--search-layers", arguments.is_search,
+                                     "Find layers to leave out, by trials for the target");
   app.add_option("--search", arguments.search, "By evolution, greedy or random")
       ->type_name("NAME")
       ->capture_default_str()

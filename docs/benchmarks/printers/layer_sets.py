@@ -13,6 +13,8 @@ SETS = {
     "cut6": "6 by hand",
     "evolution-layers": "by evolution",
     "evolution-layers-short": "by evolution, trials half as long",
+    "evolution-layers-fresh": "by evolution, trials from random weights",
+    "random-layers-fresh": "by chance, trials from random weights",
     "greedy-layers": "by a greedy search",
     "random-layers": "by chance",
     "random-layers-short": "by chance, trials half as long",
