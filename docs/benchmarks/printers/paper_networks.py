@@ -22,6 +22,7 @@ MORE = {
         ("dense, 160 epochs, twice the weight decay", "resnet50-c100-decay10-dense-160", None),
         ("pruned, 160 epochs in all, twice the weight decay, taught by the dense network that it starts from", "resnet50-c100-decay10-90.2-taught-160",
          "resnet50-c100-decay10-dense-160"),
+        ("the same from a learning rate of 0.1 on", "resnet50-c100-decay10-90.2-taught-160-rate1", "resnet50-c100-decay10-dense-160"),
     ),
 }
 
