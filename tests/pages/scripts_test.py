@@ -294,7 +294,7 @@ class Frontier(unittest.TestCase):
         is_dense = name.startswith("dense")
         summary = {"seed": seed, "dense_accuracy": accuracy if is_dense else 0.5, "accuracy": 0.1 if is_dense else accuracy,
                    "sparsity": 0.8, "granularity": granularity, "method": "magnitude", "target_met": ms <= 2.2}
-        if not is_dense:
+        if not is_dense and changes.get("has_time", True):
             summary["time"] = {"batch": 128, "predicted_ms": 2.0, **changes.get("time", {})}
         (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
         config = (f"name: {name}\nseed: {seed}\noutput: runs/{name}\ntrain:\n  epochs: 3\nprune:\n"
@@ -511,9 +511,32 @@ class Frontier(unittest.TestCase):
             self.assertIn("odd: no bench.json, and no table of times in prune.json that could stand for it", run.stderr)
         with Copy() as copy:
             self.write_unmeasured_runs(copy)
-            self.write_run(copy, "odd", time={"dense_ms": 5.0, "device": "gpu (made up)", "precision": "f16"})
+            self.write_run(copy, "odd", time={"dense_ms": 4.0, "device": "gpu (another)", "precision": "f16"})
             run, _ = self.page(copy)
-            self.assertIn("odd: its table has ", run.stderr)
+            self.assertIn("odd: its table is of ('gpu (another)', 'f16', 128), that of others of ('gpu (made up)', 'f16', 128)", run.stderr)
+
+    def test_each_prediction_stands_beside_the_dense_network_of_its_own_table(self):
+        with Copy() as copy:
+            self.write_unmeasured_runs(copy)
+            self.write_run(copy, "other", "vector8", is_measured=False,
+                           time={"predicted_ms": 2.5, "dense_ms": 5.0, "device": "gpu (made up)", "precision": "f16"})
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| 80.00 | 2.5 | not measured | 2.00x, predicted |", page)
+            self.assertIn("| 80.00 | 2.5 | not measured | 1.60x, predicted |", page)
+
+    def test_a_run_without_a_budget_of_time_stands_there_once_measured(self):
+        with Copy() as copy:
+            self.write_unmeasured_runs(copy)
+            self.write_run(copy, "plain", ms=2.0, against=3.0, removed="[a]", has_time=False)
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| `plain` | element, 1 layers left out | magnitude |  | 70 | 1 | 90.00 | -4.00 | 80.00 |  | 2 | 1.50x |", page)
+        with Copy() as copy:
+            self.write_unmeasured_runs(copy)
+            self.write_run(copy, "plain", has_time=False, is_measured=False)
+            run, _ = self.page(copy)
+            self.assertIn("plain: no bench.json, and no table of times in prune.json that could stand for it", run.stderr)
 
 
 class PaperNetworks(unittest.TestCase):

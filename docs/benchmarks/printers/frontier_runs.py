@@ -63,16 +63,16 @@ def trained(case, name, is_dense):
 
 
 def dense_time(case):
-    """What the tables of times that the pruned runs were made with have of the dense network; {} if none has it."""
+    """What the first table of times that pruned runs were made with has of the dense network; {} if none has it. All are of one place."""
     found = {}
     for path in sorted((ROOT / FOLDER / case).glob("*/prune.json")):
         time = read(path).get("time", {})
         if "dense_ms" not in time:
             continue
-        other = {"device": time["device"], "precision": time["precision"], "batch": time["batch"], "predicted_ms": time["dense_ms"]}
-        if found and other != found:
-            refuse(f"{FOLDER}/{case}/{path.parent.name}", f"its table has {other} of the dense network, that of others {found}")
-        found = other
+        if found and where_of(time) != where_of(found):
+            refuse(f"{FOLDER}/{case}/{path.parent.name}", f"its table is of {where_of(time)}, that of others of {where_of(found)}")
+        found = found or {"device": time["device"], "precision": time["precision"], "batch": time["batch"],
+                          "predicted_ms": time["dense_ms"], "dense_ms": time["dense_ms"]}
     return found
 
 
@@ -119,9 +119,7 @@ def run_of(case, name):
     summary, config, search = read(f"{place}/prune.json"), read_config(f"{place}/config.yaml"), search_of(place)
     is_dense = name.startswith(DENSE)
     time = dense_time(case) if is_dense else summary.get("time", {})
-    if not is_dense and not time:
-        refuse(place, "prune.json has no time: its budget was another one")
-    bench = bench_of(place, None if is_dense else time["batch"])
+    bench = bench_of(place, None if is_dense else (time or dense_time(case)).get("batch"))
     single = bench_of(place, 1, "bench-b1.json")
     if "device" not in (bench or time):
         refuse(place, "no bench.json, and no table of times in prune.json that could stand for it")
@@ -130,10 +128,10 @@ def run_of(case, name):
             "group": group_of(config, search),
             "granularity": DENSE if is_dense else kind_of(summary, config, search),
             "method": "" if is_dense else summary["method"],
-            "target": "" if is_dense else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
+            "target": "" if is_dense or not time else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
             "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
             "sparsity": 0.0 if is_dense else summary["sparsity"],
-            "predicted": time.get("predicted_ms"), "ms": median_of(bench, "chosen"), "dense_ms": median_of(bench, "against"),
+            "predicted": time.get("predicted_ms"), "predicted_dense": time.get("dense_ms"), "ms": median_of(bench, "chosen"), "dense_ms": median_of(bench, "against"),
             "single_ms": median_of(single, "chosen"), "single_dense_ms": median_of(single, "against"),
             "is_met": is_dense or summary["target_met"],
             "batches": trained(case, name, is_dense), "where": where_of(bench), "predicted_where": where_of(time)}
