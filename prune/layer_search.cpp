@@ -59,14 +59,14 @@ class LayerSearcher {
         options_(options),
         given_(read_given_model(config_)),
         data_(load_run_data(config_, options.is_quiet, image_cache(config_), given_)),
-        whole_(given_ ? *given_ : scratch_model(config_, make_graph(config_, data_), data_)),
+        whole_(start_model(config_, given_, data_)),
         layers_(removable_layers(whole_.graph)) {
     options_.sets.seed = config_.evolution.seed;
     options_.sets.most_alone = static_cast<std::size_t>(options.trials / 2);
     if (layers_.empty()) {
       const std::string network = given_ ? in_quotes(config_.model.weights) : "the network";
-      fail(ErrorCode::usage, config_.place(given_ ? "model.weights" : "model"),
-           given_ ? "model.weights: " : "model: ", network,
+      const std::string key = given_ ? "model.weights" : "model";
+      fail(ErrorCode::usage, config_.place(key), key, ": ", network,
            " has no layer that model.remove_layers can remove");
     }
     // A trial is too short for recording steps to pay.

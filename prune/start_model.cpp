@@ -169,6 +169,10 @@ Model scratch_model(const RunConfig& config, const Graph& graph, const DataSet& 
   return model;
 }
 
+Model start_model(const RunConfig& config, const std::optional<Model>& given, const DataSet& data) {
+  return given ? *given : scratch_model(config, make_graph(config, data), data);
+}
+
 void take_form(const RunConfig& config, const std::optional<Model>& given, DataSet& data) {
   if (!given) return;
   const PictureForm pictures = data.preprocessing.pictures;  // agrees with the file's

@@ -33,6 +33,9 @@ Graph run_graph(const RunConfig& config, const std::optional<Model>& given, cons
 // start_embedding() makes it.
 Model scratch_model(const RunConfig& config, const Graph& graph, const DataSet& data);
 
+// The network that a run begins with: the given one, or one with random weights.
+Model start_model(const RunConfig& config, const std::optional<Model>& given, const DataSet& data);
+
 // Gives `data` the preprocessing and the class names of the file. Throws Error{usage} if a class of
 // the file has another number in the data.
 void take_form(const RunConfig& config, const std::optional<Model>& given, DataSet& data);

@@ -57,7 +57,7 @@ void join_run(const RunConfig& given_config, const PruneOptions& options) {
   const std::optional<Model> teacher = read_teacher(config);
   const DataSet data = load_run_data(config, true, image_cache(config), given);
   require_fit_of_teacher(config, teacher, data);
-  const Model initial = given ? *given : scratch_model(config, make_graph(config, data), data);
+  const Model initial = start_model(config, given, data);
   TorchTrainee trainee(initial, data, trainee_options(config, options));
   peers.carry(trainee, !config.train.is_data_parallel);
   if (teams.shares_dense()) join_dense(config, teams, trainee, peers);

@@ -100,7 +100,7 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       given_(read_given_model(config_)),
       teacher_(read_teacher(config_)),
       data_(load_run_data(config_, options.is_quiet, image_cache, given_)),
-      initial_(given_ ? *given_ : scratch_model(config_, make_graph(config_, data_), data_)),
+      initial_(start_model(config_, given_, data_)),
       trainee_(initial_, data_, counting_options()),
       teams_(config_, peers(), options_.peers ? &options_.peers->store() : nullptr) {
   state_.config = comparable_config(config_);

@@ -147,6 +147,12 @@ TEST_CASE("a search that cannot be is refused with the reason") {
   CHECK(refusal([](RunConfig& c) {
           c.model.removed_layers = {"middle"};
         }).find("no layer that model.remove_layers can remove") != std::string::npos);
+  CHECK(refusal([&](RunConfig& c) {
+          c.model.weights.clear();
+          c.model.graph = search.bench.config("whole").model.graph;
+          add_middle(*c.model.graph);
+          c.model.removed_layers = {"middle"};
+        }).find("model: the network has no layer") != std::string::npos);
 }
 
 }  // namespace winnow

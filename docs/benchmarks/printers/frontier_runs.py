@@ -9,6 +9,7 @@ import re
 import sys
 
 from printers.common import ROOT, read, read_config, read_lines
+from printers.runs import mean
 
 FOLDER = "frontier"
 DENSE = "dense"
@@ -88,6 +89,13 @@ def bench_of(place, batch, file="bench.json"):
 
 def median_of(bench, plan):
     return bench[plan]["network_ms"]["median"] if plan in (bench or {}) else None
+
+
+def times_as_fast(runs, kind, plan="chosen", file="bench.json"):
+    """Beside the dense network that was timed in turns with it: mean and range of seeds."""
+    benches = [read(f"{runs.folder}/{kind}-seed{seed}/{file}")[0] for seed in runs.seeds(kind)]
+    factors = [median_of(bench, "against") / median_of(bench, plan) for bench in benches]
+    return f"{mean(factors):.2f} ({min(factors):.2f} to {max(factors):.2f})"
 
 
 def where_of(times):

@@ -1,6 +1,7 @@
 """What the page frontier.md says of VGG16 at batch 128 besides its table and figure."""
 from printers import frontier
 from printers.common import percent, read, three_digits
+from printers.frontier_runs import times_as_fast
 from printers.runs import Runs, mean
 
 CASE = "vgg16-cifar10-h100-b128"
@@ -33,11 +34,6 @@ def predicted(kind):
 
 def measured():
     return [run for run in frontier.runs(CASE) if run["is_measured"]]
-
-
-def times_as_fast(kind):
-    factors = [run["dense_ms"] / run["ms"] for run in measured() if frontier.name_of([run]) == kind]
-    return f"{mean(factors):.2f} ({min(factors):.2f} to {max(factors):.2f})"
 
 
 def longer_than_predicted():
@@ -82,7 +78,7 @@ BLOCKS = {
     "vgg16_frontier.sparsity4": lambda: sparsity("channel-4"),
     "vgg16_frontier.reached4": lambda: predicted("channel-4"),
     "vgg16_frontier.cut6": lambda: RUNS.beside("cut6-vector16-3", "dense-80"),
-    "vgg16_frontier.cut6_faster": lambda: times_as_fast("cut6-vector16-3"),
+    "vgg16_frontier.cut6_faster": lambda: times_as_fast(RUNS, "cut6-vector16-3"),
     "vgg16_frontier.removed2.5": removed_beside_vectors,
     "vgg16_frontier.decay": lambda: RUNS.beside("cut6-vector16-3-decay5", "cut6-vector16-3"),
     "vgg16_frontier.distilled": lambda: RUNS.beside("cut6-vector16-3-distilled", "cut6-vector16-3"),
