@@ -168,7 +168,9 @@ def fastest(case, within=0.5):
         return f"no pruned network whose time is known is within {within:g} points of dense"
     best = max(found, key=lambda group: (is_measured(group), beside(case, group)[1]))
     points, faster = beside(case, best)
-    return f"{faster:.2f}x{if_predicted(best, ' predicted')}, {points:+.2f} points ({title(best[0]['granularity'])}, {best[0]['method']}, asked for {best[0]['target']})"
+    target = f"asked for {best[0]['target']}" if best[0]["target"] else ""
+    what = ", ".join(part for part in (title(best[0]["granularity"]), best[0]["method"], target) if part)
+    return f"{faster:.2f}x{if_predicted(best, ' predicted')}, {points:+.2f} points ({what})"
 
 
 def places(case):

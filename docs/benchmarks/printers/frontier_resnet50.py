@@ -6,6 +6,7 @@ from printers.runs import Runs
 CASE = "resnet50-cifar10-h100-b128"
 RUNS = Runs(f"{frontier.FOLDER}/{CASE}")
 CUT5, CUT7 = "scratch-cut5-1.95-taught", "scratch-cut7-2-taught"
+LARGE7, LATE8 = "plain-large7-taught", "plain-late8-taught"
 
 
 BLOCKS = {
@@ -13,5 +14,10 @@ BLOCKS = {
     "resnet50_frontier.cut7_faster": lambda: times_as_fast(RUNS, CUT7),
     "resnet50_frontier.cut7_single": lambda: times_as_fast(RUNS, CUT7, file="bench-b1.json"),
     "resnet50_frontier.cut7_dense": lambda: times_as_fast(RUNS, CUT7, "dense"),
+    "resnet50_frontier.late8": lambda: RUNS.beside(LATE8, "dense-80"),
+    "resnet50_frontier.late8_seeds": lambda: f"seed {', '.join(RUNS.seeds(LATE8))}",
+    "resnet50_frontier.late8_faster": lambda: times_as_fast(RUNS, LATE8),
+    "resnet50_frontier.late8_single": lambda: times_as_fast(RUNS, LATE8, file="bench-b1.json"),
+    "resnet50_frontier.large7": lambda: RUNS.beside(LARGE7, "dense-80"),
     "resnet50_frontier.cut5": lambda: RUNS.beside(CUT5, CUT7),
 }
