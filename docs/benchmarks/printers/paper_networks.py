@@ -23,6 +23,10 @@ MORE = {
         ("pruned, 160 epochs in all, twice the weight decay, taught by the dense network that it starts from", "resnet50-c100-decay10-90.2-taught-160",
          "resnet50-c100-decay10-dense-160"),
         ("the same from a learning rate of 0.1 on", "resnet50-c100-decay10-90.2-taught-160-rate1", "resnet50-c100-decay10-dense-160"),
+        ("dense, 100 epochs of 49,500 images, twice the weight decay, where pruning starts", "resnet50-c100-whole-dense-100", "resnet50-c100-whole-dense-200"),
+        ("dense, 200 epochs of 49,500 images, twice the weight decay", "resnet50-c100-whole-dense-200", None),
+        ("pruned, 200 epochs in all of 49,500 images, twice the weight decay, taught by the dense network that it starts from", "resnet50-c100-whole-90.2-taught-200",
+         "resnet50-c100-whole-dense-200"),
     ),
 }
 
