@@ -69,7 +69,6 @@ BLOCKS = {
     "vgg16_frontier.beside2.5": lambda: RUNS.beside("channel-2.5", "vector16-2.5"),
     "vgg16_frontier.dense2": lambda: RUNS.beside("channel-2", "dense-80"),
     "vgg16_frontier.vector_dense2": lambda: RUNS.beside("vector16-2", "dense-80"),
-    "vgg16_frontier.vector_dense1.5": lambda: RUNS.beside("vector16-1.5", "dense-80"),
     "vgg16_frontier.faster": lambda: RUNS.beside("vector16-2.5", "channel-2"),
     "vgg16_frontier.channel_sparsity2": lambda: sparsity("channel-2"),
     "vgg16_frontier.vector_sparsity2": lambda: sparsity("vector16-2"),

@@ -20,6 +20,8 @@ SETS = {
     "random-layers-short": "by chance, trials half as long",
 }
 SPARSITIES = ("95", "98")
+# Sets that the page names beside no layer left out.
+CITED = (("cut3", "95"), ("cut3", "98"), ("cut5", "98"), ("evolution-layers", "98"), *((f"{search}-layers-fresh", sparsity) for search in ("evolution", "random") for sparsity in SPARSITIES))
 
 
 def kinds():
@@ -50,14 +52,12 @@ def found():
     return table(HEADER, [row_of(name, search) for name, search in searches if search])
 
 
-def beside(name, sparsity, other=WHOLE):
-    return RUNS.beside(f"{name}-{sparsity}", f"{other}-{sparsity}")
+def beside(name, sparsity):
+    return RUNS.beside(f"{name}-{sparsity}", f"{WHOLE}-{sparsity}")
 
 
 BLOCKS = {
     "layer_sets.results": sets,
     "layer_sets.found": found,
-    **{f"layer_sets.{name.replace('-', '_')}{sparsity}": (lambda name=name, sparsity=sparsity: beside(name, sparsity))
-       for name in SETS for sparsity in SPARSITIES if name != WHOLE},
-    **{f"layer_sets.evolution_random{sparsity}": (lambda sparsity=sparsity: beside("evolution-layers", sparsity, "random-layers")) for sparsity in SPARSITIES},
+    **{f"layer_sets.{name.replace('-', '_')}{sparsity}": (lambda name=name, sparsity=sparsity: beside(name, sparsity)) for name, sparsity in CITED},
 }
