@@ -293,12 +293,12 @@ class Frontier(unittest.TestCase):
         folder.mkdir(parents=True)
         is_dense = name.startswith("dense")
         summary = {"seed": seed, "dense_accuracy": accuracy if is_dense else 0.5, "accuracy": 0.1 if is_dense else accuracy,
-                   "sparsity": 0.8, "granularity": granularity, "method": "magnitude", "target_met": ms <= 2.2}
+                   "sparsity": changes.get("sparsity", 0.8), "granularity": granularity, "method": "magnitude", "target_met": ms <= 2.2}
         if not is_dense and changes.get("has_time", True):
             summary["time"] = {"batch": 128, "predicted_ms": 2.0, **changes.get("time", {})}
         (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
         config = (f"name: {name}\nseed: {seed}\noutput: runs/{name}\ntrain:\n  epochs: 3\nprune:\n"
-                  f"  granularity: {granularity}\n  target_speedup: {speedup}\n  target_ms: 0\n"
+                  f"  granularity: {granularity}\n  target_speedup: {speedup}\n  target_ms: 0\n  target_sparsity: {changes.get('target_sparsity', 0.95)}\n"
                   f"model:\n  weights: {changes.get('weights', chr(34) * 2)}\n  remove_layers: {changes.get('removed', '[]')}\n")
         (folder / "config.yaml").write_text(config, encoding="utf-8")
         lines = [{"stage": "run"}, *({"stage": "dense", "batches": 10 * i} for i in (1, 2, 3))]
@@ -537,6 +537,18 @@ class Frontier(unittest.TestCase):
             self.write_run(copy, "plain", has_time=False, is_measured=False)
             run, _ = self.page(copy)
             self.assertIn("plain: no bench.json, and no table of times in prune.json that could stand for it", run.stderr)
+
+    def test_a_run_that_asks_for_no_sparsity_has_no_masks_and_no_method(self):
+        with Copy() as copy:
+            self.write_unmeasured_runs(copy)
+            self.write_run(copy, "plain", accuracy=0.94, ms=2.0, against=3.0, removed="[a]", has_time=False, sparsity=0.0, target_sparsity=0)
+            self.write_run(copy, "met", "vector8", sparsity=0.0, is_measured=False,
+                           time={"dense_ms": 4.0, "device": "gpu (made up)", "precision": "f16"})
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| `plain` | no masks, 1 layers left out |  |  | 70 | 1 | 94.00 | +0.00 | 0.00 |  | 2 | 1.50x |", page)
+            self.assertIn("1.50x, +0.00 points (no masks, 1 layers left out)", page)
+            self.assertIn("| `met` | vector8 | magnitude | 2x |", page)
 
 
 class PaperNetworks(unittest.TestCase):

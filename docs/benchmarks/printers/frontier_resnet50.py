@@ -15,7 +15,7 @@ BLOCKS = {
     "resnet50_frontier.cut7_single": lambda: times_as_fast(RUNS, CUT7, file="bench-b1.json"),
     "resnet50_frontier.cut7_dense": lambda: times_as_fast(RUNS, CUT7, "dense"),
     "resnet50_frontier.late8": lambda: RUNS.beside(LATE8, "dense-80"),
-    "resnet50_frontier.late8_seeds": lambda: f"seed {', '.join(RUNS.seeds(LATE8))}",
+    "resnet50_frontier.late8_seeds": lambda: RUNS.named_seeds(LATE8),
     "resnet50_frontier.late8_faster": lambda: times_as_fast(RUNS, LATE8),
     "resnet50_frontier.late8_single": lambda: times_as_fast(RUNS, LATE8, file="bench-b1.json"),
     "resnet50_frontier.large7": lambda: RUNS.beside(LARGE7, "dense-80"),

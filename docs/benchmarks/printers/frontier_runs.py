@@ -102,14 +102,14 @@ def where_of(times):
     return (times["device"], times["precision"], times["batch"]) if times and "device" in times else None
 
 
-def is_masked(summary):
-    """A network that was only left without layers and trained keeps all weights of the others."""
-    return summary["sparsity"] > 0
+def has_masks(summary, config):
+    """A run that asks for no sparsity only trains what the layers left out leave."""
+    return "time" in summary or float(config.get("prune.target_sparsity", 1)) > 0
 
 
 def kind_of(summary, config, search):
     """The granularity, and how many layers the network was left without or what found them."""
-    granularity = summary["granularity"] if is_masked(summary) else "no masks"
+    granularity = summary["granularity"] if has_masks(summary, config) else "no masks"
     if search:
         return f"{granularity}, layers left out by {SEARCHES[search['search']]}"
     removed = [name for name in config.get("model.remove_layers", "[]").strip("[]").split(",") if name.strip()]
@@ -141,7 +141,7 @@ def run_of(case, name):
     return {"name": name, "seed": summary["seed"], "place": place,
             "group": group_of(config, search),
             "granularity": DENSE if is_dense else kind_of(summary, config, search),
-            "method": "" if is_dense or not is_masked(summary) else summary["method"],
+            "method": "" if is_dense or not has_masks(summary, config) else summary["method"],
             "target": "" if is_dense or not time else f"{float(speedup):g}x" if float(speedup) > 0 else f"{float(ms):g} ms",
             "accuracy": summary["dense_accuracy" if is_dense else "accuracy"],
             "sparsity": 0.0 if is_dense else summary["sparsity"],

@@ -79,7 +79,7 @@ BLOCKS = {
     "papers.vgg16_c100_taught": lambda: RUNS.beside("vgg16-c100-92.2-taught", "vgg16-c100-92.2"),
     "papers.vgg16_c100_taught_dense": lambda: RUNS.beside("vgg16-c100-92.2-taught", "vgg16-c100-dense-80"),
     "papers.vgg16_c100_taught_mean": lambda: RUNS.mean_accuracy("vgg16-c100-92.2-taught"),
-    "papers.resnet50_c100_long": lambda: f"seed {', '.join(RUNS.seeds('resnet50-c100-dense-80'))}",
+    "papers.resnet50_c100_long": lambda: RUNS.named_seeds("resnet50-c100-dense-80"),
     "papers.resnet50_c100_decay": lambda: RUNS.beside("resnet50-c100-decay10-dense-80", "resnet50-c100-dense-80"),
     "papers.resnet50_c100_taught": lambda: RUNS.beside("resnet50-c100-decay10-90.2-taught-160", "resnet50-c100-decay10-dense-80"),
     "papers.resnet50_c100_rate": lambda: RUNS.beside("resnet50-c100-decay10-90.2-taught-160-rate1", "resnet50-c100-decay10-90.2-taught-160"),

@@ -21,6 +21,9 @@ class Runs:
     def seeds(self, kind):
         return sorted(path.name.rsplit("-seed", 1)[1] for path in (ROOT / self.folder).glob(f"{kind}-seed*"))
 
+    def named_seeds(self, kind):
+        return f"seed {', '.join(self.seeds(kind))}"
+
     def summaries(self, kind):
         return {seed: read(f"{self.folder}/{kind}-seed{seed}/prune.json") for seed in self.seeds(kind)}
 
