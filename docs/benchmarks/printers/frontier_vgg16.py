@@ -36,9 +36,14 @@ def measured():
     return [run for run in frontier.runs(CASE) if run["is_measured"]]
 
 
-def longer_than_predicted():
-    found = [100 * (run["ms"] / run["predicted"] - 1) for run in measured()]
+def longer_than_predicted(*beginnings):
+    """Of measured runs whose names begin so."""
+    found = [100 * (run["ms"] / run["predicted"] - 1) for run in measured() if run["name"].startswith(beginnings)]
     return f"{min(found):.0f} to {max(found):.0f} %"
+
+
+def as_fast(kind):
+    return f"{times_as_fast(RUNS, kind)}, at batch 1 {times_as_fast(RUNS, kind, file='bench-b1.json')}"
 
 
 def dense_between_sparse(kind, layer):
@@ -82,7 +87,16 @@ BLOCKS = {
     "vgg16_frontier.decay": lambda: RUNS.beside("cut6-vector16-3-decay5", "cut6-vector16-3"),
     "vgg16_frontier.distilled": lambda: RUNS.beside("cut6-vector16-3-distilled", "cut6-vector16-3"),
     "vgg16_frontier.scratch": lambda: RUNS.beside("scratch-cut6-vector16-3", "cut6-vector16-3"),
-    "vgg16_frontier.slower": longer_than_predicted,
+    "vgg16_frontier.slower": lambda: longer_than_predicted("cut", "scratch"),
+    "vgg16_frontier.slower_channels": lambda: longer_than_predicted("channel"),
+    "vgg16_frontier.slower_elements": lambda: longer_than_predicted("element"),
+    "vgg16_frontier.slower_vectors": lambda: longer_than_predicted("vector", "mixed"),
+    "vgg16_frontier.channels_faster": lambda: as_fast("channel-2"),
+    "vgg16_frontier.vectors_faster": lambda: as_fast("vector16-2"),
+    "vgg16_frontier.wide": lambda: RUNS.beside("vector32-2", "vector16-2"),
+    "vgg16_frontier.narrow": lambda: RUNS.beside("vector8-2", "vector16-2"),
+    "vgg16_frontier.mixed": lambda: RUNS.beside("mixed-2", "vector16-2"),
+    "vgg16_frontier.mixed_narrow": lambda: RUNS.beside("mixed-2", "vector8-2"),
     "vgg16_frontier.conv3_1": lambda: dense_between_sparse("cut6-vector16-3", "conv3_1"),
     "vgg16_frontier.same": same_accuracies,
 }

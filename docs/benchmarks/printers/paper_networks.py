@@ -52,13 +52,6 @@ def results():
     return table(["network, data", "run", "sparsity %", *SEEDS, "points beside dense", "paper 003, %"], rows)
 
 
-def not_run():
-    def pruned(name, epochs, sparsity):
-        return any(RUNS.seeds(kind) for _, kind, _ in kinds_of(name, *epochs, sparsity) if "-dense-" not in kind)
-
-    return "; ".join(network for network, name, epochs, sparsity, _ in ROWS if not pruned(name, epochs, sparsity))
-
-
 def after_one_epoch(kind):
     """Validation accuracies after the first epoch of pruning."""
     lines = [line for seed in RUNS.seeds(kind) for line in read_lines(f"{RUNS.folder}/{kind}-seed{seed}/metrics.jsonl")]
@@ -72,7 +65,6 @@ def paper_of(wanted):
 
 BLOCKS = {
     "papers.results": results,
-    "papers.not_run": not_run,
     "papers.vgg16_c100": lambda: RUNS.beside("vgg16-c100-92.2", "vgg16-c100-dense-80"),
     "papers.vgg16_c100_mean": lambda: RUNS.mean_accuracy("vgg16-c100-92.2"),
     "papers.vgg16_c100_paper": lambda: paper_of("vgg16-c100"),
@@ -84,6 +76,15 @@ BLOCKS = {
     "papers.resnet50_c100_taught": lambda: RUNS.beside("resnet50-c100-decay10-90.2-taught-160", "resnet50-c100-decay10-dense-80"),
     "papers.resnet50_c100_rate": lambda: RUNS.beside("resnet50-c100-decay10-90.2-taught-160-rate1", "resnet50-c100-decay10-90.2-taught-160"),
     "papers.resnet50_c100_rate_mean": lambda: RUNS.mean_accuracy("resnet50-c100-decay10-90.2-taught-160-rate1"),
+    "papers.resnet50_c100_whole": lambda: RUNS.beside("resnet50-c100-whole-90.2-taught-200", "resnet50-c100-whole-dense-100"),
+    "papers.resnet50_c100_whole_mean": lambda: RUNS.mean_accuracy("resnet50-c100-whole-90.2-taught-200"),
+    "papers.resnet50_c100_whole_spread": lambda: RUNS.spread("resnet50-c100-whole-90.2-taught-200"),
+    "papers.densenet121": lambda: RUNS.beside("densenet121-c10-89.5", "densenet121-c10-dense-40"),
+    "papers.densenet121_seeds": lambda: RUNS.named_seeds("densenet121-c10-89.5-taught"),
+    "papers.densenet121_taught": lambda: RUNS.beside("densenet121-c10-89.5-taught", "densenet121-c10-89.5"),
+    "papers.densenet121_taught_dense": lambda: RUNS.beside("densenet121-c10-89.5-taught", "densenet121-c10-dense-40"),
+    "papers.densenet121_taught_mean": lambda: RUNS.mean_accuracy("densenet121-c10-89.5-taught"),
+    "papers.densenet121_paper": lambda: paper_of("densenet121-c10"),
     "papers.resnet50_c100_paper": lambda: paper_of("resnet50-c100"),
     "papers.resnet50_c10": lambda: RUNS.beside("resnet50-c10-97.2", "resnet50-c10-dense-80"),
     "papers.resnet50_c10_mean": lambda: RUNS.mean_accuracy("resnet50-c10-97.2"),

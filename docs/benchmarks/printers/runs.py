@@ -48,7 +48,7 @@ class Runs:
 
     def spread(self, kind):
         found = self.accuracies(kind).values()
-        return f"{percent(min(found))} to {percent(max(found))} %"
+        return f"{percent(min(found))} to {percent(max(found))} %" if found else NOT_RUN
 
     def devices(self):
         found = {read(f"{self.folder}/{path.name}/prune.json")["device"].split(",")[0]
