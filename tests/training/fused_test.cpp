@@ -2,6 +2,7 @@
 
 #include <ATen/autocast_mode.h>
 
+#include <algorithm>
 #include <map>
 
 #include "prune/training/network/initialization.h"
@@ -60,6 +61,17 @@ class PlainKernels : public FusedKernels {
     return {by_input, by_weight, by_bias, options.has_addend ? g : torch::Tensor()};
   }
 
+  torch::Tensor evaluated_norm(const torch::Tensor& input, const torch::Tensor& weight,
+                               const torch::Tensor& bias, const torch::Tensor& running_mean,
+                               const torch::Tensor& running_var, const torch::Tensor& addend,
+                               const NormOptions& options) const override {
+    ++evaluated;
+    torch::Tensor output = torch::batch_norm(input, weight, bias, running_mean, running_var, false,
+                                             options.momentum, options.epsilon, false);
+    if (options.has_addend) output = output + addend;
+    return options.has_relu ? output.relu() : output;
+  }
+
   torch::Tensor pool(const torch::Tensor& input) const override {
     ++pools;
     return torch::max_pool2d(input, {2, 2});
@@ -72,7 +84,7 @@ class PlainKernels : public FusedKernels {
     return wide(gradient) * (input == wide(torch::max_pool2d(input, {2, 2})));
   }
 
-  mutable int norms = 0, sums = 0, relus = 0, pools = 0;
+  mutable int norms = 0, sums = 0, relus = 0, pools = 0, evaluated = 0;
 };
 
 Conv conv(std::int64_t inputs, std::int64_t outputs) {
@@ -249,6 +261,41 @@ TEST_CASE("a step with fused operations has the values, gradients and statistics
   options.format = torch::MemoryFormat::Contiguous;
   step_of(model, input, options);
   CHECK(kernels.norms == 3);
+  CHECK(kernels.evaluated == 0);
+}
+
+// Logits in evaluation, with running statistics that are made up.
+torch::Tensor evaluated(const Model& model, const torch::Tensor& input,
+                        const NetworkOptions& options) {
+  const torch::NoGradGuard no_grad;
+  Network network(model.graph, options);
+  network.load(model);
+  for (const NamedTensor& one : network.statistics()) {
+    const bool is_mean = one.name.ends_with("running_mean");
+    one.value.fill_(is_mean ? 0.3 : 0.7).add_(torch::arange(one.value.numel()).to(one.value) / 40);
+  }
+  return network.logits(input.to(options.device), Mode::evaluation);
+}
+
+TEST_CASE("an evaluation without gradients has the values of one without fused operations") {
+  const PlainKernels kernels;
+  int norms = 0;
+  for (const Graph& graph : {many_norms(), many_sums()}) {
+    const Model model = initial_model(graph, 7);
+    const Shape& image = std::get<Input>(graph.nodes[0].op).shape;
+    const torch::Tensor input = noise({5, image[0], image[1], image[2]}, 1);
+    NetworkOptions options = {.format = torch::MemoryFormat::ChannelsLast};
+    const torch::Tensor expected = evaluated(model, input, options);
+    options.fused = &kernels;
+    check_close(evaluated(model, input, options), expected, 1e-5);
+    norms += static_cast<int>(std::ranges::count_if(graph.nodes, [](const Node& node) {
+      const auto* norm = std::get_if<BatchNorm>(&node.op);
+      return norm && norm->channels == 8;
+    }));
+  }
+  CHECK(kernels.evaluated == norms);
+  CHECK(kernels.norms == 0);
+  CHECK(kernels.pools == 2);
 }
 
 TEST_CASE("a step with sums behind norms has the values and gradients of one without") {
@@ -382,6 +429,45 @@ TEST_CASE("batch norm on a GPU agrees with LibTorch in double precision") {
   }
 }
 
+void check_evaluated_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
+                          const NormOptions& options, std::uint64_t seed) {
+  CAPTURE(shape);
+  CAPTURE(options.has_addend);
+  CAPTURE(options.has_relu);
+  const NormCase one = norm_case(shape, type, seed);
+  const torch::Tensor addend = options.has_addend ? images(shape, type, seed + 7) : torch::Tensor();
+  const torch::Tensor mean = one.mean.clone(), var = one.var.clone();
+  const auto wide = [](const torch::Tensor& t) { return t.to(torch::kDouble); };
+  torch::Tensor expected =
+      torch::batch_norm(wide(one.input), wide(one.weight), wide(one.bias), wide(mean), wide(var),
+                        false, options.momentum, options.epsilon, false);
+  if (options.has_addend) expected = expected + wide(addend);
+  if (options.has_relu) expected = expected.relu();
+  const torch::Tensor found =
+      kernels.evaluated_norm(one.input, one.weight, one.bias, one.mean, one.var, addend, options);
+  CHECK(found.is_contiguous(torch::MemoryFormat::ChannelsLast));
+  check_close(found, expected, type == torch::kFloat ? 2e-5 : 1.6e-2);  // bf16 is rounded twice
+  CHECK(torch::equal(one.mean, mean));
+  CHECK(torch::equal(one.var, var));
+}
+
+TEST_CASE("a norm in evaluation on a GPU agrees with LibTorch in double precision") {
+  const FusedKernels* kernels = kernels_here(fused_kernels);
+  if (!kernels) return;
+  std::uint64_t seed = 900;
+  for (const Shape& shape : std::vector<Shape>{
+           {2, 8, 1, 1}, {512, 64, 32, 32}, {9, 2048, 7, 7}, {4, 136, 3, 5}, {1, 4096, 1, 1}}) {
+    for (const bool has_addend : {false, true}) {
+      for (const bool has_relu : {false, true}) {
+        const NormOptions options = {
+            .epsilon = 1e-3, .has_addend = has_addend, .has_relu = has_relu};
+        check_evaluated_norm(*kernels, shape, torch::kFloat, options, ++seed);
+        check_evaluated_norm(*kernels, shape, torch::kBFloat16, options, ++seed);
+      }
+    }
+  }
+}
+
 // A norm with what lies behind it against the same norm with LibTorch's operations behind it.
 void check_sum(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
                bool has_relu, std::uint64_t seed) {
@@ -460,6 +546,9 @@ TEST_CASE("a step on a GPU with kernels of our own is one without, up to roundin
     const Step found = step_of(model, input, options);
     check_same_step(found, expected, 2e-3);  // convolutions in TF32 or not
     check_same_step(step_of(model, input, options), found, 0.0);
+    const torch::Tensor value = evaluated(model, input, options);
+    options.fused = nullptr;
+    check_close(value, evaluated(model, input, options), 2e-3);
   }
 }
 

@@ -7,34 +7,26 @@ namespace {
 
 using Bf16 = __nv_bfloat16;
 
-constexpr int kCastSize = Pack<Bf16>::kSize;
-
-__device__ void load_floats(const float* from, float (&values)[kCastSize]) {
-  float half[Pack<float>::kSize];
+__device__ void load_floats(const float* from, float (&values)[Pack<Bf16>::kSize]) {
+  constexpr int kHalf = Pack<float>::kSize;
+  float half[kHalf];
 #pragma unroll
-  for (int i = 0; i < kCastSize; ++i) {
-    if (i % Pack<float>::kSize == 0) Pack<float>::load(from + i, half);
-    values[i] = half[i % Pack<float>::kSize];
+  for (int i = 0; i < Pack<Bf16>::kSize; ++i) {
+    if (i % kHalf == 0) Pack<float>::load(from + i, half);
+    values[i] = half[i % kHalf];
   }
 }
 
-__device__ void store_floats(float* to, const float (&values)[kCastSize]) {
-  float half[Pack<float>::kSize];
-#pragma unroll
-  for (int i = 0; i < kCastSize; ++i) {
-    half[i % Pack<float>::kSize] = values[i];
-    if ((i + 1) % Pack<float>::kSize == 0)
-      Pack<float>::store(to + i + 1 - Pack<float>::kSize, half);
-  }
-}
-
+// What a cast takes at once, kSize elements, are 16 bytes of what it writes: so a warp's store
+// fills whole sectors of 32 bytes.
 struct ToBf16 {
+  static constexpr int kSize = Pack<Bf16>::kSize;
   const float* from;
   Bf16* to;
 
-  template <int kSize>
+  template <int kCount>
   __device__ void at(std::int64_t i) const {
-    if constexpr (kSize == 1) {
+    if constexpr (kCount == 1) {
       to[i] = __float2bfloat16_rn(from[i]);
     } else {
       float values[kSize];
@@ -45,17 +37,18 @@ struct ToBf16 {
 };
 
 struct FromBf16 {
+  static constexpr int kSize = Pack<float>::kSize;
   const Bf16* from;
   float* to;
 
-  template <int kSize>
+  template <int kCount>
   __device__ void at(std::int64_t i) const {
-    if constexpr (kSize == 1) {
+    if constexpr (kCount == 1) {
       to[i] = __bfloat162float(from[i]);
     } else {
-      float values[kSize];
-      Pack<Bf16>::load(from + i, values);
-      store_floats(to + i, values);
+      const uint2 words = *reinterpret_cast<const uint2*>(from + i);
+      Pack<float>::store(to + i, {lower_bf16(words.x), upper_bf16(words.x), lower_bf16(words.y),
+                                  upper_bf16(words.y)});
     }
   }
 };
@@ -65,7 +58,7 @@ __global__ void __launch_bounds__(kTableThreads)
     cast(const __grid_constant__ TensorTable<CastEntry> table) {
   const int index = entry_of_block(table);
   const CastEntry& entry = table.entries[index];
-  go_through_chunk<kCastSize>(
+  go_through_chunk<Cast::kSize>(
       table, index, are_aligned(entry.from, entry.to),
       Cast{static_cast<const From*>(entry.from), static_cast<To*>(entry.to)});
 }

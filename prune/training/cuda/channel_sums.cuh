@@ -62,28 +62,43 @@ __device__ void store_block_sums(const float (&first)[Pack<T>::kSize],
   }
 }
 
-constexpr int kFinishChannels = 32, kFinishRows = 16;
+// A warp has 4 rows of 8 channels, which are a sector of 32 bytes. Few channels still make many
+// blocks, and a thread has few sums to read, one after the other.
+constexpr int kFinishChannels = 8, kFinishRows = 64;
+constexpr int kWarp = 32, kFinishWarps = kFinishChannels * kFinishRows / kWarp;
 
-// The two sums of channel blockIdx.x * 32 + threadIdx.x over all blocks, at the threads of row 0.
-// Blocks have 32 x 16 threads, and all of them call it.
+__device__ inline int channel_to_finish() {
+  return static_cast<int>(blockIdx.x * kFinishChannels + threadIdx.x);
+}
+
+__device__ inline void add_to(double2& sum, const double2& more) {
+  sum.x += more.x;
+  sum.y += more.y;
+}
+
+// The two sums of channel_to_finish() over all blocks, at the threads of row 0. Blocks have 8 x 64
+// threads, and all of them call it.
 __device__ inline double2 sum_of_blocks(const float* partial, int blocks, int channels) {
-  __shared__ double2 sums[kFinishRows][kFinishChannels];
-  const int channel =
-      static_cast<int>(blockIdx.x) * kFinishChannels + static_cast<int>(threadIdx.x);
+  __shared__ double2 sums[kFinishWarps][kFinishChannels];
+  const int channel = channel_to_finish();
   double2 sum = {0.0, 0.0};
   if (channel < channels) {
+#pragma unroll 4
     for (int block = static_cast<int>(threadIdx.y); block < blocks; block += kFinishRows) {
       sum.x += partial[static_cast<std::int64_t>(block) * channels + channel];
       sum.y += partial[static_cast<std::int64_t>(blocks + block) * channels + channel];
     }
   }
-  sums[threadIdx.y][threadIdx.x] = sum;
+  for (int rows = kFinishChannels; rows < kWarp; rows *= 2) {  // of the same channel in this warp
+    add_to(sum,
+           {__shfl_xor_sync(0xffffffffu, sum.x, rows), __shfl_xor_sync(0xffffffffu, sum.y, rows)});
+  }
+  const int thread = static_cast<int>(threadIdx.y * kFinishChannels + threadIdx.x);
+  if (thread % kWarp < kFinishChannels) sums[thread / kWarp][threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.y > 0) return sum;
-  for (int row = 1; row < kFinishRows; ++row) {
-    sum.x += sums[row][threadIdx.x].x;
-    sum.y += sums[row][threadIdx.x].y;
-  }
+#pragma unroll
+  for (int warp = 1; warp < kFinishWarps; ++warp) add_to(sum, sums[warp][threadIdx.x]);
   return sum;
 }
 

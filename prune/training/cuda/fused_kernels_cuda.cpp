@@ -46,30 +46,51 @@ at::Tensor floats_on(const at::Tensor& like, std::int64_t count) {
   return at::empty({count}, like.options().dtype(at::kFloat).memory_format(std::nullopt));
 }
 
+// Without what the statistics of a batch need.
+NormForward forward_of(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
+                       const at::Tensor& running_mean, const at::Tensor& running_var,
+                       const at::Tensor& addend, const NormOptions& options,
+                       const at::Tensor& output) {
+  TORCH_CHECK(is_addend(addend, input) == options.has_addend,
+              "norms: found an addend of another shape, type or layout than the input");
+  return {.input = input.const_data_ptr(),
+          .weight = floats(weight),
+          .bias = floats(bias),
+          .running_mean = mutable_floats(running_mean),
+          .running_var = mutable_floats(running_var),
+          .momentum = options.momentum,
+          .epsilon = options.epsilon,
+          .addend = options.has_addend ? addend.const_data_ptr() : nullptr,
+          .output = output.mutable_data_ptr()};
+}
+
 class CudaFusedKernels : public FusedKernels {
  public:
   Norm norm(const at::Tensor& input, const at::Tensor& weight, const at::Tensor& bias,
             const at::Tensor& running_mean, const at::Tensor& running_var, const at::Tensor& addend,
             const NormOptions& options) const override {
     const NormCall call = call_for(input, options);
-    TORCH_CHECK(is_addend(addend, input) == options.has_addend,
-                "norms: found an addend of another shape, type or layout than the input");
-    Norm result = {at::empty_like(input), floats_on(input, call.channels),
-                   floats_on(input, call.channels)};
+    const Norm result = {at::empty_like(input), floats_on(input, call.channels),
+                         floats_on(input, call.channels)};
     const at::Tensor workspace = floats_on(input, norm_workspace(call));
-    require(launch_norm(call, {.input = input.const_data_ptr(),
-                               .weight = floats(weight),
-                               .bias = floats(bias),
-                               .running_mean = mutable_floats(running_mean),
-                               .running_var = mutable_floats(running_var),
-                               .momentum = options.momentum,
-                               .epsilon = options.epsilon,
-                               .mean = mutable_floats(result.mean),
-                               .inverse_deviation = mutable_floats(result.inverse_deviation),
-                               .addend = options.has_addend ? addend.const_data_ptr() : nullptr,
-                               .output = result.output.mutable_data_ptr(),
-                               .workspace = mutable_floats(workspace)}));
+    NormForward norm =
+        forward_of(input, weight, bias, running_mean, running_var, addend, options, result.output);
+    norm.mean = mutable_floats(result.mean);
+    norm.inverse_deviation = mutable_floats(result.inverse_deviation);
+    norm.workspace = mutable_floats(workspace);
+    require(launch_norm(call, norm));
     return result;
+  }
+
+  at::Tensor evaluated_norm(const at::Tensor& input, const at::Tensor& weight,
+                            const at::Tensor& bias, const at::Tensor& running_mean,
+                            const at::Tensor& running_var, const at::Tensor& addend,
+                            const NormOptions& options) const override {
+    at::Tensor output = at::empty_like(input);
+    require(launch_evaluated_norm(
+        call_for(input, options),
+        forward_of(input, weight, bias, running_mean, running_var, addend, options, output)));
+    return output;
   }
 
   NormGradients norm_backward(const at::Tensor& gradient, const at::Tensor& input,

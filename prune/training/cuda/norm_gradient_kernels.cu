@@ -72,8 +72,7 @@ __host__ __device__ inline float* means_of(float* workspace, int blocks, int cha
 
 __global__ void finish_gradients(NormBackward norm, std::int64_t rows, int channels, int blocks) {
   const double2 sum = sum_of_blocks(norm.workspace, blocks, channels);
-  const int channel =
-      static_cast<int>(blockIdx.x) * kFinishChannels + static_cast<int>(threadIdx.x);
+  const int channel = channel_to_finish();
   if (threadIdx.y > 0 || channel >= channels) return;
   const double inverse = norm.inverse_deviation[channel];
   norm.weight_gradient[channel] = static_cast<float>(sum.y * inverse);

@@ -40,8 +40,7 @@ __device__ inline float to_float(__nv_bfloat16 value) {
 template <typename T>
 __global__ void finish_statistics(NormForward norm, std::int64_t rows, int channels, int blocks) {
   const double2 sum = sum_of_blocks(norm.workspace, blocks, channels);
-  const int channel =
-      static_cast<int>(blockIdx.x) * kFinishChannels + static_cast<int>(threadIdx.x);
+  const int channel = channel_to_finish();
   if (threadIdx.y > 0 || channel >= channels) return;
   const double count = static_cast<double>(rows);
   const double from_first = sum.x / count;
@@ -69,13 +68,28 @@ __device__ void add_to_rounded(const T* addend, float (&values)[Pack<T>::kSize])
   }
 }
 
-template <typename T, Tail kTail>
+// Whose mean and variance a norm has.
+enum class Statistics { batch, running };
+
+template <Statistics kStatistics, int kSize>
+__device__ Line<kSize> line_of(const NormForward& norm, int channel) {
+  if constexpr (kStatistics == Statistics::batch) {
+    return Line<kSize>(norm.weight, norm.bias, norm.mean, norm.inverse_deviation, channel);
+  } else {
+    const auto epsilon = static_cast<float>(norm.epsilon);
+    const float* variance = norm.running_var;
+    return Line<kSize>(norm.weight, norm.bias, norm.running_mean, channel,
+                       [=](int c) { return 1.0f / sqrtf(variance[c] + epsilon); });
+  }
+}
+
+template <typename T, Tail kTail, Statistics kStatistics>
 __global__ void __launch_bounds__(kThreads)
     normalize(NormForward norm, std::int64_t rows, int channels) {
   constexpr int kSize = Pack<T>::kSize;
   const int channel = channel_of_thread<T>();
   if (channel >= channels) return;
-  const Line<kSize> line(norm.weight, norm.bias, norm.mean, norm.inverse_deviation, channel);
+  const Line<kSize> line = line_of<kStatistics, kSize>(norm, channel);
   const T* input = static_cast<const T*>(norm.input) + channel;
   T* output = static_cast<T*>(norm.output) + channel;
 #pragma unroll 4
@@ -96,25 +110,47 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <typename T, Tail kTail>
-void forward(const NormCall& call, const NormForward& norm) {
-  const Lanes l = lanes_of(call);
-  const auto channels = static_cast<int>(call.channels);
-  const auto blocks = static_cast<int>(l.blocks.x);
-  sum_values<T><<<l.blocks, l.threads, 0, call.stream>>>(static_cast<const T*>(norm.input),
-                                                         call.rows, channels, norm.workspace);
-  finish_statistics<T><<<finish_blocks(call.channels), kFinishThreads, 0, call.stream>>>(
-      norm, call.rows, channels, blocks);
-  normalize<T, kTail><<<l.blocks, l.threads, 0, call.stream>>>(norm, call.rows, channels);
+struct Training {
+  template <typename T, Tail kTail>
+  static void launch(const NormCall& call, const NormForward& norm) {
+    const Lanes l = lanes_of(call);
+    const auto channels = static_cast<int>(call.channels);
+    const auto blocks = static_cast<int>(l.blocks.x);
+    sum_values<T><<<l.blocks, l.threads, 0, call.stream>>>(static_cast<const T*>(norm.input),
+                                                           call.rows, channels, norm.workspace);
+    finish_statistics<T><<<finish_blocks(call.channels), kFinishThreads, 0, call.stream>>>(
+        norm, call.rows, channels, blocks);
+    normalize<T, kTail, Statistics::batch>
+        <<<l.blocks, l.threads, 0, call.stream>>>(norm, call.rows, channels);
+  }
+};
+
+struct Evaluation {
+  template <typename T, Tail kTail>
+  static void launch(const NormCall& call, const NormForward& norm) {
+    const Lanes l = lanes_of(call);
+    normalize<T, kTail, Statistics::running>
+        <<<l.blocks, l.threads, 0, call.stream>>>(norm, call.rows, static_cast<int>(call.channels));
+  }
+};
+
+template <typename Pass, typename T>
+void launch(const NormCall& call, const NormForward& norm) {
+  if (call.has_addend) {
+    call.has_relu ? Pass::template launch<T, Tail::sum_relu>(call, norm)
+                  : Pass::template launch<T, Tail::sum>(call, norm);
+  } else {
+    call.has_relu ? Pass::template launch<T, Tail::relu>(call, norm)
+                  : Pass::template launch<T, Tail::none>(call, norm);
+  }
 }
 
-template <typename T>
-void forward(const NormCall& call, const NormForward& norm) {
-  if (call.has_addend) {
-    call.has_relu ? forward<T, Tail::sum_relu>(call, norm) : forward<T, Tail::sum>(call, norm);
-  } else {
-    call.has_relu ? forward<T, Tail::relu>(call, norm) : forward<T, Tail::none>(call, norm);
-  }
+template <typename Pass>
+const char* launch(const NormCall& call, const NormForward& norm) {
+  cudaSetDevice(call.device);
+  call.type == ImageType::f32 ? launch<Pass, float>(call, norm)
+                              : launch<Pass, __nv_bfloat16>(call, norm);
+  return launch_error();
 }
 
 }  // namespace
@@ -124,9 +160,11 @@ std::int64_t norm_workspace(const NormCall& call) {
 }
 
 const char* launch_norm(const NormCall& call, const NormForward& norm) {
-  cudaSetDevice(call.device);
-  call.type == ImageType::f32 ? forward<float>(call, norm) : forward<__nv_bfloat16>(call, norm);
-  return launch_error();
+  return launch<Training>(call, norm);
+}
+
+const char* launch_evaluated_norm(const NormCall& call, const NormForward& norm) {
+  return launch<Evaluation>(call, norm);
 }
 
 }  // namespace winnow

@@ -24,7 +24,7 @@ std::int64_t norm_workspace(const NormCall& call);
 struct NormForward {
   const void* input = nullptr;
   const float *weight = nullptr, *bias = nullptr;         // [channels]
-  float *running_mean = nullptr, *running_var = nullptr;  // [channels], brought up to date
+  float *running_mean = nullptr, *running_var = nullptr;  // [channels], launch_norm updates them
   double momentum = 0.1, epsilon = 1e-5;
   float *mean = nullptr, *inverse_deviation = nullptr;  // [channels], written
   const void* addend = nullptr;                         // with has_addend
@@ -36,6 +36,10 @@ struct NormForward {
 // part, where mean and variance are those of the channel: Ioffe and Szegedy, "Batch normalization",
 // 2015. Before an addend is added, and again behind it, values are rounded to the type.
 const char* launch_norm(const NormCall& call, const NormForward& norm);
+
+// The same with the running statistics, which stay as they are, in the batch's place. Needs neither
+// mean and inverse_deviation nor a workspace.
+const char* launch_evaluated_norm(const NormCall& call, const NormForward& norm);
 
 struct NormBackward {
   const void *gradient = nullptr, *input = nullptr;

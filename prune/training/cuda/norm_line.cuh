@@ -30,10 +30,16 @@ struct Line {
   float scale[kSize], shift[kSize];
 
   __device__ Line(const float* weight, const float* bias, const float* mean,
-                  const float* inverse_deviation, int channel) {
+                  const float* inverse_deviation, int channel)
+      : Line(weight, bias, mean, channel, [=](int c) { return inverse_deviation[c]; }) {}
+
+  // inverse_deviation(c) is that of channel c.
+  template <typename InverseDeviation>
+  __device__ Line(const float* weight, const float* bias, const float* mean, int channel,
+                  const InverseDeviation& inverse_deviation) {
 #pragma unroll
     for (int i = 0; i < kSize; ++i) {
-      scale[i] = weight[channel + i] * inverse_deviation[channel + i];
+      scale[i] = weight[channel + i] * inverse_deviation(channel + i);
       shift[i] = bias[channel + i] - mean[channel + i] * scale[i];
     }
   }

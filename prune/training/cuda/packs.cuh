@@ -5,6 +5,14 @@
 
 namespace winnow {
 
+// A bf16 is the upper half of a float: the two in a word.
+__device__ inline float lower_bf16(unsigned word) {
+  return __uint_as_float(word << 16);
+}
+__device__ inline float upper_bf16(unsigned word) {
+  return __uint_as_float(word & 0xffff0000u);
+}
+
 template <typename T>
 struct Pack;
 
@@ -30,9 +38,9 @@ struct Pack<__nv_bfloat16> {
     const uint4 all = *reinterpret_cast<const uint4*>(from);
     const unsigned words[4] = {all.x, all.y, all.z, all.w};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {  // a bf16 is the upper half of a float
-      values[2 * i] = __uint_as_float(words[i] << 16);
-      values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    for (int i = 0; i < 4; ++i) {
+      values[2 * i] = lower_bf16(words[i]);
+      values[2 * i + 1] = upper_bf16(words[i]);
     }
   }
   __device__ static float rounded(float value) {

@@ -1,6 +1,6 @@
-// Kernels of our own for training on a GPU, where LibTorch's take several times what memory needs:
-// batch norm with the sum and the ReLU behind it, and max pools of 2 x 2. They lie in a module that
-// is opened when a GPU is used (prune/training/cuda).
+// Kernels of our own for networks in training on a GPU, where LibTorch's take several times what
+// memory needs: batch norm with the sum and the ReLU behind it, and max pools of 2 x 2. They lie in
+// a module that is opened when a GPU is used (prune/training/cuda).
 #pragma once
 
 #include <torch/types.h>
@@ -40,6 +40,14 @@ class FusedKernels {
   virtual NormGradients norm_backward(const torch::Tensor& gradient, const torch::Tensor& input,
                                       const torch::Tensor& weight, const torch::Tensor& bias,
                                       const Norm& norm, const NormOptions& options) const = 0;
+
+  // As LibTorch's batch norm in evaluation, by the running statistics, with the sum and the ReLU as
+  // norm() has them. Has no gradients.
+  virtual torch::Tensor evaluated_norm(const torch::Tensor& input, const torch::Tensor& weight,
+                                       const torch::Tensor& bias, const torch::Tensor& running_mean,
+                                       const torch::Tensor& running_var,
+                                       const torch::Tensor& addend,
+                                       const NormOptions& options) const = 0;
 
   // The largest of each window of 2 x 2, for even heights and widths.
   virtual torch::Tensor pool(const torch::Tensor& input) const = 0;

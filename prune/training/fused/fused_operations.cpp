@@ -83,20 +83,25 @@ bool is_quartering(const Pool& pool, const torch::Tensor& input) {
 
 torch::Tensor fused_operation(const FusedKernels& kernels, const Op& op,
                               std::span<const torch::Tensor> inputs,
-                              std::span<const torch::Tensor> parameters, const FusedTail& tail) {
+                              std::span<const torch::Tensor> parameters, const FusedTail& tail,
+                              bool is_training) {
   if (inputs.empty() || !is_fusible(inputs[0])) return {};
   if (const auto* norm = std::get_if<BatchNorm>(&op)) {
     const NormOptions options = {.momentum = norm->momentum,
                                  .epsilon = norm->epsilon,
                                  .has_addend = tail.addend.defined(),
                                  .has_relu = tail.has_relu};
+    if (!is_training) {
+      return kernels.evaluated_norm(inputs[0], parameters[0], parameters[1], parameters[2],
+                                    parameters[3], tail.addend, options);
+    }
     return FusedNorm::apply(inputs[0], parameters[0], parameters[1], parameters[2], parameters[3],
                             options.has_addend ? std::optional(tail.addend) : std::nullopt,
                             &kernels, options);
   }
   const auto* pool = std::get_if<Pool>(&op);
   if (!pool || !is_quartering(*pool, inputs[0])) return {};
-  return FusedPool::apply(inputs[0], &kernels);
+  return is_training ? FusedPool::apply(inputs[0], &kernels) : kernels.pool(inputs[0]);
 }
 
 }  // namespace winnow

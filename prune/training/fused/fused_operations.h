@@ -14,10 +14,12 @@ struct FusedTail {
   bool has_relu = false;
 };
 
-// The node's value in training, arguments as of apply_operation(), with that of the tail behind it.
-// Undefined if the kernels do not compute such a node or such an input.
+// The node's value, arguments as of apply_operation(), with that of the tail behind it. In
+// evaluation it has no gradients. Undefined if the kernels do not compute such a node or such an
+// input.
 torch::Tensor fused_operation(const FusedKernels& kernels, const Op& op,
                               std::span<const torch::Tensor> inputs,
-                              std::span<const torch::Tensor> parameters, const FusedTail& tail);
+                              std::span<const torch::Tensor> parameters, const FusedTail& tail,
+                              bool is_training);
 
 }  // namespace winnow

@@ -136,17 +136,17 @@ torch::Tensor Network::run_node(std::size_t index, std::span<const torch::Tensor
   return apply_operation(op, inputs, own, is_training);
 }
 
-// A hook wants every node's own value.
 bool Network::run_fused(std::size_t index, std::span<const torch::Tensor> inputs,
-                        std::vector<torch::Tensor>& values) const {
+                        std::vector<torch::Tensor>& values, Mode mode) const {
   NormTail tail = tails_[index];
   torch::Tensor addend = tail.add > 0 ? values[tail.addend] : torch::Tensor();
   if (tail.add > 0 && !is_addend(addend, inputs[0])) {
     addend = torch::Tensor();
     tail = {};
   }
-  torch::Tensor value = fused_operation(*options_.fused, graph_.nodes[index].op, inputs,
-                                        wiring_[index].values, {addend, tail.relu > 0});
+  torch::Tensor value =
+      fused_operation(*options_.fused, graph_.nodes[index].op, inputs, wiring_[index].values,
+                      {addend, tail.relu > 0}, mode == Mode::training);
   if (!value.defined()) return false;
   for (const std::size_t done : {tail.add, tail.relu}) {
     if (done > 0) values[done] = value;
@@ -161,13 +161,15 @@ torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& ho
   values[0] = input.dim() == 4 ? input.contiguous(options_.format) : input;
   if (hook) values[0] = hook(graph_.nodes[0], values[0]);
   const std::vector<Tensors> cast = cast_values(mode);
-  const bool is_fused = options_.fused != nullptr && mode == Mode::training && !hook;
+  // A hook wants every node's own value.
+  const bool is_fused = options_.fused != nullptr && !hook &&
+                        (mode == Mode::training || !torch::GradMode::is_enabled());
   std::vector<torch::Tensor> inputs;
   for (std::size_t i = 1; i < end; ++i) {
     const Wiring& wiring = wiring_[i];
     inputs.clear();
     for (const std::size_t source : wiring.inputs) inputs.push_back(values[source]);
-    const bool is_done = values[i].defined() || (is_fused && run_fused(i, inputs, values));
+    const bool is_done = values[i].defined() || (is_fused && run_fused(i, inputs, values, mode));
     if (!is_done) values[i] = run_node(i, inputs, cast.empty() ? wiring.values : cast[i], mode);
     if (hook) values[i] = hook(graph_.nodes[i], values[i]);
     for (const std::size_t done : wiring.finished) values[done] = torch::Tensor();

@@ -31,8 +31,8 @@ struct NetworkOptions {
   torch::Device device = torch::kCPU;
   torch::ScalarType type = torch::kFloat;
   torch::MemoryFormat format = torch::MemoryFormat::Contiguous;  // of images and conv2d weights
-  const FusedKernels* fused = nullptr;  // in training, for nodes that they compute
-  const CastKernels* casts = nullptr;   // in training, for weights that autocast takes to bf16
+  const FusedKernels* fused = nullptr;                           // for nodes that they compute
+  const CastKernels* casts = nullptr;  // in training, for weights that autocast takes to bf16
 };
 
 // Holds the tensors. Not for several threads at once.
@@ -84,7 +84,7 @@ class Network {
   torch::Tensor run_node(std::size_t index, std::span<const torch::Tensor> inputs,
                          std::span<const torch::Tensor> own, Mode mode) const;
   bool run_fused(std::size_t index, std::span<const torch::Tensor> inputs,
-                 std::vector<torch::Tensor>& values) const;
+                 std::vector<torch::Tensor>& values, Mode mode) const;
   void make_tensors(std::size_t index);
   void wire(std::size_t index);
 
