@@ -143,6 +143,7 @@ class TorchTrainee::Impl {
         masks_->begin_update();
       };
       hooks.factors = masks_->factors(learner_.sgd());
+      hooks.gradient_sums = masks_->gradient_sums(learner_.sgd());
       hooks.after_update = [this] {
         masks_->finish_update();
         if (average_) average_->add();
@@ -235,7 +236,14 @@ class TorchTrainee::Impl {
       fail(ErrorCode::internal, "restore: a snapshot of another trainee");
     }
     const torch::NoGradGuard no_grad;
-    for (std::size_t i = 0; i < current.size(); ++i) current[i].second.copy_(saved->tensors[i]);
+    // Tensors of one type can be copied at once.
+    std::map<torch::ScalarType, std::pair<Tensors, Tensors>> by_type;
+    for (std::size_t i = 0; i < current.size(); ++i) {
+      auto& [to, from] = by_type[saved->tensors[i].scalar_type()];
+      to.push_back(current[i].second);
+      from.push_back(saved->tensors[i]);
+    }
+    for (auto& [type, tensors] : by_type) torch::_foreach_copy_(tensors.first, tensors.second);
     masks_->refresh();
   }
 

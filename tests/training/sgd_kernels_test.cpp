@@ -31,6 +31,7 @@ class PlainSgdKernels : public SgdKernels {
     ++steps;
     for (const SgdTensors& one : all) {
       CHECK(has_layout_of(one.gradient, one.weight));
+      if (one.gradient_sum.defined()) one.gradient_sum.add_(one.gradient);
       torch::_fused_sgd_({one.weight}, {one.gradient}, {one.momentum},
                          one.is_decayed ? options.weight_decay : 0.0, options.momentum, rate, 0.0,
                          options.is_nesterov, false, false);
@@ -51,12 +52,17 @@ torch::Tensor normal(const Shape& shape, at::Generator& generator, const torch::
 
 // Parameters of one or of two optimizers that shall agree.
 struct Parameters {
-  Tensors weights, factors;
+  Tensors weights, factors, gradient_sums;
   std::vector<bool> is_decayed;
 
   Tensors copies() const {
     Tensors all;
     for (const auto& weight : weights) all.push_back(weight.detach().clone().requires_grad_(true));
+    return all;
+  }
+  Tensors copied_sums() const {
+    Tensors all;
+    for (const auto& sum : gradient_sums) all.push_back(sum.defined() ? sum.clone() : sum);
     return all;
   }
 };
@@ -68,7 +74,8 @@ Shape random_shape(Random& random) {
   return {1 + below(40), 1 + below(40), 1 + below(4), 1 + below(4)};
 }
 
-// Half of the filters lie in channels-last layout, half of all have a factor of zeros and ones.
+// Half of the filters lie in channels-last layout, half of all have a factor of zeros and ones, and
+// half a sum of gradients.
 Parameters random_parameters(Random& random, int count, at::Generator& generator,
                              const torch::Device& device) {
   Parameters all;
@@ -81,6 +88,7 @@ Parameters random_parameters(Random& random, int count, at::Generator& generator
         torch::zeros_like(weight).copy_(normal(weight.sizes().vec(), generator, device));
     const bool has_factor = random.below(2) == 0;
     all.factors.push_back(has_factor ? (draw > 0).to(torch::kFloat) : torch::Tensor());
+    all.gradient_sums.push_back(random.below(2) == 0 ? draw : torch::Tensor());
     all.weights.push_back(weight.requires_grad_(true));
     all.is_decayed.push_back(random.below(2) == 0);
   }
@@ -102,11 +110,12 @@ constexpr bool kHasOurArithmetic = TORCH_VERSION_MAJOR > 2 ||
                                    (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 11);
 
 bool agree(const torch::Tensor& one, const torch::Tensor& other) {
+  if (!one.defined() || !other.defined()) return one.defined() == other.defined();
   if (!kHasOurArithmetic) return torch::allclose(one, other, 1e-5, 1e-6, /*equal_nan=*/true);
   return has_same_bits(one, other);
 }
 
-void check_steps(const SgdKernels& kernels, int count, const SgdOptions& options, bool has_factors,
+void check_steps(const SgdKernels& kernels, int count, const SgdOptions& options, bool has_masking,
                  const torch::Device& device) {
   CAPTURE(count);
   at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(count);
@@ -115,18 +124,21 @@ void check_steps(const SgdKernels& kernels, int count, const SgdOptions& options
   Tensors ours = parameters.copies(), theirs = parameters.copies();
   Sgd found(ours, parameters.is_decayed, options, &kernels);
   Sgd expected(theirs, parameters.is_decayed, options);
-  const std::span<const torch::Tensor> factors =
-      has_factors ? std::span<const torch::Tensor>(parameters.factors)
-                  : std::span<const torch::Tensor>();
+  const Tensors our_sums = parameters.copied_sums(), their_sums = parameters.copied_sums();
+  const auto masking = [&](const Tensors& sums) {
+    return has_masking ? SgdMasking{.factors = parameters.factors, .gradient_sums = sums}
+                       : SgdMasking{};
+  };
   torch::Tensor rate = torch::zeros({}, device);
   for (int step = 0; step < 4; ++step) {
     rate.fill_(0.1 / (step + 1));
     give_gradients(ours, theirs, options.clip_norm > 0, generator);
-    found.step(rate, factors);
-    expected.step(rate, factors);
+    found.step(rate, masking(our_sums));
+    expected.step(rate, masking(their_sums));
   }
   for (std::size_t i = 0; i < ours.size(); ++i) {
     CAPTURE(i);
+    CHECK(agree(our_sums[i], their_sums[i]));
     CHECK(agree(ours[i], theirs[i]));
     CHECK(agree(found.momenta()[i], expected.momenta()[i]));
     CHECK(!ours[i].grad().defined());
@@ -136,11 +148,11 @@ void check_steps(const SgdKernels& kernels, int count, const SgdOptions& options
 // Counts below and above what a launch takes at once.
 void check_all_steps(const SgdKernels& kernels, const torch::Device& device) {
   for (const int count : {1, 7, 200}) {
-    for (const bool has_factors : {false, true}) {
-      check_steps(kernels, count, {}, has_factors, device);
-      check_steps(kernels, count, {.is_nesterov = false}, has_factors, device);
-      check_steps(kernels, count, {.momentum = 0.7, .weight_decay = 0}, has_factors, device);
-      check_steps(kernels, count, {.clip_norm = 2}, has_factors, device);
+    for (const bool has_masking : {false, true}) {
+      check_steps(kernels, count, {}, has_masking, device);
+      check_steps(kernels, count, {.is_nesterov = false}, has_masking, device);
+      check_steps(kernels, count, {.momentum = 0.7, .weight_decay = 0}, has_masking, device);
+      check_steps(kernels, count, {.clip_norm = 2}, has_masking, device);
     }
   }
 }
@@ -174,21 +186,25 @@ TEST_CASE("the kernel of SGD takes tensors that start anywhere, and no numbers a
   if (!kernels) return;
   at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(3);
   const torch::Tensor all = normal({40000}, generator, device);
-  Tensors ours, theirs, factors;
+  Tensors ours, theirs, factors, our_sums, their_sums;
   for (const std::int64_t first : {0, 1, 2, 7}) {
     ours.push_back(all.narrow(0, first * 4001, 4000 + first).detach().requires_grad_(true));
     theirs.push_back(ours.back().detach().clone().requires_grad_(true));
     factors.push_back(torch::zeros({4000 + first}, device));
+    for (Tensors* sums : {&our_sums, &their_sums}) {
+      sums->push_back(torch::zeros({4000 + 2 * first}, device).narrow(0, first, 4000 + first));
+    }
   }
   Sgd found(ours, {true, false, true, false}, {}, kernels);
   Sgd expected(theirs, {true, false, true, false}, {});
   give_gradients(ours, theirs, false, generator);
   for (const Tensors* some : {&ours, &theirs}) (*some)[1].grad()[5].fill_(INFINITY);
   const torch::Tensor rate = torch::full({}, 0.1, device);
-  found.step(rate, factors);
-  expected.step(rate, factors);
+  found.step(rate, {.factors = factors, .gradient_sums = our_sums});
+  expected.step(rate, {.factors = factors, .gradient_sums = their_sums});
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const double tolerance = kHasOurArithmetic ? 0.0 : 1e-5;
+    CHECK(torch::equal(our_sums[i], their_sums[i]));
     CHECK(torch::allclose(ours[i], theirs[i], tolerance, tolerance, true));
     CHECK(torch::allclose(found.momenta()[i], expected.momenta()[i], tolerance, tolerance, true));
   }

@@ -67,6 +67,20 @@ TEST_CASE("clipping scales all gradients to the norm, and small ones not at all"
   CHECK(tensors[0].item<float>() == doctest::Approx(-0.7));
 }
 
+TEST_CASE("gradients are summed as they are before clipping, where there is a sum") {
+  std::vector<torch::Tensor> tensors = {torch::zeros({1}, torch::requires_grad()),
+                                        torch::zeros({1}, torch::requires_grad())};
+  Sgd sgd(tensors, {true, true}, {.momentum = 0, .weight_decay = 0, .clip_norm = 1});
+  const std::vector<torch::Tensor> sums = {torch::ones({1}), torch::Tensor()};
+  for (int step = 0; step < 2; ++step) {
+    tensors[0].mutable_grad() = torch::tensor({3.0f});
+    tensors[1].mutable_grad() = torch::tensor({4.0f});
+    sgd.step(rate(1.0), {.gradient_sums = sums});
+  }
+  CHECK(sums[0].item<float>() == 7.0f);
+  CHECK(tensors[0].item<float>() == doctest::Approx(-1.2));
+}
+
 TEST_CASE("a step drops the gradients, so that a second one without backward is refused") {
   std::vector<torch::Tensor> tensors = {torch::zeros({1}, torch::requires_grad())};
   Sgd sgd(tensors, {true}, {});

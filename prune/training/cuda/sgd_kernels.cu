@@ -45,12 +45,22 @@ struct SgdWork {
   }
 
   template <int kSize>
+  __device__ void add_up(std::int64_t i, const float (&gradients)[kSize]) const {
+    float sums[kSize];
+    load(entry.gradient_sum + i, sums);
+#pragma unroll
+    for (int k = 0; k < kSize; ++k) sums[k] += gradients[k];
+    store(entry.gradient_sum + i, sums);
+  }
+
+  template <int kSize>
   __device__ void at(std::int64_t i) const {
     float weights[kSize], gradients[kSize], momenta[kSize], factors[kSize];
     load(entry.weight + i, weights);
     load(entry.gradient + i, gradients);
     load(entry.momentum + i, momenta);
     if (entry.factor) load(entry.factor + i, factors);
+    if (entry.gradient_sum) add_up(i, gradients);
 #pragma unroll
     for (int k = 0; k < kSize; ++k) {
       step(weights[k], gradients[k], momenta[k]);
@@ -68,7 +78,8 @@ __global__ void __launch_bounds__(kTableThreads)
   const int index = entry_of_block(table);
   const SgdEntry& entry = table.entries[index];
   if (!entry.is_decayed) rule.weight_decay = 0.0f;
-  const bool is_aligned = are_aligned(entry.weight, entry.gradient, entry.momentum, entry.factor);
+  const bool is_aligned =
+      are_aligned(entry.weight, entry.gradient, entry.momentum, entry.factor, entry.gradient_sum);
   go_through_chunk<Pack<float>::kSize>(table, index, is_aligned, SgdWork{entry, rule, *rate});
 }
 

@@ -22,6 +22,8 @@ class CudaSgdKernels : public SgdKernels {
            .gradient = one.gradient.const_data_ptr<float>(),
            .momentum = one.momentum.mutable_data_ptr<float>(),
            .factor = one.factor.defined() ? one.factor.const_data_ptr<float>() : nullptr,
+           .gradient_sum =
+               one.gradient_sum.defined() ? one.gradient_sum.mutable_data_ptr<float>() : nullptr,
            .count = one.weight.numel(),
            .is_decayed = one.is_decayed});
     }

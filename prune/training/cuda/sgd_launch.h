@@ -8,12 +8,13 @@
 
 namespace winnow {
 
-// Device memory, `count` floats each; without a factor, null.
+// Device memory, `count` floats each; the factor and the sum may be null.
 struct SgdEntry {
   float* weight = nullptr;
   const float* gradient = nullptr;
   float* momentum = nullptr;
   const float* factor = nullptr;
+  float* gradient_sum = nullptr;
   std::int64_t count = 0;
   bool is_decayed = false;
 };

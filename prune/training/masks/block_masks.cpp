@@ -64,8 +64,34 @@ void BlockMasks::find_groups(const Graph& graph) {
   }
 }
 
+// Applies masks to weights and momenta; with feedback weights come from the dense ones, and momenta
+// stay.
+void BlockMasks::set_masks(const Tensors& masks) {
+  if (masked_layers_.empty()) return;
+  for (std::size_t i = 0; i < masked_layers_.size(); ++i) masked_layers_[i].set_mask(masks[i]);
+  const torch::NoGradGuard no_grad;
+  if (!dense_.empty()) torch::_foreach_copy_(masked_, dense_);
+  mask_weights();
+  if (dense_.empty()) torch::_foreach_mul_(momenta_, momentum_masks_);
+}
+
+PruningMasks::Tensors BlockMasks::current_masks() const {
+  Tensors masks;
+  for (const MaskedLayer& layer : masked_layers_) masks.push_back(layer.block_mask);
+  return masks;
+}
+
+torch::Tensor BlockMasks::migrations_from(const Tensors& masks_before) const {
+  Tensors counts;
+  for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
+    counts.push_back(masked_layers_[i].migration_from(masks_before[i]));
+  }
+  return torch::stack(counts);
+}
+
 void BlockMasks::load(const Model& model) {
   const torch::NoGradGuard no_grad;
+  Tensors masks;
   for (MaskedLayer& layer : masked_layers_) {
     if (layer.dense.defined()) layer.dense.copy_(layer.weight);
     torch::Tensor mask = torch::ones_like(layer.block_mask);
@@ -77,8 +103,9 @@ void BlockMasks::load(const Model& model) {
              layer.vector, " channels");
       }
     }
-    layer.set_mask(mask);
+    masks.push_back(mask);
   }
+  set_masks(masks);
 }
 
 void BlockMasks::store(Model& model) const {
@@ -110,14 +137,9 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
   }
   const MaskChoice choice =
       chosen(importances_of_layers(masked_layers_, alpha, options_.fuses_kernels), sparsities);
-  Tensors counts;
-  for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
-    MaskedLayer& layer = masked_layers_[i];
-    const torch::Tensor before = layer.block_mask;
-    layer.set_mask(choice.masks[i]);
-    if (!choice.migrations.defined()) counts.push_back(layer.migration_from(before));
-  }
-  return to_migrations(counts.empty() ? choice.migrations : torch::stack(counts));
+  const Tensors before = current_masks();
+  set_masks(choice.masks);
+  return to_migrations(choice.migrations.defined() ? choice.migrations : migrations_from(before));
 }
 
 std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {
@@ -139,21 +161,21 @@ std::vector<GroupNorms> BlockMasks::group_norms() const {
 }
 
 std::vector<Migration> BlockMasks::keep_groups(std::span<const KeptGroups> kept) {
-  Tensors counts;
+  const Tensors masks_before = current_masks();
+  Tensors masks;
   for (std::size_t i = 0; i < masked_layers_.size(); ++i) {
-    MaskedLayer& layer = masked_layers_[i];
-    const torch::Tensor before = layer.block_mask;
+    const torch::Tensor& before = masks_before[i];
     const auto bits = [&](const std::vector<std::uint8_t>& groups) {
       const std::vector<std::int64_t> wide(groups.begin(), groups.end());
       return torch::tensor(wide, torch::kLong).to(before.options());
     };
     torch::Tensor mask = before.flatten(1) * bits(kept[i].shapes).unsqueeze(0);
     if (!kept[i].filters.empty()) mask = mask * bits(kept[i].filters).unsqueeze(1);
-    layer.set_mask(mask.view(before.sizes()));
-    layer.count_groups();
-    counts.push_back(layer.migration_from(before));
+    masks.push_back(mask.view(before.sizes()));
   }
-  return to_migrations(torch::stack(counts));
+  set_masks(masks);
+  for (MaskedLayer& layer : masked_layers_) layer.count_groups();
+  return to_migrations(migrations_from(masks_before));
 }
 
 void BlockMasks::shrink_groups(const GroupPenalty& penalty, double rate) const {
@@ -189,7 +211,7 @@ PruningMasks::NamedTensors BlockMasks::state() const {
 }
 
 void BlockMasks::refresh() {
-  for (MaskedLayer& layer : masked_layers_) layer.set_mask(layer.block_mask);
+  set_masks(current_masks());
 }
 
 PruningMasks::Tensors BlockMasks::choice() const {
@@ -199,7 +221,7 @@ PruningMasks::Tensors BlockMasks::choice() const {
 }
 
 void BlockMasks::choose(const Tensors& choice) {
-  for (std::size_t i = 0; i < masked_layers_.size(); ++i) masked_layers_[i].set_mask(choice[i]);
+  set_masks(choice);
 }
 
 }  // namespace winnow

@@ -30,6 +30,9 @@ class BlockMasks : public PruningMasks {
  private:
   void find_layers(Learner& learner);
   void find_groups(const Graph& graph);
+  void set_masks(const Tensors& masks);
+  Tensors current_masks() const;
+  torch::Tensor migrations_from(const Tensors& masks_before) const;
   MaskChoice chosen(const Tensors& importances, std::span<const double> sparsities) const;
 
   MaskOptions options_;

@@ -32,12 +32,6 @@ void MaskedLayer::set_mask(const torch::Tensor& new_block_mask) {
   const torch::NoGradGuard no_grad;
   block_mask = new_block_mask;
   mask.copy_(weight_mask(block_mask, weight, vector));
-  if (dense.defined()) {
-    weight.copy_(dense * mask);
-    return;
-  }
-  weight.mul_(mask);
-  momentum.mul_(mask);
 }
 
 void MaskedLayer::count_groups() {

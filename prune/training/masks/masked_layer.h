@@ -32,8 +32,7 @@ struct MaskedLayer {
   // root of `square`, as soon as there are squares.
   torch::Tensor ranked() const;
 
-  // Replaces the mask (u8, same shape) and applies it to the weight and the momentum; with feedback
-  // the weight comes from `dense` and the momentum stays.
+  // Replaces the mask (u8, same shape). Weight and momentum stay as they are.
   void set_mask(const torch::Tensor& new_block_mask);
 
   // Counts filter_size and so on anew. Waits for the device.

@@ -13,6 +13,20 @@ namespace {
 // Of the moving average of squared gradients: about the last hundred steps count.
 constexpr double kSquareDecay = 0.99;
 
+using Tensors = PruningMasks::Tensors;
+
+// Of each of `all` the value of what is the same tensor among `some`; else undefined.
+Tensors values_of(const Tensors& all, const Tensors& some, const Tensors& values) {
+  Tensors found;
+  for (const torch::Tensor& one : all) {
+    torch::Tensor& value = found.emplace_back();
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (some[i].is_same(one)) value = values[i];
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 void PruningMasks::begin_update() const {
@@ -40,14 +54,12 @@ void PruningMasks::mask_weights() const {
 // A weight's mask is its momentum's.
 PruningMasks::Tensors PruningMasks::factors(const Sgd& sgd) const {
   if (!dense_.empty()) return {};
-  Tensors factors;
-  for (const torch::Tensor& momentum : sgd.momenta()) {
-    torch::Tensor& factor = factors.emplace_back();
-    for (std::size_t i = 0; i < momenta_.size(); ++i) {
-      if (momenta_[i].is_same(momentum)) factor = momentum_masks_[i];
-    }
-  }
-  return factors;
+  return values_of(sgd.momenta(), momenta_, momentum_masks_);
+}
+
+PruningMasks::Tensors PruningMasks::gradient_sums(const Sgd& sgd) const {
+  if (!dense_.empty() || gradient_sums_.empty()) return {};
+  return values_of(sgd.parameters(), weights_, gradient_sums_);
 }
 
 // The step had factors for all that is trained; running statistics are not.
@@ -73,11 +85,12 @@ void PruningMasks::clear_gradients() const {
 }
 
 void PruningMasks::add_gradients() const {
-  if (gradient_sums_.empty() && squares_.empty()) return;
+  const bool adds_up = !dense_.empty() && !gradient_sums_.empty();
+  if (!adds_up && squares_.empty()) return;
   const torch::NoGradGuard no_grad;
   Tensors gradients;
   for (const torch::Tensor& weight : weights_) gradients.push_back(weight.grad());
-  if (!gradient_sums_.empty()) torch::_foreach_add_(gradient_sums_, gradients);
+  if (adds_up) torch::_foreach_add_(gradient_sums_, gradients);
   if (squares_.empty()) return;
   torch::_foreach_mul_(squares_, kSquareDecay);
   torch::_foreach_addcmul_(squares_, gradients, gradients, 1 - kSquareDecay);

@@ -64,9 +64,9 @@ class PruningMasks {
   virtual Tensors choice() const = 0;
   virtual void choose(const Tensors& choice) = 0;
 
-  // Before, in and after a step of the optimizer, which are eq 4 together. Factors are
-  // Sgd::step()'s and stay where they are; with feedback there are none, and the step is one of the
-  // dense weights, by the gradient at the masked ones.
+  // Before, in and after a step of the optimizer, which are eq 4 together. Factors are SgdMasking's
+  // and stay where they are; with feedback there are none, and the step is one of the dense
+  // weights, by the gradient at the masked ones.
   void begin_update() const;
   Tensors factors(const Sgd& sgd) const;
   void finish_update() const;
@@ -77,9 +77,12 @@ class PruningMasks {
   // After a step without masks: with feedback the weights are the dense ones.
   void follow() const;
 
-  // The gradient statistics of eq 2, and the squares of a Fisher criterion, which go on.
+  // The gradient statistics of eq 2, SgdMasking's, and the squares of a Fisher criterion, which go
+  // on. With feedback there are no sums for the step, whose gradients are others: add_gradients()
+  // adds them before begin_update().
   void clear_gradients() const;
   void add_gradients() const;
+  Tensors gradient_sums(const Sgd& sgd) const;
 
  protected:
   explicit PruningMasks(std::vector<PrunableLayer> layers) : layers_(std::move(layers)) {}

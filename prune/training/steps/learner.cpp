@@ -198,7 +198,7 @@ torch::Tensor Learner::shared_step(const DrawnBatch& drawn, const BatchPart& par
 
 void Learner::update(const Hooks& hooks) {
   if (hooks.before_update) hooks.before_update();
-  sgd_.step(rate_, hooks.factors);
+  sgd_.step(rate_, {.factors = hooks.factors, .gradient_sums = hooks.gradient_sums});
   if (hooks.after_update) hooks.after_update();
 }
 

@@ -45,8 +45,8 @@ class Learner {
     // Parts of the step, recorded with it: they launch equal work for all batches of stages that
     // agree in is_pruning. Before the update gradients are there and weights are old.
     std::function<void()> before_update, after_update;
-    // Of Sgd::step(). A recorded step reads them where they are: other tensors need forget_steps().
-    std::vector<torch::Tensor> factors;
+    // SgdMasking's. A recorded step has them where they are: other tensors need forget_steps().
+    std::vector<torch::Tensor> factors, gradient_sums;
     std::function<void()> after_batch;  // throws to stop: the batch counts as done
   };
 

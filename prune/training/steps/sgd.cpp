@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include <utility>
+
 #include "prune/training/tensor_layout.h"
 #include "runtime/base/error.h"
 
@@ -10,12 +12,14 @@ namespace {
 
 using Tensors = std::vector<torch::Tensor>;
 
+// With the strides of the parameters: LibTorch's fused SGD goes through memory, whatever strides
+// are.
 Tensors take_gradients(Tensors& parameters) {
   Tensors gradients;
   gradients.reserve(parameters.size());
   for (torch::Tensor& parameter : parameters) {
     if (!parameter.grad().defined()) fail(ErrorCode::internal, "Sgd: a gradient is missing");
-    gradients.push_back(parameter.grad());
+    gradients.push_back(laid_out_as(parameter.grad(), parameter));
     parameter.mutable_grad() = torch::Tensor();  // backward then hands over its own buffer
   }
   return gradients;
@@ -33,7 +37,22 @@ bool is_covered(const SgdTensors& one) {
     return tensor.scalar_type() == torch::kFloat && has_layout_of(tensor, one.weight);
   };
   return one.weight.is_non_overlapping_and_dense() && fits(one.weight) && fits(one.gradient) &&
-         fits(one.momentum) && (!one.factor.defined() || fits(one.factor));
+         fits(one.momentum) && (!one.factor.defined() || fits(one.factor)) &&
+         (!one.gradient_sum.defined() || fits(one.gradient_sum));
+}
+
+torch::Tensor at(std::span<const torch::Tensor> tensors, std::size_t i) {
+  return tensors.empty() ? torch::Tensor() : tensors[i];
+}
+
+void add_up(std::span<const torch::Tensor> sums, const Tensors& gradients) {
+  Tensors defined, addends;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (!sums[i].defined()) continue;
+    defined.push_back(sums[i]);
+    addends.push_back(gradients[i]);
+  }
+  if (!defined.empty()) torch::_foreach_add_(defined, addends);
 }
 
 }  // namespace
@@ -49,25 +68,30 @@ Sgd::Sgd(Tensors parameters, std::vector<bool> is_decayed, const SgdOptions& opt
   }
 }
 
-void Sgd::step(const torch::Tensor& rate, std::span<const torch::Tensor> factors) {
+void Sgd::step(const torch::Tensor& rate, SgdMasking masking) {
   const torch::NoGradGuard no_grad;
   Tensors gradients = take_gradients(parameters_);
-  if (options_.clip_norm > 0) clip(gradients, options_.clip_norm);
-  if (step_at_once(gradients, rate, factors)) return;
+  if (options_.clip_norm > 0) {
+    add_up(std::exchange(masking.gradient_sums, {}), gradients);
+    clip(gradients, options_.clip_norm);
+  }
+  if (step_at_once(gradients, rate, masking)) return;
+  add_up(masking.gradient_sums, gradients);
   update(true, gradients, rate);
   update(false, gradients, rate);
-  multiply(factors);
+  multiply(masking.factors);
 }
 
 bool Sgd::step_at_once(const Tensors& gradients, const torch::Tensor& rate,
-                       std::span<const torch::Tensor> factors) {
+                       const SgdMasking& masking) {
   if (!kernels_ || options_.momentum <= 0) return false;
   std::vector<SgdTensors> all;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     all.push_back({.weight = parameters_[i],
-                   .gradient = laid_out_as(gradients[i], parameters_[i]),
+                   .gradient = gradients[i],
                    .momentum = momenta_[i],
-                   .factor = factors.empty() ? torch::Tensor() : factors[i],
+                   .factor = at(masking.factors, i),
+                   .gradient_sum = at(masking.gradient_sums, i),
                    .is_decayed = is_decayed_[i]});
     if (!is_covered(all.back())) return false;
   }

@@ -10,6 +10,14 @@
 
 namespace winnow {
 
+// What masks want of a step: lists of one tensor per parameter, or empty. An undefined tensor
+// leaves its parameter out.
+struct SgdMasking {
+  std::span<const torch::Tensor> factors = {};  // multiply parameter and momentum after the step
+  std::span<const torch::Tensor> gradient_sums =
+      {};  // the gradients before clipping are added to these
+};
+
 // With g the gradient plus weight_decay * w and m the momentum, per step:
 //   m <- momentum m + g;   w <- w - rate (g + momentum m)   (Nesterov; else w - rate m)
 // as Sutskever et al., "On the importance of initialization and momentum", ICML 2013, in
@@ -23,17 +31,18 @@ class Sgd {
       const SgdOptions& options, const SgdKernels* kernels = nullptr);
 
   // Reads the gradients and drops them. `rate` is one float on the parameters' device, so that a
-  // recorded step can be launched with another one. Multiplies each parameter and its momentum by
-  // its factor afterwards, if there are factors and this one is defined. Throws Error{internal} if
-  // a gradient is missing.
-  void step(const torch::Tensor& rate, std::span<const torch::Tensor> factors = {});
+  // recorded step can be launched with another one. Throws Error{internal} if a gradient is
+  // missing.
+  void step(const torch::Tensor& rate, SgdMasking masking = {});
+
+  const std::vector<torch::Tensor>& parameters() const { return parameters_; }
 
   // One per parameter, with its strides; zeros at first.
   const std::vector<torch::Tensor>& momenta() const { return momenta_; }
 
  private:
   bool step_at_once(const std::vector<torch::Tensor>& gradients, const torch::Tensor& rate,
-                    std::span<const torch::Tensor> factors);
+                    const SgdMasking& masking);
   void update(bool is_decayed, const std::vector<torch::Tensor>& gradients,
               const torch::Tensor& rate);
   void multiply(std::span<const torch::Tensor> factors);

@@ -15,9 +15,9 @@ struct SgdOptions {
 };
 
 // Of one parameter: f32 without gaps, all with the weight's layout (has_layout_of()). The factor
-// may be undefined.
+// and the sum of gradients may be undefined.
 struct SgdTensors {
-  torch::Tensor weight, gradient, momentum, factor;
+  torch::Tensor weight, gradient, momentum, factor, gradient_sum;
   bool is_decayed = false;
 };
 
@@ -26,7 +26,8 @@ class SgdKernels {
   virtual ~SgdKernels() = default;
 
   // SGD in fp32, as LibTorch's fused one has it since 2.11, for a momentum that is not 0; weights
-  // and momenta are then multiplied by the factors. Gradients are clipped before. `rate` is one
+  // and momenta are then multiplied by the factors. Gradients are clipped before, and added to
+  // their sums as they are. `rate` is one
   // float on the same GPU. Work of the current stream; a recording of it holds as long as the
   // tensors stay where they are.
   virtual void step(std::span<const SgdTensors> all, const SgdOptions& options,
