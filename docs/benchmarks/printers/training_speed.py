@@ -8,6 +8,7 @@ RUNS = Runs("training-speed")
 IMAGES = 50000  # in CIFAR-10's training files
 NETWORKS = {"VGG16": "vgg16", "ResNet50": "resnet50"}
 BEFORE, KERNELS = "before-", "kernels-"  # runs of earlier programs
+WHOLE = "whole"  # runs of nearly all images
 FIXED = "tune"  # the phase of the evolution whose masks stay
 # Title, kind of run, stage of metrics.jsonl, and which of its lines count.
 WORK = (
@@ -46,12 +47,22 @@ def images():
     return IMAGES - setting(every("dense", "evolution"), "data.validation")
 
 
+def work_of(name):
+    """Title, seconds and images of each kind of work."""
+    found = [(title, seconds(f"{name}-{kind}", stage, counts), images()) for title, kind, stage, counts in WORK]
+    whole = f"{name}-{WHOLE}"
+    if RUNS.seeds(whole):
+        trained = setting([whole], "prune.batch_nr") * setting([whole], "train.batch_size")
+        title, _, stage, counts = WORK[1]
+        found.append((f"{title}, {trained:,} images, hardly a measurement", seconds(whole, stage, counts), trained))
+    return found
+
+
 def epochs():
     rows = []
     for network, name in NETWORKS.items():
-        for title, kind, stage, counts in WORK:
-            found = seconds(f"{name}-{kind}", stage, counts)
-            scaled = median(found) * IMAGES / images()
+        for title, found, trained in work_of(name):
+            scaled = median(found) * IMAGES / trained
             rows.append([network, title, str(len(found)), *(three_digits(value) for value in (median(found), min(found), max(found), scaled))])
     return table(["network", "what", "counted", "median s", "least s", "most s", f"median scaled to {IMAGES:,} images, s"], rows)
 
