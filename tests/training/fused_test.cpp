@@ -264,6 +264,18 @@ TEST_CASE("a step with fused operations has the values, gradients and statistics
   CHECK(kernels.evaluated == 0);
 }
 
+TEST_CASE("an evaluation with gradients, or with a hook, is not fused") {
+  const PlainKernels kernels;
+  Network network(many_norms(), {.format = torch::MemoryFormat::ChannelsLast, .fused = &kernels});
+  network.load(initial_model(many_norms(), 7));
+  const torch::Tensor input = noise({5, 3, 12, 12}, 1);
+  CHECK(network.forward(input, Mode::evaluation).requires_grad());
+  const torch::NoGradGuard no_grad;
+  network.forward(input, Mode::evaluation, [](const Node&, const torch::Tensor& x) { return x; });
+  CHECK(kernels.evaluated == 0);
+  CHECK(kernels.pools == 0);
+}
+
 // Logits in evaluation, with running statistics that are made up.
 torch::Tensor evaluated(const Model& model, const torch::Tensor& input,
                         const NetworkOptions& options) {
@@ -357,6 +369,10 @@ torch::Tensor images(const Shape& shape, torch::ScalarType type, std::uint64_t s
       .contiguous(torch::MemoryFormat::ChannelsLast);
 }
 
+// Of so many channels kernels take f32 alone, and their last block of channels has fewer.
+const std::vector<Shape> kRaggedShapes = {
+    {3, 4, 5, 5}, {64, 12, 16, 16}, {5, 20, 3, 3}, {40, 36, 9, 9}};
+
 struct NormCase {
   torch::Tensor input, gradient, weight, bias, mean, var;
 };
@@ -427,6 +443,10 @@ TEST_CASE("batch norm on a GPU agrees with LibTorch in double precision") {
       check_norm(*kernels, shape, torch::kBFloat16, has_relu, ++seed);
     }
   }
+  for (const Shape& shape : kRaggedShapes) {
+    check_norm(*kernels, shape, torch::kFloat, false, ++seed);
+    check_norm(*kernels, shape, torch::kFloat, true, ++seed);
+  }
 }
 
 void check_evaluated_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
@@ -465,6 +485,10 @@ TEST_CASE("a norm in evaluation on a GPU agrees with LibTorch in double precisio
         check_evaluated_norm(*kernels, shape, torch::kBFloat16, options, ++seed);
       }
     }
+  }
+  for (const Shape& shape : kRaggedShapes) {
+    check_evaluated_norm(*kernels, shape, torch::kFloat, {.has_addend = true}, ++seed);
+    check_evaluated_norm(*kernels, shape, torch::kFloat, {.has_relu = true}, ++seed);
   }
 }
 
@@ -507,6 +531,10 @@ TEST_CASE("a norm with a sum behind it has the bits of both on a GPU") {
       check_sum(*kernels, shape, torch::kFloat, has_relu, ++seed);
       check_sum(*kernels, shape, torch::kBFloat16, has_relu, ++seed);
     }
+  }
+  for (const Shape& shape : kRaggedShapes) {
+    check_sum(*kernels, shape, torch::kFloat, false, ++seed);
+    check_sum(*kernels, shape, torch::kFloat, true, ++seed);
   }
 }
 

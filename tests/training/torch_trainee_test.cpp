@@ -8,6 +8,7 @@
 #include "prune/training/network/statistics_estimate.h"
 #include "prune/training/steps/batches.h"
 #include "prune/training/tensor_bridge.h"
+#include "prune/training/trainability.h"
 #include "tests/throws.h"
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"
@@ -158,6 +159,34 @@ TEST_CASE("masked weights stay exactly 0 through training and are counted in mig
   const auto again = trainee.recompute_masks(sparsities, 0.5);
   CHECK(again[1].entered == again[1].left);
   CHECK(again[1].entered > 0);  // pruned weights return where their gradients are large
+}
+
+// After one batch from the same weights.
+std::map<std::string, Tensor> gradient_sums(const TraineeOptions& options) {
+  TorchTrainee trainee(small_model(), striped_data(), options);
+  trainee.begin(pruning_stage());
+  trainee.train_batches(0, 1);
+  std::map<std::string, Tensor> sums = trainee.write_snapshot(*trainee.snapshot());
+  std::erase_if(sums, [](const auto& one) { return !one.first.ends_with(".gradient"); });
+  return sums;
+}
+
+TEST_CASE(
+    "gradients are summed as they are: of blocks, channels, clipped, with feedback, squared") {
+  const auto expected = gradient_sums(options());
+  REQUIRE(expected.size() == 3);
+  for (const auto& [name, sum] : expected) {
+    CAPTURE(name);
+    const auto values = sum.values<float>();
+    CHECK(std::count(values.begin(), values.end(), 0.0f) < std::ssize(values) / 2);
+  }
+  TraineeOptions clipped = options(), feedback = options(8), fisher = options(8);
+  clipped.train.clip_norm = 1e-3;
+  feedback.feedback = true;
+  fisher.uses_fisher = true;
+  for (const TraineeOptions& other : {clipped, feedback, fisher, options(kWholeChannels)}) {
+    CHECK((gradient_sums(other) == expected));
+  }
 }
 
 TEST_CASE("vector masks keep or drop whole groups of channels") {

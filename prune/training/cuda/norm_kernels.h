@@ -1,4 +1,4 @@
-// Launchers of the kernels for batch norm in training. They know no LibTorch.
+// Launchers of the kernels for batch norm. They know no LibTorch.
 //
 // Tensors have the layout [rows, channels], which is channels-last: rows = N * H * W. All pointers
 // are device memory, aligned to 16 bytes. A launch returns a CUDA error's text, or null.
@@ -26,7 +26,7 @@ struct NormForward {
   const float *weight = nullptr, *bias = nullptr;         // [channels]
   float *running_mean = nullptr, *running_var = nullptr;  // [channels], launch_norm updates them
   double momentum = 0.1, epsilon = 1e-5;
-  float *mean = nullptr, *inverse_deviation = nullptr;  // [channels], written
+  float *mean = nullptr, *inverse_deviation = nullptr;  // [channels], launch_norm writes them
   const void* addend = nullptr;                         // with has_addend
   void* output = nullptr;
   float* workspace = nullptr;

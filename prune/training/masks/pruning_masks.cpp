@@ -6,6 +6,7 @@
 #include "prune/training/masks/channel_masks.h"
 #include "prune/training/masks/mask_selection.h"
 #include "prune/training/trainability.h"
+#include "runtime/base/error.h"
 
 namespace winnow {
 namespace {
@@ -15,15 +16,19 @@ constexpr double kSquareDecay = 0.99;
 
 using Tensors = PruningMasks::Tensors;
 
-// Of each of `all` the value of what is the same tensor among `some`; else undefined.
+// Of each of `all` the value of what is the same tensor among `some`, all of which are there; else
+// undefined.
 Tensors values_of(const Tensors& all, const Tensors& some, const Tensors& values) {
   Tensors found;
+  std::size_t count = 0;
   for (const torch::Tensor& one : all) {
     torch::Tensor& value = found.emplace_back();
     for (std::size_t i = 0; i < some.size(); ++i) {
       if (some[i].is_same(one)) value = values[i];
     }
+    count += value.defined() ? 1 : 0;
   }
+  if (count != some.size()) fail(ErrorCode::internal, "masks: a weight is no parameter");
   return found;
 }
 

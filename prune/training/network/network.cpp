@@ -161,7 +161,6 @@ torch::Tensor Network::run(const torch::Tensor& input, Mode mode, const Hook& ho
   values[0] = input.dim() == 4 ? input.contiguous(options_.format) : input;
   if (hook) values[0] = hook(graph_.nodes[0], values[0]);
   const std::vector<Tensors> cast = cast_values(mode);
-  // A hook wants every node's own value.
   const bool is_fused = options_.fused != nullptr && !hook &&
                         (mode == Mode::training || !torch::GradMode::is_enabled());
   std::vector<torch::Tensor> inputs;

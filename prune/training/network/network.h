@@ -31,7 +31,9 @@ struct NetworkOptions {
   torch::Device device = torch::kCPU;
   torch::ScalarType type = torch::kFloat;
   torch::MemoryFormat format = torch::MemoryFormat::Contiguous;  // of images and conv2d weights
-  const FusedKernels* fused = nullptr;                           // for nodes that they compute
+  // For nodes that they compute: in training, and in evaluation without gradients, if no hook wants
+  // every node's own value.
+  const FusedKernels* fused = nullptr;
   const CastKernels* casts = nullptr;  // in training, for weights that autocast takes to bf16
 };
 

@@ -26,10 +26,9 @@ class SgdKernels {
   virtual ~SgdKernels() = default;
 
   // SGD in fp32, as LibTorch's fused one has it since 2.11, for a momentum that is not 0; weights
-  // and momenta are then multiplied by the factors. Gradients are clipped before, and added to
-  // their sums as they are. `rate` is one
-  // float on the same GPU. Work of the current stream; a recording of it holds as long as the
-  // tensors stay where they are.
+  // and momenta are then multiplied by the factors. Gradients, which are clipped before, are added
+  // to their sums. `rate` is one float on the same GPU. Work of the current stream; a recording of
+  // it holds as long as the tensors stay where they are.
   virtual void step(std::span<const SgdTensors> all, const SgdOptions& options,
                     const torch::Tensor& rate) const = 0;
 };
