@@ -27,10 +27,10 @@ std::string evolution_charts(const RunFacts& facts) {
     alpha.points.emplace_back(at, point.alpha);
     migration.points.emplace_back(at, point.migration);
   }
-  return line_chart({"Evolution: validation accuracy", "iteration", "%"}, {accuracy, best}) +
-         line_chart({"Evolution: weight sparsity", "iteration", "%"}, {sparsity}) +
-         line_chart({"Evolution: loss", "iteration", "loss"}, {loss}) +
-         line_chart({"Evolution: alpha of eq 2 and share of migrated weights", "iteration", ""},
+  return line_chart({"Pruning: validation accuracy", "iteration", "%"}, {accuracy, best}) +
+         line_chart({"Pruning: weight sparsity", "iteration", "%"}, {sparsity}) +
+         line_chart({"Pruning: loss", "iteration", "loss"}, {loss}) +
+         line_chart({"Pruning: alpha of eq 2 and share of migrated weights", "iteration", ""},
                     {alpha, migration});
 }
 

@@ -122,7 +122,7 @@ std::string sections(const RunFacts& facts) {
              "Training", training_charts(facts),
              "<code>prune --config FILE</code> with <code>train.epochs</code> above 0 leaves it "
              "in metrics.jsonl.") +
-         section("Evolution", evolution_drawings(facts),
+         section("Pruning", evolution_drawings(facts),
                  "<code>prune --config FILE</code> leaves it in metrics.jsonl.") +
          (time.empty() ? "" : section("Budget of time", time, "")) +
          section(

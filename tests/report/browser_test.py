@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from browser import Browser, Picture  # noqa: E402
 
-PARTS = ("Summary", "Training", "Evolution", "Layers", "Network", "Speed", "Deployed against dense")
+PARTS = ("Summary", "Training", "Pruning", "Layers", "Network", "Speed", "Deployed against dense")
 DRAWN = 0.01  # of a region's pixels differ from its most frequent colour
 CONTRAST = 4.5  # WCAG 2, level AA
 

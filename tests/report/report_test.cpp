@@ -209,11 +209,11 @@ TEST_CASE("the page has the same table and every point of the metrics") {
 
   check_line(page, "Dense training: loss", 0, {{1, 1.5}, {2, 0.75}, {3, 0.5}});
   check_line(page, "Dense training: accuracy", 0, {{1, 80}, {3, 90}});
-  check_line(page, "Evolution: validation accuracy", 0, {{1, 90}, {2, 50}, {3, 92}});
-  check_line(page, "Evolution: validation accuracy", 1, {{1, 91}, {2, 91}, {3, 92}});
-  check_line(page, "Evolution: weight sparsity", 0, {{1, 30}, {2, 40}, {3, 60}});
-  check_line(page, "Evolution: loss", 0, {{1, 0.5}, {3, 0.25}});  // the second is no number
-  const std::string statistics = "Evolution: alpha of eq 2 and share of migrated weights";
+  check_line(page, "Pruning: validation accuracy", 0, {{1, 90}, {2, 50}, {3, 92}});
+  check_line(page, "Pruning: validation accuracy", 1, {{1, 91}, {2, 91}, {3, 92}});
+  check_line(page, "Pruning: weight sparsity", 0, {{1, 30}, {2, 40}, {3, 60}});
+  check_line(page, "Pruning: loss", 0, {{1, 0.5}, {3, 0.25}});  // the second is no number
+  const std::string statistics = "Pruning: alpha of eq 2 and share of migrated weights";
   check_line(page, statistics, 0, {{1, 0.1}, {2, 0.12}, {3, 0.1}});
   check_line(page, statistics, 1, {{1, 0.02}, {2, 0.04}, {3, 0.01}});
   CHECK(page.find("Iterations accepted: 2 of 3; by outcome: written 2, mutation 1.") !=
@@ -231,6 +231,7 @@ TEST_CASE("the page has a bar for every layer's sparsity, size and time") {
   };
   using Names = std::vector<std::string>;
   CHECK(names("Sparsity by layer") == Names{"conv1: sparsity 50", "fc: sparsity 95"});
+  CHECK(page.find("90 %: sparse convolutions of paper 003 pay above it") != std::string::npos);
   CHECK(names("Size by layer") == Names{"conv1: dense fp32 600", "conv1: stored 70"});
   CHECK(names("Time by layer, batch 128, f32, cpu (x, 2 threads)") ==
         Names{"conv1: dense 4", "conv1: chosen 2"});
