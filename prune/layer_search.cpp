@@ -11,6 +11,7 @@
 
 #include "prune/evolution/budget/layer_budget.h"
 #include "prune/layer_removal.h"
+#include "prune/layer_trials.h"
 #include "prune/methods/goal_plan.h"
 #include "prune/methods/magnitude.h"
 #include "prune/prune_program.h"
@@ -20,6 +21,7 @@
 #include "prune/training/torch_trainee.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/base/number_text.h"
 #include "runtime/base/suggest.h"
 #include "runtime/base/version.h"
@@ -31,20 +33,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kUnfit = -1.0;  // below every accuracy
 // Of a trial. Masks change in the first iterations, as `prune_until` says; the last ones only
 // train.
 constexpr std::int64_t kIterations = 4;
 constexpr std::int64_t kMaskIntervals = 16;
-
-struct SetTrial {
-  std::vector<std::string> removed;
-  double cost = 0.0;  // of the pruned network, in what the budget counts
-  double accuracy = 0.0;
-  std::string reason;  // why it was not trained; empty if it was
-
-  double fitness() const { return reason.empty() ? accuracy : kUnfit; }
-};
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -52,11 +44,22 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+// What a search must share with one that goes on with it.
+std::string settings_text(const RunConfig& config, const LayerSearchOptions& options) {
+  return comparable_config(config) + "# search: " + std::string(to_string(options.sets.search)) +
+         "\n# trials: " + std::to_string(options.trials) +
+         "\n# trial-batches: " + std::to_string(options.batches) +
+         "\n# population: " + std::to_string(options.sets.population) +
+         "\n# checksum of model.weights: " + std::to_string(checksum_of(config.model.weights)) +
+         "\n";
+}
+
 class LayerSearcher {
  public:
   LayerSearcher(const RunConfig& config, const LayerSearchOptions& options)
       : config_(with_times(config)),
         options_(options),
+        settings_(settings_text(config_, options)),
         given_(read_given_model(config_)),
         data_(load_run_data(config_, options.is_quiet, image_cache(config_), given_)),
         whole_(start_model(config_, given_, data_)),
@@ -76,15 +79,22 @@ class LayerSearcher {
 
   LayerSearchResult search() {
     LayerSets sets(layers_.size(), options_.sets);
+    if (options_.resumes) earlier_ = read_trials(options_.file, settings_);
+    device_ = earlier_.device;
+    if (options_.on_begin) options_.on_begin();
     const auto progress = progress_callback("search: trial", options_.is_quiet);
     while (static_cast<std::int64_t>(trials_.size()) < options_.trials) {
       const std::optional<LayerSet> set = sets.next();
       if (!set) break;
-      trials_.push_back(trial_of(*set));
+      add_trial(names_of(*set));
       sets.add(*set, trials_.back().fitness());
       if (progress) progress(trials_.size(), static_cast<std::size_t>(options_.trials));
     }
-    return {table(), json()};
+    const std::vector<std::string> removed = all_removed(best().removed);
+    Json found = json();
+    found["remove_layers"] = removed;
+    if (!is_time()) found["target_kept"] = config_.evolution.target_kept;
+    return {table(removed), found.dump(2)};
   }
 
  private:
@@ -100,18 +110,39 @@ class LayerSearcher {
     evolution.target_kept = std::max<std::int64_t>(1, std::llround(kept));
   }
 
-  SetTrial trial_of(const LayerSet& set) {
-    SetTrial trial;
+  std::vector<std::string> names_of(const LayerSet& set) const {
+    std::vector<std::string> names;
     for (std::size_t i = 0; i < set.size(); ++i) {
-      if (set[i]) trial.removed.push_back(layers_[i]);
+      if (set[i]) names.push_back(layers_[i]);
     }
+    return names;
+  }
+
+  // From the earlier search as far as that went.
+  void add_trial(const std::vector<std::string>& removed) {
+    if (trials_.size() < earlier_.trials.size()) {
+      const LayerTrial& trial = earlier_.trials[trials_.size()];
+      if (trial.removed != removed) {
+        fail(ErrorCode::bad_file, options_.file, ": trial ", trials_.size() + 1, " is without '",
+             joined(trial.removed), "', expected '", joined(removed), "'");
+      }
+      trials_.push_back(trial);
+      return;
+    }
+    trials_.push_back(trial_of(removed));
+    if (!options_.file.empty()) write_file_atomically(options_.file, json().dump(2) + "\n");
+  }
+
+  LayerTrial trial_of(const std::vector<std::string>& removed) {
+    LayerTrial trial{.removed = removed};
     try {
       Model model = whole_;
       remove_layers(model, trial.removed);
       RunConfig config = config_;
-      config.model.removed_layers = all_removed(trial);
+      config.model.removed_layers = all_removed(trial.removed);
       config = with_times(config);  // which layers count
-      TorchTrainee trainee(model, data_, trainee_options(config, {}));
+      TorchTrainee trainee(model, data_,
+                           trainee_options(config, {.should_stop = options_.should_stop}));
       device_ = trainee.device();
       const LayerBudget budget(config.evolution, trainee.layers());
       if (budget.goal_density() > budget.target_density()) {
@@ -121,14 +152,25 @@ class LayerSearcher {
         prune(config, trainee, trial);
       }
     } catch (const Error& error) {  // of the budget: no masks, or none that meet the target
+      if (error.code() == ErrorCode::interrupted) tell_of_interrupt();
       if (error.code() != ErrorCode::usage) throw;
       trial.reason = error.what();
     }
     return trial;
   }
 
+  [[noreturn]] void tell_of_interrupt() const {
+    const std::string done =
+        std::to_string(trials_.size()) + " of " + std::to_string(options_.trials) + " trials";
+    if (options_.file.empty()) {
+      fail(ErrorCode::interrupted, "interrupted after ", done, ", which no --json FILE has");
+    }
+    fail(ErrorCode::interrupted, "interrupted; ", in_quotes(options_.file), " has ", done,
+         ": --resume goes on");
+  }
+
   // A short run of magnitude pruning, whatever the method of the run itself.
-  void prune(RunConfig config, TorchTrainee& trainee, SetTrial& trial) const {
+  void prune(RunConfig config, TorchTrainee& trainee, LayerTrial& trial) const {
     config.method = {.method = Method::magnitude,
                      .allocation = goal_allocation(config.method, config.evolution)};
     config.evolution.iter_nr = kIterations;
@@ -145,29 +187,29 @@ class LayerSearcher {
     trial.reason = result.shortfall;
   }
 
-  const SetTrial& best() const {
-    const SetTrial& found = *std::ranges::max_element(trials_, {}, &SetTrial::fitness);
+  const LayerTrial& best() const {
+    const LayerTrial& found = *std::ranges::max_element(trials_, {}, &LayerTrial::fitness);
     if (found.reason.empty()) return found;
     fail(ErrorCode::usage, config_.place("prune"),
          "no set of layers that was tried can be pruned to ",
          "the target; the last one: ", trials_.back().reason);
   }
 
-  std::vector<std::string> all_removed(const SetTrial& trial) const {
+  std::vector<std::string> all_removed(const std::vector<std::string>& removed) const {
     std::vector<std::string> all = config_.model.removed_layers;
-    all.insert(all.end(), trial.removed.begin(), trial.removed.end());
+    all.insert(all.end(), removed.begin(), removed.end());
     return all;
   }
 
   std::string cost_text(double cost) const { return is_time() ? general(cost, 4) : fixed(cost, 0); }
 
-  std::string table() const {
+  std::string table(const std::vector<std::string>& removed) const {
     Table table({{"accuracy", Table::Side::right},
                  {is_time() ? "ms" : "kept", Table::Side::right},
                  {"layers left out"}});
-    std::vector<SetTrial> order = trials_;
-    std::ranges::stable_sort(order, std::greater(), &SetTrial::fitness);
-    for (const SetTrial& trial : order) {
+    std::vector<LayerTrial> order = trials_;
+    std::ranges::stable_sort(order, std::greater(), &LayerTrial::fitness);
+    for (const LayerTrial& trial : order) {
       const std::string names = trial.removed.empty() ? "none" : joined(trial.removed);
       if (trial.reason.empty()) {
         table.add({fixed(100 * trial.accuracy, 2), cost_text(trial.cost), names});
@@ -177,52 +219,39 @@ class LayerSearcher {
     }
     return "accuracy (%) on " + std::to_string(data_.validation.count) +
            " validation images, pruned to the target in " + std::to_string(options_.batches) +
-           " batches:\n" + table.text() + "best: model.remove_layers=[" +
-           joined(all_removed(best())) + "]" +
+           " batches:\n" + table.text() + "best: model.remove_layers=[" + joined(removed) + "]" +
            (is_time() ? ""
                       : " prune.target_kept=" + std::to_string(config_.evolution.target_kept)) +
            "\n";
   }
 
-  std::string json() const {
+  // Without what was found.
+  Json json() const {
     Json trials = Json::array();
-    for (const SetTrial& trial : trials_) {
-      Json one = {{"removed", trial.removed}};
-      if (trial.reason.empty()) {
-        if (is_time()) {
-          one["predicted_ms"] = trial.cost;
-        } else {
-          one["kept"] = std::llround(trial.cost);
-        }
-        one["accuracy"] = trial.accuracy;
-      } else {
-        one["not_trained"] = trial.reason;
-      }
-      trials.push_back(std::move(one));
-    }
-    Json found = {{"command", "prune"},
-                  {"version", version_text()},
-                  {"mode", "search"},
-                  {"name", config_.name},
-                  {"weights", config_.model.weights},
-                  {"device", device_},
-                  {"search", to_string(options_.sets.search)},
-                  {"batches", options_.batches},
-                  {"validation_images", data_.validation.count},
-                  {"layers", layers_},
-                  {"trials", trials},
-                  {"remove_layers", all_removed(best())}};
-    if (!is_time()) found["target_kept"] = config_.evolution.target_kept;
-    return found.dump(2);
+    for (const LayerTrial& trial : trials_) trials.push_back(trial_json(trial, is_time()));
+    return {{"command", "prune"},
+            {"version", version_text()},
+            {"mode", "search"},
+            {"name", config_.name},
+            {"weights", config_.model.weights},
+            {"device", device_},
+            {"search", to_string(options_.sets.search)},
+            {"batches", options_.batches},
+            {"validation_images", data_.validation.count},
+            {"settings", settings_},
+            {"layers", layers_},
+            {"trials", trials}};
   }
 
   RunConfig config_;
   LayerSearchOptions options_;
+  std::string settings_;
   std::optional<Model> given_;
   DataSet data_;
   Model whole_;
   std::vector<std::string> layers_;
-  std::vector<SetTrial> trials_;
+  std::vector<LayerTrial> trials_;
+  EarlierTrials earlier_;
   std::string device_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "prune/config/run_config.h"
@@ -14,6 +15,10 @@ struct LayerSearchOptions {
   std::int64_t batches = 64;  // that a trial trains, a multiple of four
   LayerSetOptions sets;       // the seed is the configuration's, `most_alone` half of the trials
   bool is_quiet = false;
+  std::string file = {};  // has the JSON of what was tried after each trial; empty: none
+  bool resumes = false;   // with the trials that `file` has
+  std::function<bool()> should_stop = {};
+  std::function<void()> on_begin = {};  // before the first trial
 };
 
 struct LayerSearchResult {
@@ -27,11 +32,12 @@ struct LayerSearchResult {
 // whole cycle of the learning rate and without the teacher of `prune.distillation`. The accuracy on
 // the validation images counts. A target sparsity is one of the whole network's budget: what is
 // left keeps as much of it (`prune.target_kept`), in fewer layers. Sets that the target cannot be
-// met with, or that meet it without masks, are not trained. Writes no file but the cache of decoded
-// pictures.
+// met with, or that meet it without masks, are not trained. Writes no file but `file` and the cache
+// of decoded pictures. A search that goes on ends as one that was not stopped.
 //
-// Throws Error{usage} if `batches` is no multiple of four, granularities are mixed, the network has
-// no such layer or no set can meet the target, and what run_prune would throw before training.
+// Throws Error{interrupted} if it is to stop, read_trials()'s errors, Error{usage} if `batches` is
+// no multiple of four, granularities are mixed, the network has no such layer or no set can meet
+// the target, and what run_prune would throw before training.
 LayerSearchResult search_layers(const RunConfig& config, const LayerSearchOptions& options);
 
 }  // namespace winnow

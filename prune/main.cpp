@@ -84,9 +84,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   CLI::Option* json =
       app.add_option("--json", arguments.json, "Write the summary there too; - is stdout")
           ->type_name("FILE");
-  CLI::Option* resume =
-      app.add_flag("--resume", arguments.resumes,
-                   "Go on with the run in the folder; without --config its config.yaml is used");
+  CLI::Option* resume = app.add_flag(
+      "--resume", arguments.resumes,
+      "Go on with the run in the folder; without --config its config.yaml is used. With "
+      "--search-layers: with the trials that --json FILE has");
   CLI::Option* overwrite =
       app.add_flag("--overwrite", arguments.overwrites, "Replace an earlier run in the folder")
           ->excludes(resume);
@@ -107,11 +108,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--plot", arguments.plot, "A page with charts of it (HTML)")
       ->type_name("FILE")
       ->needs(sensitivity);
-  declare_search(app, arguments)
-      ->excludes(resume)
-      ->excludes(overwrite)
-      ->excludes(dry_run)
-      ->excludes(sensitivity);
+  declare_search(app, arguments)->excludes(overwrite)->excludes(dry_run)->excludes(sensitivity);
   app.add_flag("--quiet", arguments.is_quiet, "No progress on stderr");
 }
 
@@ -206,6 +203,14 @@ int run_search(const Arguments& arguments, const RunConfig& config) {
   LayerSearchOptions options = arguments.trials;
   options.sets.search = set_search_from(arguments.search);
   options.is_quiet = arguments.is_quiet;
+  options.file = json == "-" ? "" : json;
+  options.resumes = arguments.resumes;
+  if (options.resumes && options.file.empty()) {
+    fail(ErrorCode::usage, "--resume: a search goes on with the trials that --json FILE has");
+  }
+  std::optional<InterruptGuard> guard;  // before there is something to save a signal ends at once
+  options.should_stop = [] { return InterruptGuard::requested(); };
+  options.on_begin = [&] { guard.emplace(); };
   const LayerSearchResult result = search_layers(config, options);
   std::fputs(result.table.c_str(), json == "-" ? stderr : stdout);
   write_json_output(json, result.json);

@@ -128,8 +128,14 @@ class Maker:
 
     def search_command(self, run, number):
         self.options.output.mkdir(parents=True, exist_ok=True)
+        file = self.search_file(run, number)
         return [self.options.prune, "--config", run.config, *self.settings(run, number), "--search-layers", *run.search, "--quiet", "--json",
-                self.search_file(run, number)]
+                file, *(["--resume"] if file.exists() else [])]
+
+    def is_searched(self, run, number):
+        """A search that was interrupted left trials and nothing found."""
+        file = self.search_file(run, number)
+        return file.exists() and "remove_layers" in json.loads(file.read_text(encoding="utf-8"))
 
     def command(self, run, number):
         folder = self.folder(run.name, number)
@@ -143,7 +149,7 @@ class Maker:
         return [self.options.prune, "--config", run.config, *settings, "--output", folder, "--overwrite", "--quiet"]
 
     def execute(self, run, number):
-        if run.search and not self.search_file(run, number).exists() and not self.call(run, number, self.search_command(run, number)):
+        if run.search and not self.is_searched(run, number) and not self.call(run, number, self.search_command(run, number)):
             return False
         if not self.call(run, number, self.command(run, number)):
             return False

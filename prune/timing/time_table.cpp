@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "prune/config/json_value.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
@@ -18,79 +19,20 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
-// A value of the table, with the place where it stands.
-class Value {
- public:
-  Value(const std::string& file, const Json& json, std::string place)
-      : file_(&file), json_(&json), place_(std::move(place)) {}
-
-  [[noreturn]] void refuse(const std::string& expected) const {
-    const std::string found = json_->is_null() ? "nothing" : json_->dump();
-    fail(ErrorCode::bad_file, *file_, ": ", place_, ": found ", in_quotes(found), ", expected ",
-         expected);
-  }
-
-  Value at(const char* key) const {
-    static const Json kNothing;
-    const auto found = json_->is_object() ? json_->find(key) : json_->end();
-    const bool is_there = json_->is_object() && found != json_->end();
-    return {*file_, is_there ? *found : kNothing, place_.empty() ? key : place_ + "." + key};
-  }
-
-  std::vector<Value> list() const {
-    if (!json_->is_array() || json_->empty()) refuse("a list");
-    std::vector<Value> values;
-    for (std::size_t i = 0; i < json_->size(); ++i) {
-      values.push_back({*file_, (*json_)[i], place_ + "[" + std::to_string(i) + "]"});
-    }
-    return values;
-  }
-
-  bool is_there() const { return !json_->is_null(); }
-
-  std::string text() const {
-    if (!json_->is_string()) refuse("a text");
-    return json_->get<std::string>();
-  }
-
-  std::int64_t count() const {
-    if (!json_->is_number_integer() || json_->get<std::int64_t>() < 1) refuse("a whole number");
-    return json_->get<std::int64_t>();
-  }
-
-  bool flag() const {  // false where it is missing
-    if (!json_->is_null() && !json_->is_boolean()) refuse("true or false");
-    return json_->is_boolean() && json_->get<bool>();
-  }
-
-  double number(double above, double most, const char* expected) const {
-    const double value = json_->is_number() ? json_->get<double>() : -1.0;
-    if (!(value > above && value <= most)) refuse(expected);  // true for NaN
-    return value;
-  }
-
-  double ms() const { return number(0.0, 1e9, "milliseconds, more than 0"); }
-
- private:
-  const std::string* file_;
-  const Json* json_;
-  std::string place_;
-};
-
 constexpr int kNewest = 2;  // format that is known; format 1 has no number and no times of channels
 
 // Of a layer or of the network.
-Value granularity_of(const std::string& file, const Value& owner, std::int64_t vector) {
-  for (const Value& one : owner.at("granularities").list()) {
+JsonValue granularity_of(const std::string& file, const JsonValue& owner, std::int64_t vector) {
+  for (const JsonValue& one : owner.at("granularities").filled_list()) {
     if (one.at("vector").count() == vector) return one;
   }
   fail(ErrorCode::usage, "granularity: ", in_quotes(file), " has no times of ",
        granularity_name(vector), "; measure them with runtime tune --table --vectors ", vector);
 }
 
-std::vector<std::pair<double, double>> points_of(const Value& curve, double dense_ms) {
+std::vector<std::pair<double, double>> points_of(const JsonValue& curve, double dense_ms) {
   std::vector<std::pair<double, double>> points;
-  for (const Value& point : curve.at("points").list()) {
+  for (const JsonValue& point : curve.at("points").filled_list()) {
     const double before = points.empty() ? 0.0 : points.back().first;
     const double density = point.at("density").number(before, 0.9999, "a larger density, below 1");
     const double ms = point.at("ms").ms();
@@ -103,8 +45,8 @@ std::vector<std::pair<double, double>> points_of(const Value& curve, double dens
 }
 
 // Among sparse layers a mask runs as it is or as a denser one, or dense at what that takes there.
-void keep_sparse(const Value& curve, LayerTimeCurve& times) {
-  const std::vector<Value> measured = curve.at("points").list();
+void keep_sparse(const JsonValue& curve, LayerTimeCurve& times) {
+  const std::vector<JsonValue> measured = curve.at("points").filled_list();
   double best = times.dense_among_sparse_ms;
   for (std::size_t i = times.points.size(); i-- > 0;) {
     best = std::min(best, measured[i].at("measured_ms").ms());
@@ -113,21 +55,21 @@ void keep_sparse(const Value& curve, LayerTimeCurve& times) {
 }
 
 // Whether a convolution has a weight for each of its channels; others have more, or one channel.
-bool is_scale(const Value& layer, std::int64_t weights) {
+bool is_scale(const JsonValue& layer, std::int64_t weights) {
   for (const char* shape : {"input_shape", "output_shape"}) {
     if (!layer.at(shape).is_there()) return false;
-    const std::vector<Value> sizes = layer.at(shape).list();
+    const std::vector<JsonValue> sizes = layer.at(shape).filled_list();
     if (sizes.size() < 3 || sizes[1].count() != weights) return false;
   }
   return weights > 1;
 }
 
-LayerTimeCurve layer_of(const std::string& file, const Value& layer, std::int64_t vector) {
+LayerTimeCurve layer_of(const std::string& file, const JsonValue& layer, std::int64_t vector) {
   LayerTimeCurve times{.name = layer.at("name").text(), .weights = layer.at("weights").count()};
   times.dense_ms = layer.at("dense").at("ms").ms();
-  const Value curve = granularity_of(file, layer, vector);
+  const JsonValue curve = granularity_of(file, layer, vector);
   times.points = points_of(curve, times.dense_ms);
-  if (const Value among = curve.at("dense_among_sparse_ms"); among.is_there()) {
+  if (const JsonValue among = curve.at("dense_among_sparse_ms"); among.is_there()) {
     times.dense_among_sparse_ms = among.ms();
     keep_sparse(curve, times);
   }
@@ -140,18 +82,18 @@ LayerTimeCurve layer_of(const std::string& file, const Value& layer, std::int64_
        " has no times of whole channels; measure them with runtime tune --table");
 }
 
-std::vector<LayerTimeCurve> layers_of(const std::string& file, const Value& batch,
+std::vector<LayerTimeCurve> layers_of(const std::string& file, const JsonValue& batch,
                                       std::int64_t vector) {
   std::vector<LayerTimeCurve> layers;
-  for (const Value& layer : batch.at("layers").list()) {
+  for (const JsonValue& layer : batch.at("layers").filled_list()) {
     layers.push_back(layer_of(file, layer, vector));
   }
   return layers;
 }
 
 // The numbers of outputs and of inputs that the points are all pairs of, by outputs.
-void read_axes(const std::vector<Value>& points, LayerChannelTimes& times) {
-  for (const Value& point : points) {
+void read_axes(const std::vector<JsonValue>& points, LayerChannelTimes& times) {
+  for (const JsonValue& point : points) {
     const std::int64_t outputs = point.at("outputs").count();
     if (times.outputs.empty() || times.outputs.back() != outputs) times.outputs.push_back(outputs);
     if (times.outputs.size() == 1) times.inputs.push_back(point.at("inputs").count());
@@ -162,13 +104,13 @@ bool is_rising(const std::vector<std::int64_t>& axis) {
   return std::ranges::adjacent_find(axis, std::greater_equal<>()) == axis.end();
 }
 
-LayerChannelTimes channels_of(const std::string& file, const Value& layer) {
+LayerChannelTimes channels_of(const std::string& file, const JsonValue& layer) {
   LayerChannelTimes times;
   times.name = layer.at("name").text();
   times.weights = layer.at("weights").count();
-  const Value grid = layer.at("channels");
+  const JsonValue grid = layer.at("channels");
   if (!grid.is_there()) refuse_without_channels(file);
-  const std::vector<Value> points = grid.list();
+  const std::vector<JsonValue> points = grid.filled_list();
   read_axes(points, times);
   const std::size_t width = times.inputs.size();
   const bool is_whole = points.size() == times.outputs.size() * width;
@@ -189,7 +131,7 @@ LayerChannelTimes channels_of(const std::string& file, const Value& layer) {
 }
 
 // What the table says of whole networks of the granularity.
-Value network_of(const std::string& file, const Value& network, std::int64_t vector) {
+JsonValue network_of(const std::string& file, const JsonValue& network, std::int64_t vector) {
   if (vector == kMixed) {
     if (network.at("mixed").is_there()) return network.at("mixed");
     fail(ErrorCode::usage, "granularity: ", in_quotes(file),
@@ -200,17 +142,17 @@ Value network_of(const std::string& file, const Value& network, std::int64_t vec
   return network.at("channels");
 }
 
-void require_known_format(const Value& table) {
-  const Value format = table.at("format");
+void require_known_format(const JsonValue& table) {
+  const JsonValue format = table.at("format");
   if (format.is_there() && format.count() > kNewest) {
     format.refuse("a number up to " + std::to_string(kNewest) + "; this program is older");
   }
 }
 
-Value batch_of(const std::string& file, const Value& table, std::int64_t wanted) {
-  const std::vector<Value> batches = table.at("batches").list();
+JsonValue batch_of(const std::string& file, const JsonValue& table, std::int64_t wanted) {
+  const std::vector<JsonValue> batches = table.at("batches").filled_list();
   std::string known;
-  for (const Value& batch : batches) {
+  for (const JsonValue& batch : batches) {
     const std::int64_t size = batch.at("batch").count();
     if (size == wanted || (wanted == 0 && batches.size() == 1)) return batch;
     known += (known.empty() ? "" : ", ") + std::to_string(size);
@@ -228,10 +170,10 @@ TimeModel read_time_table(const std::string& file, const TimesWanted& wanted) {
     fail(ErrorCode::bad_file, file,
          ": no table of times, expected what runtime tune --table writes");
   }
-  const Value table(file, json, "");
+  const JsonValue table(file, json, "");
   require_known_format(table);
-  const Value batch = batch_of(file, table, wanted.batch);
-  const Value network = batch.at("network");
+  const JsonValue batch = batch_of(file, table, wanted.batch);
+  const JsonValue network = batch.at("network");
   TimeModel time{.device = table.at("device").text(),
                  .precision = table.at("precision").text(),
                  .batch = batch.at("batch").count(),
@@ -239,15 +181,15 @@ TimeModel read_time_table(const std::string& file, const TimesWanted& wanted) {
                  .use_tf32 = table.at("tf32").flag()};
   time.checksum = crc32c(std::as_bytes(std::span(text)));
   time.dense_ms = network.at("dense_ms").ms();
-  const Value masked = network_of(file, network, wanted.vector);
+  const JsonValue masked = network_of(file, network, wanted.vector);
   time.constant_ms = masked.at("constant_ms").number(-1e-300, 1e9, "milliseconds, 0 or more");
   time.scale = masked.at("scale").number(0.0, 1e6, "a factor, more than 0");
   if (wanted.vector == kWholeChannels) {
-    for (const Value& layer : batch.at("layers").list()) {
+    for (const JsonValue& layer : batch.at("layers").filled_list()) {
       time.channels.push_back(channels_of(file, layer));
     }
   } else if (wanted.vector == kMixed) {
-    for (const Value& one : network.at("granularities").list()) {
+    for (const JsonValue& one : network.at("granularities").filled_list()) {
       const std::int64_t vector = one.at("vector").count();
       time.granularities.push_back({vector, layers_of(file, batch, vector)});
     }

@@ -148,6 +148,13 @@ class AccuracyRuns(WithFakeProgram):
         self.assertEqual(self.make(lines, "--numbers", "1", "--only", "a").returncode, 0)
         self.assertEqual(len(self.calls()), 4)  # the search is not made again
 
+    def test_a_search_that_was_interrupted_goes_on(self):
+        (self.root / "runs").mkdir()
+        (self.root / "runs/a-seed1.search.json").write_text('{"trials": []}', encoding="utf-8")
+        self.assertEqual(self.make("a: --search=greedy\n", "--numbers", "1").returncode, 0)
+        self.assertTrue(self.calls()[0].endswith("--quiet --json runs/a-seed1.search.json --resume"))
+        self.assertIn("model.remove_layers=[b,c]", self.calls()[1])
+
     def test_a_run_keeps_as_many_weights_as_its_search(self):
         self.assertEqual(self.make("a: kept=1 --search=greedy\n", "--numbers", "1").returncode, 0)
         self.assertIn(" kept=1 model.remove_layers=[b,c] prune.target_kept=7 --output", self.calls()[1])

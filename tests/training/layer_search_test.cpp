@@ -61,6 +61,72 @@ TEST_CASE("a search prunes sets of layers to the target, and a run takes the bes
   CHECK(found(config, options) == result);
 }
 
+// With three layers that can go, so that eight sets follow each other's fitness.
+RunConfig many_layers(const Search& search) {
+  RunConfig config = search.config("run");
+  config.model.weights.clear();
+  config.model.graph = search.bench.config("whole").model.graph;
+  for (const char* name : {"middle", "second", "third"}) add_middle(*config.model.graph, name);
+  config.stage.start = Start::scratch;
+  config.time_table.clear();
+  config.evolution.target_speedup = 0;
+  config.evolution.budget = Budget::parameters;
+  config.evolution.target_sparsity = 0.8;
+  return config;
+}
+
+TEST_CASE("a search that is stopped goes on to the same end") {
+  const Search search;
+  const RunConfig config = many_layers(search);
+  const std::string file = search.bench.folder("search.json");
+  LayerSearchOptions options{.trials = 6, .batches = 4, .sets = {}, .is_quiet = true};
+  const std::string expected = search_layers(config, options).json;
+  options.file = file;
+  int left = 3 * 4 + 2;  // in the fourth trial
+  options.should_stop = [&] { return --left <= 0; };
+  const auto stopped = [&] { search_layers(config, options); };
+  CHECK(error_of(stopped) == ErrorCode::interrupted);
+  const auto partial = nlohmann::json::parse(read_text_file(file));
+  const std::size_t done = partial["trials"].size();
+  CHECK(done > 0);
+  CHECK(done < 6);
+  CHECK_FALSE(partial.contains("remove_layers"));
+
+  options.should_stop = {};
+  options.resumes = true;
+  int begun = 0;
+  options.on_begin = [&] { ++begun; };
+  CHECK(search_layers(config, options).json == expected);
+  CHECK(begun == 1);
+  options.should_stop = [] { return true; };  // all trials are there: nothing is trained
+  CHECK(search_layers(config, options).json == expected);
+}
+
+TEST_CASE("a search goes on with trials of its own settings alone") {
+  const Search search;
+  RunConfig config = many_layers(search);
+  LayerSearchOptions options{.trials = 2, .batches = 4, .sets = {}, .is_quiet = true};
+  options.file = search.bench.folder("search.json");
+  search_layers(config, options);
+  options.resumes = true;
+  const auto again = [&] { search_layers(config, options); };
+  options.batches = 8;
+  CHECK(error_of(again) == ErrorCode::usage);
+  CHECK(message_of(again).find("other settings: ") != std::string::npos);
+  CHECK(message_of(again).find("trial-batches: 4") != std::string::npos);
+  options.batches = 4;
+
+  auto json = nlohmann::json::parse(read_text_file(options.file));
+  json["trials"][1]["removed"] = {"middle", "third"};
+  write_file_atomically(options.file, json.dump());
+  CHECK(error_of(again) == ErrorCode::bad_file);
+  for (const char* text : {"", "{", "[]", R"({"trials": []})"}) {
+    write_file_atomically(options.file, std::string_view(text));
+    CHECK(error_of(again) == ErrorCode::bad_file);
+    CHECK(message_of(again).find(options.file) == 0);
+  }
+}
+
 TEST_CASE("without a file trials begin with random weights") {
   const Search search;
   RunConfig config = search.config("run");

@@ -67,11 +67,11 @@ prune:
   learning_rate: 0.02
 )";
 
-// A layer more, called middle, that can be removed.
-inline void add_middle(Graph& graph) {
-  const Node conv{"middle", Conv{.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}, {"relu"}};
-  graph.nodes.insert(graph.nodes.begin() + 4, {conv, {"relu2", Relu{}, {"middle"}}});
-  graph.nodes[6].inputs = {"relu2"};
+// A layer more that can be removed, behind the first one.
+inline void add_middle(Graph& graph, const std::string& name = "middle") {
+  const Node conv{name, Conv{.out_channels = 8, .kernel = {3, 3}, .padding = {1, 1}}, {"relu"}};
+  graph.nodes.insert(graph.nodes.begin() + 4, {conv, {name + "_relu", Relu{}, {name}}});
+  graph.nodes[6].inputs = {name + "_relu"};
   fill_input_sizes(graph);
 }
 
