@@ -68,6 +68,14 @@ def without_loop():
     return f"{percent(found['accuracy'])} % at {percent(found['sparsity'])} % sparsity" if found else NOT_RUN
 
 
+def without_measured():
+    """On another day, and by another version, than the loop's."""
+    runs, kind, seed = WITHOUT
+    place = f"{runs.folder}/{kind}-seed{seed}"
+    ms, predicted = read(f"{place}/bench.json")[0]["chosen"]["network_ms"]["median"], read(f"{place}/prune.json")["time"]["predicted_ms"]
+    return f"{ms:.4f} ms, {100 * (ms / predicted - 1):+.1f} % beside the prediction"
+
+
 BLOCKS = {
     "time_loop.measurements": measurements,
     "time_loop.goal": goal,
@@ -87,4 +95,5 @@ BLOCKS = {
     "time_loop.dense": lambda: f"{percent(summary()['dense_accuracy'])} %",
     "time_loop.sparsity": lambda: f"{percent(summary()['sparsity'])} %",
     "time_loop.without": without_loop,
+    "time_loop.without_measured": without_measured,
 }
