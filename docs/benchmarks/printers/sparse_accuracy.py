@@ -38,7 +38,14 @@ PARTS = {
     "parts-98-rewinding": "without rewinding",
 }
 ALLOCATIONS = ("uniform", "erk", "global", "lamp", "least_loss")
-OTHERS_IN_TIME = {"least_loss, Fisher criterion": "time-fisher", "least_loss, evolutionary": "evolution-time", "least_loss, evolutionary, known plans": "evolution-time-known"}
+OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
+    "macs": {"least_loss, evolutionary, known first pool and plans": "evolution-macs-known"},
+    "time": {
+        "least_loss, Fisher criterion": "time-fisher",
+        "least_loss, evolutionary": "evolution-time",
+        "least_loss, evolutionary, known plans": "evolution-time-known",
+    },
+}
 QUANTIZED = "steps-96.2"
 NEAR_CHANCE = 0.2  # of ten classes
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
@@ -79,7 +86,8 @@ def parts():
 
 
 def budget_rows(budget):
-    return [(allocation, f"{budget}-{allocation}") for allocation in ALLOCATIONS if RUNS.seeds(f"{budget}-{allocation}")]
+    known = {allocation: f"{budget}-{allocation}" for allocation in ALLOCATIONS}
+    return [(title, kind) for title, kind in (known | OTHERS[budget]).items() if RUNS.seeds(kind)]
 
 
 def macs():
@@ -89,7 +97,7 @@ def macs():
 
 def time():
     rows = [[allocation, reached(kind), three_digits(mean(s["time"]["predicted_ms"] for s in RUNS.summaries(kind).values())), *columns(kind)]
-            for allocation, kind in [*budget_rows("time"), *OTHERS_IN_TIME.items()]]
+            for allocation, kind in budget_rows("time")]
     return table(["allocation", "sparsity of weights %", "predicted ms", *HEADER], rows)
 
 
