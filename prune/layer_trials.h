@@ -12,7 +12,7 @@ struct LayerTrial {
   std::vector<std::string> removed;
   double cost = 0.0;  // of the pruned network, in what the budget counts
   double accuracy = 0.0;
-  std::string reason;  // why it was not trained; empty if it was
+  std::string reason = {};  // why it was not trained; empty if it was
 
   double fitness() const;  // of a set that was not trained: below every accuracy
 };
