@@ -60,6 +60,7 @@ class LayerSearcher {
       : config_(with_times(config)),
         options_(options),
         settings_(settings_text(config_, options)),
+        earlier_(options.resumes ? read_trials(options.file, settings_) : EarlierTrials{}),
         given_(read_given_model(config_)),
         data_(load_run_data(config_, options.is_quiet, image_cache(config_), given_)),
         whole_(start_model(config_, given_, data_)),
@@ -79,8 +80,6 @@ class LayerSearcher {
 
   LayerSearchResult search() {
     LayerSets sets(layers_.size(), options_.sets);
-    if (options_.resumes) earlier_ = read_trials(options_.file, settings_);
-    device_ = earlier_.device;
     if (options_.on_begin) options_.on_begin();
     const auto progress = progress_callback("search: trial", options_.is_quiet);
     while (static_cast<std::int64_t>(trials_.size()) < options_.trials) {
@@ -246,13 +245,13 @@ class LayerSearcher {
   RunConfig config_;
   LayerSearchOptions options_;
   std::string settings_;
+  EarlierTrials earlier_;
   std::optional<Model> given_;
   DataSet data_;
   Model whole_;
   std::vector<std::string> layers_;
   std::vector<LayerTrial> trials_;
-  EarlierTrials earlier_;
-  std::string device_;
+  std::string device_ = earlier_.device;
 };
 
 void check(const RunConfig& config, const LayerSearchOptions& options) {

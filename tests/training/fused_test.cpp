@@ -369,9 +369,31 @@ torch::Tensor images(const Shape& shape, torch::ScalarType type, std::uint64_t s
       .contiguous(torch::MemoryFormat::ChannelsLast);
 }
 
-// Of so many channels kernels take f32 alone, and their last block of channels has fewer.
-const std::vector<Shape> kRaggedShapes = {
-    {3, 4, 5, 5}, {64, 12, 16, 16}, {5, 20, 3, 3}, {40, 36, 9, 9}};
+struct KernelCase {
+  Shape shape;
+  torch::ScalarType type;
+  bool has_relu;
+  std::uint64_t seed;
+};
+
+// Each shape in both types, with a ReLU and without. Then shapes whose channels kernels take in f32
+// alone, and whose last block of channels has fewer.
+std::vector<KernelCase> kernel_cases(const std::vector<Shape>& shapes, std::uint64_t seed) {
+  std::vector<KernelCase> all;
+  const auto add = [&](const Shape& shape, torch::ScalarType type, bool has_relu) {
+    all.push_back({shape, type, has_relu, ++seed});
+  };
+  for (const Shape& shape : shapes) {
+    for (const bool has_relu : {false, true}) {
+      for (const auto type : {torch::kFloat, torch::kBFloat16}) add(shape, type, has_relu);
+    }
+  }
+  for (const Shape& shape :
+       std::vector<Shape>{{3, 4, 5, 5}, {64, 12, 16, 16}, {5, 20, 3, 3}, {40, 36, 9, 9}}) {
+    for (const bool has_relu : {false, true}) add(shape, torch::kFloat, has_relu);
+  }
+  return all;
+}
 
 struct NormCase {
   torch::Tensor input, gradient, weight, bias, mean, var;
@@ -404,8 +426,8 @@ Expected by_torch(const NormCase& one, const NormOptions& options) {
   return {output.detach(), input.grad(), weight.grad(), bias.grad(), mean, var};
 }
 
-void check_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
-                bool has_relu, std::uint64_t seed) {
+void check_norm(const FusedKernels& kernels, const KernelCase& wanted) {
+  const auto& [shape, type, has_relu, seed] = wanted;
   CAPTURE(shape);
   CAPTURE(has_relu);
   const NormOptions options = {.momentum = 0.2, .epsilon = 1e-4, .has_relu = has_relu};
@@ -436,24 +458,15 @@ TEST_CASE("batch norm on a GPU agrees with LibTorch in double precision") {
     const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>(random.below(n)); };
     shapes.push_back({1 + below(40), 8 * (1 + below(80)), 2 + below(9), 1 + below(9)});
   }
-  std::uint64_t seed = 10;
-  for (const Shape& shape : shapes) {
-    for (const bool has_relu : {false, true}) {
-      check_norm(*kernels, shape, torch::kFloat, has_relu, ++seed);
-      check_norm(*kernels, shape, torch::kBFloat16, has_relu, ++seed);
-    }
-  }
-  for (const Shape& shape : kRaggedShapes) {
-    check_norm(*kernels, shape, torch::kFloat, false, ++seed);
-    check_norm(*kernels, shape, torch::kFloat, true, ++seed);
-  }
+  for (const KernelCase& one : kernel_cases(shapes, 10)) check_norm(*kernels, one);
 }
 
-void check_evaluated_norm(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
-                          const NormOptions& options, std::uint64_t seed) {
+void check_evaluated_norm(const FusedKernels& kernels, const KernelCase& wanted, bool has_addend) {
+  const auto& [shape, type, has_relu, seed] = wanted;
   CAPTURE(shape);
-  CAPTURE(options.has_addend);
-  CAPTURE(options.has_relu);
+  CAPTURE(has_addend);
+  CAPTURE(has_relu);
+  const NormOptions options = {.epsilon = 1e-3, .has_addend = has_addend, .has_relu = has_relu};
   const NormCase one = norm_case(shape, type, seed);
   const torch::Tensor addend = options.has_addend ? images(shape, type, seed + 7) : torch::Tensor();
   const torch::Tensor mean = one.mean.clone(), var = one.var.clone();
@@ -474,27 +487,16 @@ void check_evaluated_norm(const FusedKernels& kernels, const Shape& shape, torch
 TEST_CASE("a norm in evaluation on a GPU agrees with LibTorch in double precision") {
   const FusedKernels* kernels = kernels_here(fused_kernels);
   if (!kernels) return;
-  std::uint64_t seed = 900;
-  for (const Shape& shape : std::vector<Shape>{
-           {2, 8, 1, 1}, {512, 64, 32, 32}, {9, 2048, 7, 7}, {4, 136, 3, 5}, {1, 4096, 1, 1}}) {
-    for (const bool has_addend : {false, true}) {
-      for (const bool has_relu : {false, true}) {
-        const NormOptions options = {
-            .epsilon = 1e-3, .has_addend = has_addend, .has_relu = has_relu};
-        check_evaluated_norm(*kernels, shape, torch::kFloat, options, ++seed);
-        check_evaluated_norm(*kernels, shape, torch::kBFloat16, options, ++seed);
-      }
-    }
-  }
-  for (const Shape& shape : kRaggedShapes) {
-    check_evaluated_norm(*kernels, shape, torch::kFloat, {.has_addend = true}, ++seed);
-    check_evaluated_norm(*kernels, shape, torch::kFloat, {.has_relu = true}, ++seed);
+  const std::vector<Shape> shapes = {
+      {2, 8, 1, 1}, {512, 64, 32, 32}, {9, 2048, 7, 7}, {4, 136, 3, 5}, {1, 4096, 1, 1}};
+  for (const KernelCase& one : kernel_cases(shapes, 900)) {
+    for (const bool has_addend : {false, true}) check_evaluated_norm(*kernels, one, has_addend);
   }
 }
 
 // A norm with what lies behind it against the same norm with LibTorch's operations behind it.
-void check_sum(const FusedKernels& kernels, const Shape& shape, torch::ScalarType type,
-               bool has_relu, std::uint64_t seed) {
+void check_sum(const FusedKernels& kernels, const KernelCase& wanted) {
+  const auto& [shape, type, has_relu, seed] = wanted;
   CAPTURE(shape);
   CAPTURE(has_relu);
   const NormCase one = norm_case(shape, type, seed);
@@ -524,18 +526,9 @@ void check_sum(const FusedKernels& kernels, const Shape& shape, torch::ScalarTyp
 TEST_CASE("a norm with a sum behind it has the bits of both on a GPU") {
   const FusedKernels* kernels = kernels_here(fused_kernels);
   if (!kernels) return;
-  std::uint64_t seed = 400;
-  for (const Shape& shape :
-       std::vector<Shape>{{2, 8, 1, 1}, {256, 256, 32, 32}, {9, 2048, 7, 7}, {4, 136, 3, 5}}) {
-    for (const bool has_relu : {false, true}) {
-      check_sum(*kernels, shape, torch::kFloat, has_relu, ++seed);
-      check_sum(*kernels, shape, torch::kBFloat16, has_relu, ++seed);
-    }
-  }
-  for (const Shape& shape : kRaggedShapes) {
-    check_sum(*kernels, shape, torch::kFloat, false, ++seed);
-    check_sum(*kernels, shape, torch::kFloat, true, ++seed);
-  }
+  const std::vector<Shape> shapes = {
+      {2, 8, 1, 1}, {256, 256, 32, 32}, {9, 2048, 7, 7}, {4, 136, 3, 5}};
+  for (const KernelCase& one : kernel_cases(shapes, 400)) check_sum(*kernels, one);
 }
 
 TEST_CASE("max pools on a GPU are LibTorch's, in value and gradient, ties and no numbers too") {

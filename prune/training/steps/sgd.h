@@ -13,9 +13,10 @@ namespace winnow {
 // What masks want of a step: lists of one tensor per parameter, or empty. An undefined tensor
 // leaves its parameter out.
 struct SgdMasking {
-  std::span<const torch::Tensor> factors = {};  // multiply parameter and momentum after the step
-  std::span<const torch::Tensor> gradient_sums =
-      {};  // the gradients before clipping are added to these
+  // Multiply the parameter and its momentum after the step.
+  std::span<const torch::Tensor> factors = {};
+  // The gradients, as they are before clipping, are added to these.
+  std::span<const torch::Tensor> gradient_sums = {};
 };
 
 // With g the gradient plus weight_decay * w and m the momentum, per step:
