@@ -32,12 +32,13 @@ endif()
 cmake_path(SET torch_root NORMALIZE ${WINNOW_TORCH_CMAKE}/../../..)
 message(STATUS "LibTorch ${WINNOW_TORCH_VERSION}: ${torch_root}")
 
+include(.ci/cmake/StandardLibrary.cmake)   # target winnow_shared_standard_library
 add_library(winnow_torch INTERFACE)
 target_include_directories(winnow_torch SYSTEM INTERFACE
   ${torch_root}/include ${torch_root}/include/torch/csrc/api/include)
 target_compile_definitions(winnow_torch INTERFACE WINNOW_TORCH_VERSION="${WINNOW_TORCH_VERSION}")
 target_link_libraries(winnow_torch INTERFACE
-  ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so)
+  ${torch_root}/lib/libtorch_cpu.so ${torch_root}/lib/libc10.so winnow_shared_standard_library)
 target_link_options(winnow_torch INTERFACE -Wl,--allow-shlib-undefined)
 
 # Headers for what is built of LibTorch's CUDA half (prune/training/cuda): a toolkit's, or those of
