@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kStateKey[] = "winnow.checkpoint";
-constexpr int kVersion = 6;
+constexpr int kVersion = 7;
 constexpr char kIntegers[] = "evolution.integers";
 constexpr char kNumbers[] = "evolution.numbers";
 
@@ -61,6 +61,7 @@ Json rounds_json(const TimeRounds& rounds) {
     measured.push_back({{"is_pruned", one.is_pruned},
                         {"predicted_ms", one.predicted_ms},
                         {"measured_ms", one.measured_ms},
+                        {"layers_ms", one.layers_ms},
                         {"constant_ms", one.fit.constant_ms},
                         {"scale", one.fit.scale},
                         {"is_followed", one.is_followed}});
@@ -74,6 +75,7 @@ TimeRounds rounds_from(const Json& json) {
     rounds.measured.push_back({.is_pruned = one.at("is_pruned"),
                                .predicted_ms = one.at("predicted_ms"),
                                .measured_ms = one.at("measured_ms"),
+                               .layers_ms = one.at("layers_ms"),
                                .fit = {one.at("constant_ms"), one.at("scale")},
                                .is_followed = one.at("is_followed")});
   }

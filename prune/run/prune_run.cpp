@@ -357,7 +357,8 @@ void PruneRun::measure(double predicted_ms, bool is_pruned) {
                                                .programs = config_.time_loop.programs,
                                                .scratch = folder_.measuring(),
                                                .should_stop = options_.should_stop});
-  TimeMeasurement measured = judged(config_, trainee_.layers(), predicted_ms, found.ms);
+  TimeMeasurement measured =
+      judged(config_, trainee_.layers(), state_.rounds, predicted_ms, found.ms);
   measured.is_pruned = is_pruned;
   progress.update(1, describe(measured));
   state_.prune_seconds += lap_seconds();

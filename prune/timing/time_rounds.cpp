@@ -27,17 +27,40 @@ void follow(RunConfig& config, const NetworkFit& fit) {
   config.evolution.time = std::move(time);
 }
 
-// Whether a budget of that time can be made at all.
+// Whether some densities meet the target then.
 bool is_in_reach(RunConfig config, const std::vector<PrunableLayer>& layers,
                  const NetworkFit& fit) {
   follow(config, fit);
   try {
     const LayerBudget budget(config.evolution, layers);
-    return true;
+    return budget.reachable_density() <= budget.target_density();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::usage) throw;
     return false;
   }
+}
+
+// The line between two networks.
+std::optional<NetworkFit> line_between(const NetworkPoint& slow, const NetworkPoint& fast) {
+  if (fast.layers_ms >= slow.layers_ms || fast.network_ms >= slow.network_ms) return std::nullopt;
+  const double scale = (slow.network_ms - fast.network_ms) / (slow.layers_ms - fast.layers_ms);
+  return NetworkFit{fast.network_ms - scale * fast.layers_ms, scale};
+}
+
+// The line between the two measured networks next to the target, if there is one on each side.
+std::optional<NetworkFit> line_around(double target, const TimeRounds& rounds,
+                                      const NetworkPoint& last) {
+  std::vector<NetworkPoint> points = {last};
+  for (const TimeMeasurement& one : rounds.measured) {
+    points.push_back({one.measured_ms, one.layers_ms});
+  }
+  std::optional<NetworkPoint> slow, fast;
+  for (const NetworkPoint& point : points) {
+    const double ms = point.network_ms;
+    if (ms > target && (!slow || ms < slow->network_ms)) slow = point;
+    if (ms <= target && (!fast || ms > fast->network_ms)) fast = point;
+  }
+  return slow && fast ? line_between(*slow, *fast) : std::nullopt;
 }
 
 // The line of the table's dense network and the pruned one, if there is one.
@@ -89,17 +112,20 @@ double mask_for_goal(const RunConfig& config, Trainee& trainee) {
 }
 
 TimeMeasurement judged(const RunConfig& config, const std::vector<PrunableLayer>& layers,
-                       double predicted_ms, double measured_ms) {
+                       const TimeRounds& rounds, double predicted_ms, double measured_ms) {
   const TimeModel& time = *config.evolution.time;
-  TimeMeasurement result{.predicted_ms = predicted_ms, .measured_ms = measured_ms};
-  const NetworkPoint pruned{measured_ms, (predicted_ms - time.constant_ms) / time.scale};
-  if (const auto line = line_through(time, pruned); line && is_in_reach(config, layers, *line)) {
-    result.fit = *line;
-    return result;
-  }
+  TimeMeasurement result{.predicted_ms = predicted_ms,
+                         .measured_ms = measured_ms,
+                         .layers_ms = (predicted_ms - time.constant_ms) / time.scale};
+  const NetworkPoint last{measured_ms, result.layers_ms};
   const double factor = measured_ms / predicted_ms;
-  result.fit = {factor * time.constant_ms, factor * time.scale};
-  result.is_followed = is_in_reach(config, layers, result.fit);
+  for (const std::optional<NetworkFit>& fit :
+       {line_around(target_ms(config.evolution), rounds, last), line_through(time, last),
+        std::optional(NetworkFit{factor * time.constant_ms, factor * time.scale})}) {
+    if (fit) result.fit = *fit;
+    result.is_followed = fit && is_in_reach(config, layers, *fit);
+    if (result.is_followed) break;
+  }
   return result;
 }
 

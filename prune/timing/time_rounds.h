@@ -17,10 +17,12 @@ struct TimeMeasurement {
   bool is_pruned = false;  // by the method; else a rehearsal: masked for the goal, not trained
   double predicted_ms = 0.0;
   double measured_ms = 0.0;
-  // How predictions go on: the line through the dense network and this one; where none is, or it
-  // puts the target out of reach, the one that was, times what this network took longer.
+  double layers_ms = 0.0;  // the sum of its layers' ms by the table
+  // How predictions go on, by the first of these that is a line and has the target in reach: the
+  // line between the two measured networks next to the target, one on each side; the line through
+  // the dense network and this one; the line that was, times what this network took longer.
   NetworkFit fit = {};
-  // Whether they do: not where that puts the target out of reach too.
+  // Whether they do: not where all three have the target out of reach.
   bool is_followed = true;
 
   double deviation() const { return measured_ms / predicted_ms - 1.0; }
@@ -53,9 +55,10 @@ bool wants_another_round(const RunConfig& config, const TimeRounds& rounds);
 // milliseconds that are predicted of it.
 double mask_for_goal(const RunConfig& config, Trainee& trainee);
 
-// What the measurement of a network of these layers, whose time `config` predicts so, says.
+// What the measurement of a network of these layers, whose time `config` predicts so, says after
+// those of `rounds`.
 TimeMeasurement judged(const RunConfig& config, const std::vector<PrunableLayer>& layers,
-                       double predicted_ms, double measured_ms);
+                       const TimeRounds& rounds, double predicted_ms, double measured_ms);
 
 // Predictions follow the last measurement that something was begun after; without one they stay
 // those of the table.

@@ -12,8 +12,8 @@ struct NetworkPoint {
 // A pass takes constant_ms + scale * (sum of its layers' ms): pools, sums and launches take their
 // time, and layers in a row are faster than one by one, or slower.
 struct NetworkFit {
-  double constant_ms = 0;  // 0 or more
-  double scale = 1;        // more than 0
+  double constant_ms = 0;
+  double scale = 1;  // more than 0
 };
 
 // The line through the dense network and a pruned one. Where it would begin below 0, the one from 0
