@@ -98,6 +98,10 @@ def times_as_fast(runs, kind, plan="chosen", file="bench.json"):
     return f"{mean(factors):.2f} ({min(factors):.2f} to {max(factors):.2f})"
 
 
+def as_fast(runs, kind):
+    return f"{times_as_fast(runs, kind)}, at batch 1 {times_as_fast(runs, kind, file='bench-b1.json')}"
+
+
 def where_of(times):
     return (times["device"], times["precision"], times["batch"]) if times and "device" in times else None
 

@@ -3,7 +3,7 @@ import statistics
 
 from printers import frontier
 from printers.common import percent
-from printers.frontier_runs import search_of
+from printers.frontier_runs import as_fast, search_of
 from printers.runs import Runs
 
 CASE = "vgg16-cifar10-search-h100-b128"
@@ -48,6 +48,9 @@ BLOCKS = {
     "search_frontier.fresh_short": beside("fresh-evolution-short-3", "fresh-evolution-3"),
     "search_frontier.found_hand": beside("found-hand-3", "found-evolution-3"),
     "search_frontier.found_spread": lambda: RUNS.spread("found-evolution-3"),
+    "search_frontier.found_faster": lambda: as_fast(RUNS, "found-evolution-3"),
+    "search_frontier.found_hand_faster": lambda: as_fast(RUNS, "found-hand-3"),
+    "search_frontier.magnitude_faster": lambda: as_fast(RUNS, "magnitude-3"),
     "search_frontier.magnitude_spread": lambda: RUNS.spread("magnitude-3"),
     "search_frontier.hand2.5": beside("hand-2.5", "magnitude-2.5"),
 }

@@ -1,7 +1,7 @@
 """What the page frontier.md says of VGG16 at batch 128 besides its table and figure."""
 from printers import frontier
 from printers.common import percent, read, three_digits
-from printers.frontier_runs import times_as_fast
+from printers.frontier_runs import as_fast, times_as_fast
 from printers.runs import Runs, mean
 
 CASE = "vgg16-cifar10-h100-b128"
@@ -42,10 +42,6 @@ def longer_than_predicted(*beginnings):
     return f"{min(found):.0f} to {max(found):.0f} %"
 
 
-def as_fast(kind):
-    return f"{times_as_fast(RUNS, kind)}, at batch 1 {times_as_fast(RUNS, kind, file='bench-b1.json')}"
-
-
 def dense_between_sparse(kind, layer):
     """ms of a layer that stays dense, in the plan that was chosen and in the dense one; means of seeds."""
     benches = [read(f"{RUNS.folder}/{kind}-seed{seed}/bench.json")[0] for seed in RUNS.seeds(kind)]
@@ -70,6 +66,8 @@ BLOCKS = {
     "vgg16_frontier.whole": lambda: f"{three_digits(network_times()['dense_ms'])} ms",
     "vgg16_frontier.vectors20": lambda: vectors_time(0.2),
     "vgg16_frontier.vectors30": lambda: vectors_time(0.3),
+    "vgg16_frontier.fssl": lambda: RUNS.beside("channel-2-fssl", "channel-2"),
+    "vgg16_frontier.fssl_sparsity": lambda: sparsity("channel-2-fssl"),
     "vgg16_frontier.beside2": lambda: RUNS.beside("channel-2", "vector16-2"),
     "vgg16_frontier.beside2.5": lambda: RUNS.beside("channel-2.5", "vector16-2.5"),
     "vgg16_frontier.dense2": lambda: RUNS.beside("channel-2", "dense-80"),
@@ -91,8 +89,8 @@ BLOCKS = {
     "vgg16_frontier.slower_channels": lambda: longer_than_predicted("channel"),
     "vgg16_frontier.slower_elements": lambda: longer_than_predicted("element"),
     "vgg16_frontier.slower_vectors": lambda: longer_than_predicted("vector", "mixed"),
-    "vgg16_frontier.channels_faster": lambda: as_fast("channel-2"),
-    "vgg16_frontier.vectors_faster": lambda: as_fast("vector16-2"),
+    "vgg16_frontier.channels_faster": lambda: as_fast(RUNS, "channel-2"),
+    "vgg16_frontier.vectors_faster": lambda: as_fast(RUNS, "vector16-2"),
     "vgg16_frontier.wide": lambda: RUNS.beside("vector32-2", "vector16-2"),
     "vgg16_frontier.narrow": lambda: RUNS.beside("vector8-2", "vector16-2"),
     "vgg16_frontier.mixed": lambda: RUNS.beside("mixed-2", "vector16-2"),

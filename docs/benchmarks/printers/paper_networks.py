@@ -28,6 +28,10 @@ MORE = {
         ("pruned, 200 epochs in all of 49,500 images, twice the weight decay, taught by the dense network that it starts from", "resnet50-c100-whole-90.2-taught-200",
          "resnet50-c100-whole-dense-200"),
     ),
+    "densenet121-c10": (
+        ("dense, 80 epochs", "densenet121-c10-dense-80", None),
+        ("pruned after 40 dense epochs, 80 in all, taught by the dense network of 80", "densenet121-c10-89.5-taught-80", "densenet121-c10-dense-80"),
+    ),
 }
 
 
@@ -77,6 +81,7 @@ BLOCKS = {
     "papers.resnet50_c100_rate": lambda: RUNS.beside("resnet50-c100-decay10-90.2-taught-160-rate1", "resnet50-c100-decay10-90.2-taught-160"),
     "papers.resnet50_c100_rate_mean": lambda: RUNS.mean_accuracy("resnet50-c100-decay10-90.2-taught-160-rate1"),
     "papers.resnet50_c100_whole": lambda: RUNS.beside("resnet50-c100-whole-90.2-taught-200", "resnet50-c100-whole-dense-100"),
+    "papers.resnet50_c100_whole_dense": lambda: RUNS.beside("resnet50-c100-whole-90.2-taught-200", "resnet50-c100-whole-dense-200"),
     "papers.resnet50_c100_whole_mean": lambda: RUNS.mean_accuracy("resnet50-c100-whole-90.2-taught-200"),
     "papers.resnet50_c100_whole_spread": lambda: RUNS.spread("resnet50-c100-whole-90.2-taught-200"),
     "papers.densenet121": lambda: RUNS.beside("densenet121-c10-89.5", "densenet121-c10-dense-40"),
@@ -84,6 +89,9 @@ BLOCKS = {
     "papers.densenet121_taught": lambda: RUNS.beside("densenet121-c10-89.5-taught", "densenet121-c10-89.5"),
     "papers.densenet121_taught_dense": lambda: RUNS.beside("densenet121-c10-89.5-taught", "densenet121-c10-dense-40"),
     "papers.densenet121_taught_mean": lambda: RUNS.mean_accuracy("densenet121-c10-89.5-taught"),
+    "papers.densenet121_long": lambda: RUNS.beside("densenet121-c10-89.5-taught-80", "densenet121-c10-dense-80"),
+    "papers.densenet121_long_mean": lambda: RUNS.mean_accuracy("densenet121-c10-89.5-taught-80"),
+    "papers.densenet121_long_start": lambda: RUNS.beside("densenet121-c10-89.5-taught-80", "densenet121-c10-dense-40"),
     "papers.densenet121_paper": lambda: paper_of("densenet121-c10"),
     "papers.resnet50_c100_paper": lambda: paper_of("resnet50-c100"),
     "papers.resnet50_c10": lambda: RUNS.beside("resnet50-c10-97.2", "resnet50-c10-dense-80"),
