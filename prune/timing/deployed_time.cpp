@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "prune/config/json_value.h"
 #include "prune/timing/child_program.h"
 #include "runtime/base/device_name.h"
 #include "runtime/base/error.h"
@@ -59,15 +60,12 @@ std::string card_of(const std::string& device) {
 }
 
 double median_of(const std::string& bench, const std::string& file, const TimeModel& time) {
-  try {
-    const auto json = nlohmann::json::parse(bench);
-    const auto& found = json.at(0);
-    const std::string device = found.at("device");
-    if (card_of(device) != card_of(time.device)) refuse_device(time, device);
-    return found.at("chosen").at("network_ms").at("median");
-  } catch (const nlohmann::json::exception& error) {
-    fail(ErrorCode::bad_file, file, ": not as runtime bench writes it: ", error.what());
-  }
+  const nlohmann::json json = nlohmann::json::parse(bench, nullptr, false);
+  if (!json.is_array()) fail(ErrorCode::bad_file, file, ": not what runtime bench --json writes");
+  const JsonValue found = JsonValue(file, json, "").filled_list().front();
+  const std::string device = found.at("device").text();
+  if (card_of(device) != card_of(time.device)) refuse_device(time, device);
+  return found.at("chosen").at("network_ms").at("median").ms();
 }
 
 }  // namespace

@@ -231,6 +231,16 @@ TEST_CASE("programs that are not there, fail or measure another device end the r
   CHECK(message_of([&] { run("b"); }) == "runtime: no GPU: exit status 4");
   CHECK(!std::filesystem::exists(bench.folder("b") + "/.measuring"));
 
+  const auto answers = [&](const char* name, const std::string& text) {
+    write_program(bench.folder("programs/runtime"),
+                  "for last; do :; done\nprintf '" + text + "' > \"$last\"\n");
+    return message_of([&] { run(name); });
+  };
+  CHECK(answers("d", "no").ends_with("bench.json: not what runtime bench --json writes"));
+  CHECK(answers("e", R"~([{"device": "cpu (any)"}])~")
+            .find("bench.json: [0].chosen.network_ms.median: found 'nothing', expected ") !=
+        std::string::npos);
+
   write_programs(bench, "echo 1");
   Json other = table_of_times();
   other["device"] = "cuda:0 (any)";
