@@ -18,6 +18,8 @@ METHODS = {
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "lottery4": "lottery, 4 rounds of 20 epochs",
     "fssl": "fssl",
+    "fssl-within": "fssl, kernel shapes alone",
+    "fssl-weak": "fssl, a tenth of the strength",
     "balanced": "magnitude, every 16 batches, rows of equal length",
     "smoothed": "magnitude, every 16 batches, label smoothing 0.1",
     "averaged": "magnitude, every 16 batches, moving average of weights (0.998)",
