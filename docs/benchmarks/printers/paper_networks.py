@@ -31,6 +31,8 @@ MORE = {
     "densenet121-c10": (
         ("dense, 80 epochs", "densenet121-c10-dense-80", None),
         ("pruned after 40 dense epochs, 80 in all, taught by the dense network of 80", "densenet121-c10-89.5-taught-80", "densenet121-c10-dense-80"),
+        ("pruned after 10 dense epochs, 80 in all, taught by the dense network of 80", "densenet121-c10-89.5-taught-early", "densenet121-c10-dense-80"),
+        ("the same, taught by half of the loss and pruned for 35 epochs", "densenet121-c10-89.5-taught-half", "densenet121-c10-dense-80"),
     ),
 }
 
