@@ -40,14 +40,8 @@ bool is_in_reach(RunConfig config, const std::vector<PrunableLayer>& layers,
   }
 }
 
-// The line between two networks.
-std::optional<NetworkFit> line_between(const NetworkPoint& slow, const NetworkPoint& fast) {
-  if (fast.layers_ms >= slow.layers_ms || fast.network_ms >= slow.network_ms) return std::nullopt;
-  const double scale = (slow.network_ms - fast.network_ms) / (slow.layers_ms - fast.layers_ms);
-  return NetworkFit{fast.network_ms - scale * fast.layers_ms, scale};
-}
-
-// The line between the two measured networks next to the target, if there is one on each side.
+// The line between the two measured networks next to the target, if there is one on each side
+// and the faster one has less to compute.
 std::optional<NetworkFit> line_around(double target, const TimeRounds& rounds,
                                       const NetworkPoint& last) {
   std::vector<NetworkPoint> points = {last};
@@ -60,7 +54,8 @@ std::optional<NetworkFit> line_around(double target, const TimeRounds& rounds,
     if (ms > target && (!slow || ms < slow->network_ms)) slow = point;
     if (ms <= target && (!fast || ms > fast->network_ms)) fast = point;
   }
-  return slow && fast ? line_between(*slow, *fast) : std::nullopt;
+  if (!slow || !fast || fast->layers_ms >= slow->layers_ms) return std::nullopt;
+  return line_between(*fast, *slow);
 }
 
 // The line of the table's dense network and the pruned one, if there is one.

@@ -4,6 +4,11 @@
 
 namespace winnow {
 
+NetworkFit line_between(const NetworkPoint& a, const NetworkPoint& b) {
+  const double scale = (a.network_ms - b.network_ms) / (a.layers_ms - b.layers_ms);
+  return {a.network_ms - scale * a.layers_ms, scale};
+}
+
 NetworkFit fit_network(const NetworkPoint& dense, const NetworkPoint& pruned) {
   constexpr double kHardly = 0.95;
   const bool is_told_apart = pruned.layers_ms < kHardly * dense.layers_ms &&
@@ -12,10 +17,8 @@ NetworkFit fit_network(const NetworkPoint& dense, const NetworkPoint& pruned) {
     return {std::max(0.0, dense.network_ms - dense.layers_ms),
             std::min(1.0, dense.network_ms / dense.layers_ms)};
   }
-  const double scale =
-      (dense.network_ms - pruned.network_ms) / (dense.layers_ms - pruned.layers_ms);
-  const double constant = dense.network_ms - scale * dense.layers_ms;
-  if (constant >= 0) return {constant, scale};
+  const NetworkFit line = line_between(dense, pruned);
+  if (line.constant_ms >= 0) return line;
   return {0, pruned.network_ms / pruned.layers_ms};
 }
 

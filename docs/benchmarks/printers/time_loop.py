@@ -15,11 +15,11 @@ def place(kind, seed):
 
 
 def text_of(values, form):
-    """Of each seed one: the value, or mean and range."""
+    """Of each seed one: what all print, or mean and range."""
     if not values:
         return NOT_RUN
     least, most = form(min(values)), form(max(values))
-    return least if len(values) == 1 else f"{form(mean(values))} ({least} to {most})"
+    return least if least == most else f"{form(mean(values))} ({least} to {most})"
 
 
 def ms(value):
