@@ -10,11 +10,11 @@
 
 #include "prune/training/device.h"
 #include "prune/training/masks/pruning_masks.h"
+#include "prune/training/state_checksum.h"
 #include "prune/training/steps/learner.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/trainability.h"
 #include "prune/training/weight_average.h"
-#include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
@@ -213,14 +213,9 @@ class TorchTrainee::Impl {
   }
 
   std::uint32_t checksum() const {
-    std::uint32_t sum = 0;
-    for (const auto& [name, tensor] : state()) {
-      const torch::Tensor host = tensor.cpu().contiguous();
-      sum = crc32c(
-          std::as_bytes(std::span(static_cast<const char*>(host.const_data_ptr()), host.nbytes())),
-          sum);
-    }
-    return sum;
+    Tensors all;
+    for (const auto& [name, tensor] : state()) all.push_back(tensor);
+    return winnow::checksum(all);
   }
 
   std::shared_ptr<const Snapshot> snapshot() const {
@@ -249,12 +244,11 @@ class TorchTrainee::Impl {
 
   // Masks are the only bytes among the tensors.
   std::uint64_t fingerprint(const Snapshot& snapshot) const {
-    std::uint32_t sum = 0;
+    Tensors masks;
     for (const torch::Tensor& tensor : dynamic_cast<const TorchSnapshot&>(snapshot).tensors) {
-      if (tensor.scalar_type() != torch::kByte) continue;
-      sum = crc32c(to_host(tensor).bytes(), sum);
+      if (tensor.scalar_type() == torch::kByte) masks.push_back(tensor);
     }
-    return sum;
+    return winnow::checksum(masks);
   }
 
   void set_teacher(const Snapshot& snapshot) {

@@ -50,7 +50,7 @@ Model trained_on_gpu(const torch::Device& device, bool records_steps, bool has_a
 
 TEST_CASE("steps launched as CUDA graphs have the bits of steps that run as they are") {
   const torch::Device device = resolve_device("auto");
-  if (device.is_cpu() || !make_step_graph(device)) {
+  if (device.is_cpu() || !make_step_graphs(device)) {
     MESSAGE("skipped: no GPU, or no module for CUDA graphs");
     return;
   }
@@ -71,7 +71,7 @@ TEST_CASE("the memory that LibTorch held at most has its largest tensor in it") 
     CHECK(peak_gpu_bytes(device) == 0);
     return;
   }
-  if (!make_step_graph(device)) {
+  if (!make_step_graphs(device)) {
     MESSAGE("skipped: no module for CUDA graphs");
     return;
   }

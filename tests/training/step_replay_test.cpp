@@ -8,10 +8,11 @@
 namespace winnow {
 namespace {
 
-// A graph that keeps the work and does it again; `log` has a letter for what is asked of it.
-class FakeGraph : public StepGraph {
+// Graphs that keep the work and do it again; `log` has letters for what is asked of them, with the
+// number of a launch.
+class FakeGraphs : public StepGraphs {
  public:
-  explicit FakeGraph(std::string& log) : log_(log) {}
+  explicit FakeGraphs(std::string& log) : log_(log) {}
 
   void run(const Work& work) override {
     log_ += 'r';
@@ -19,15 +20,21 @@ class FakeGraph : public StepGraph {
   }
   void record(const Work& work) override {
     log_ += 'g';
-    work_ = work;
     work();  // makes tensors, as a recording does; what it computes counts for nothing
+    ++recorded_;
   }
-  void forget() override { log_ += 'f'; }
-  void launch() override { log_ += 'l'; }
+  void forget() override {
+    log_ += 'f';
+    recorded_ = 0;
+  }
+  void launch(std::size_t number) override {
+    REQUIRE(number < recorded_);
+    log_ += "l" + std::to_string(number);
+  }
 
  private:
   std::string& log_;
-  Work work_;
+  std::size_t recorded_ = 0;
 };
 
 DrawnBatch batch_of(std::int64_t size, std::int64_t value) {
@@ -39,58 +46,86 @@ std::int64_t value_of(const DrawnBatch& batch) {
   return batch.bytes[0].item<std::int64_t>();
 }
 
+const StepKind kOfFour = {.is_pruning = false, .images = 4};
+
+torch::Tensor sum_of(const DrawnBatch& batch) {
+  return batch.bytes.sum();
+}
+
 TEST_CASE("a step runs three times, is recorded, and is launched from then on") {
   std::string log;
-  StepReplay replay(std::make_unique<FakeGraph>(log));
+  StepReplay replay(std::make_unique<FakeGraphs>(log));
   std::vector<std::int64_t> seen;
   const auto step = [&](const DrawnBatch& batch) {
     seen.push_back(value_of(batch));
-    return batch.bytes.sum();
+    return sum_of(batch);
   };
   CHECK(replay.records());
-  for (int i = 1; i <= 6; ++i) replay.run(batch_of(4, i), 0, step);
-  CHECK(log == "rrrglll");
+  for (int i = 1; i <= 6; ++i) replay.run(batch_of(4, i), kOfFour, step);
+  CHECK(log == "rrrgl0l0l0");
   CHECK((seen == std::vector<std::int64_t>{1, 2, 3, 4}));  // recorded on the fourth batch
+}
 
+TEST_CASE("a shorter last batch is recorded too, and a third size runs as it is") {
+  std::string log;
+  StepReplay replay(std::make_unique<FakeGraphs>(log));
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    replay.run(batch_of(4, 1), kOfFour, sum_of);
+    replay.run(batch_of(3, 1), {.is_pruning = false, .images = 3}, sum_of);
+  }
+  CHECK(log == "rrrrrrgl0gl1l0l1");
   log.clear();
-  CHECK(replay.run(batch_of(3, 7), 0, step).item<std::int64_t>() == 21);
-  CHECK(log == "");  // another size: neither recorded nor launched
-  replay.run(batch_of(4, 8), 0, step);
-  CHECK(log == "l");
+  CHECK(
+      replay.run(batch_of(2, 7), {.is_pruning = false, .images = 2}, sum_of).item<std::int64_t>() ==
+      14);
+  CHECK(log == "");
+  replay.run(batch_of(4, 8), kOfFour, sum_of);
+  CHECK(log == "l0");
+}
+
+// As those of two ranks' shares of 8 and of 7 images.
+TEST_CASE("parts of one size are recorded for each size of the whole batch") {
+  std::string log;
+  StepReplay replay(std::make_unique<FakeGraphs>(log));
+  for (int i = 0; i < 4; ++i) {
+    replay.run(batch_of(4, 1), {.is_pruning = false, .images = 8}, sum_of);
+    replay.run(batch_of(4, 1), {.is_pruning = false, .images = 7}, sum_of);
+  }
+  CHECK(log == "rrrrrrgl0gl1");
 }
 
 TEST_CASE("the recorded step reads the batch that is there when it is launched") {
   std::string log;
-  StepReplay replay(std::make_unique<FakeGraph>(log));
+  StepReplay replay(std::make_unique<FakeGraphs>(log));
   const DrawnBatch* read = nullptr;
   const auto step = [&](const DrawnBatch& batch) {
     read = &batch;
     return batch.bytes.sum();
   };
-  for (int i = 1; i <= 4; ++i) replay.run(batch_of(4, i), 0, step);
+  for (int i = 1; i <= 4; ++i) replay.run(batch_of(4, i), kOfFour, step);
   const void* place = read->bytes.const_data_ptr();
-  replay.run(batch_of(4, 9), 0, step);
+  replay.run(batch_of(4, 9), kOfFour, step);
   CHECK(read->bytes.const_data_ptr() == place);
   CHECK(value_of(*read) == 9);
 }
 
-TEST_CASE("another kind of step is recorded anew") {
+TEST_CASE("a step of pruning is recorded anew") {
   std::string log;
-  StepReplay replay(std::make_unique<FakeGraph>(log));
-  const auto step = [](const DrawnBatch& batch) { return batch.bytes.sum(); };
-  for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), 0, step);
-  for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), 1, step);
-  CHECK(log == "rrrgllrrrgll");
+  StepReplay replay(std::make_unique<FakeGraphs>(log));
+  for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), kOfFour, sum_of);
+  for (int i = 0; i < 5; ++i) {
+    replay.run(batch_of(4, i), {.is_pruning = true, .images = 4}, sum_of);
+  }
+  CHECK(log == "rrrgl0l0frrrgl0l0");
 }
 
 TEST_CASE("a step that was forgotten is recorded anew") {
   std::string log;
-  StepReplay replay(std::make_unique<FakeGraph>(log));
-  const auto step = [](const DrawnBatch& batch) { return batch.bytes.sum(); };
-  for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), 0, step);
+  StepReplay replay(std::make_unique<FakeGraphs>(log));
+  for (int i = 0; i < 5; ++i) replay.run(batch_of(4, i), kOfFour, sum_of);
   replay.forget();
-  for (int i = 0; i < 5; ++i) replay.run(batch_of(2, i), 0, step);
-  CHECK(log == "rrrgllfrrrgll");
+  for (int i = 0; i < 5; ++i) replay.run(batch_of(2, i), kOfFour, sum_of);
+  CHECK(log == "rrrgl0l0frrrgl0l0");
 }
 
 TEST_CASE("without a graph every step runs as it is") {
@@ -98,13 +133,13 @@ TEST_CASE("without a graph every step runs as it is") {
   CHECK_FALSE(replay.records());
   int runs = 0;
   for (int i = 0; i < 5; ++i) {
-    replay.run(batch_of(4, i), 0, [&](const DrawnBatch& batch) {
+    replay.run(batch_of(4, i), kOfFour, [&](const DrawnBatch& batch) {
       ++runs;
       return batch.bytes.sum();
     });
   }
   CHECK(runs == 5);
-  CHECK(make_step_graph(torch::kCPU) == nullptr);
+  CHECK(make_step_graphs(torch::kCPU) == nullptr);
 }
 
 }  // namespace

@@ -6,15 +6,16 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <memory>
+#include <vector>
 
 #include "prune/training/steps/step_graph.h"
 
 namespace winnow {
 namespace {
 
-class CudaStepGraph : public StepGraph {
+class CudaStepGraphs : public StepGraphs {
  public:
-  explicit CudaStepGraph(c10::DeviceIndex device)
+  explicit CudaStepGraphs(c10::DeviceIndex device)
       : stream_(c10::cuda::getStreamFromPool(false, device)) {}
 
   void run(const Work& work) override {
@@ -27,43 +28,46 @@ class CudaStepGraph : public StepGraph {
   }
 
   void record(const Work& work) override {
-    graph_.reset();
     c10::cuda::device_synchronize();
     c10::cuda::CUDACachingAllocator::emptyCache();  // memory of run() that only its stream can use
     const c10::cuda::CUDAStreamGuard guard(stream_);
-    graph_ = std::make_unique<at::cuda::CUDAGraph>();
-    graph_->capture_begin();
+    auto graph = std::make_unique<at::cuda::CUDAGraph>();
+    if (graphs_.empty()) {
+      graph->capture_begin();
+    } else {
+      graph->capture_begin(graphs_.front()->pool());
+    }
     try {
       work();
     } catch (...) {
-      abandon();
+      abandon(*graph);
       throw;
     }
-    graph_->capture_end();
+    graph->capture_end();
+    graphs_.push_back(std::move(graph));
   }
 
-  void forget() override { graph_.reset(); }
+  void forget() override { graphs_.clear(); }
 
-  void launch() override { graph_->replay(); }
+  void launch(std::size_t number) override { graphs_.at(number)->replay(); }
 
  private:
   // The error that made the recording useless is the one to tell.
-  void abandon() {
+  static void abandon(at::cuda::CUDAGraph& graph) {
     try {
-      graph_->capture_end();
+      graph.capture_end();
     } catch (const std::exception&) {
     }
-    graph_.reset();
   }
 
   c10::cuda::CUDAStream stream_;
-  std::unique_ptr<at::cuda::CUDAGraph> graph_;
+  std::vector<std::unique_ptr<at::cuda::CUDAGraph>> graphs_;  // of one pool of memory
 };
 
 }  // namespace
 }  // namespace winnow
 
-extern "C" __attribute__((visibility("default"))) winnow::StepGraph* winnow_make_step_graph(
+extern "C" __attribute__((visibility("default"))) winnow::StepGraphs* winnow_make_step_graphs(
     int device) {
-  return new winnow::CudaStepGraph(static_cast<c10::DeviceIndex>(device));
+  return new winnow::CudaStepGraphs(static_cast<c10::DeviceIndex>(device));
 }

@@ -125,7 +125,7 @@ Learner::Learner(const Model& model, const DataSet& data, const torch::Device& d
       batches_per_epoch_(batches_.batches_per_epoch()),
       has_dropout_(has_dropout(model.graph)),
       rate_(torch::zeros({}, torch::TensorOptions().dtype(torch::kFloat).device(device))),
-      replay_(config.records_steps ? make_step_graph(device) : nullptr) {
+      replay_(config.records_steps ? make_step_graphs(device) : nullptr) {
   if (data.train.count % config.batch_size == 1 && batches_per_epoch_ > 1) --batches_per_epoch_;
   at::globalContext().setDeterministicCuDNN(true);
   network_.load(model);
@@ -146,7 +146,7 @@ torch::Tensor Learner::train_batch(const Stage& stage, std::int64_t index, const
   }
   rate_.fill_(learning_rate(stage, index));
   if (team_) return train_part(drawn, stage.is_pruning, hooks);
-  return replay_.run(drawn, stage.is_pruning ? 1 : 0,
+  return replay_.run(drawn, {stage.is_pruning, drawn.target.size(0)},
                      [&](const DrawnBatch& batch) { return step(batch, stage.is_pruning, hooks); });
 }
 
@@ -156,17 +156,15 @@ void Learner::join(std::unique_ptr<Team> team) {
   network_.set_part({});
 }
 
-// The parts of a shorter batch may have the size of a whole one's, but weigh otherwise.
 torch::Tensor Learner::train_part(const DrawnBatch& drawn, bool is_pruning, const Hooks& hooks) {
   team_->require_all();
   const BatchPart part = team_->part_of(drawn.target.size(0));
   network_.set_part(part);
   const auto of = [&](const torch::Tensor& all) { return all.narrow(0, part.first, part.count); };
   const DrawnBatch mine = {of(drawn.bytes), of(drawn.target), of(drawn.changes)};
-  const auto step = [&](const DrawnBatch& batch) {
+  return replay_.run(mine, {is_pruning, part.of}, [&](const DrawnBatch& batch) {
     return shared_step(batch, part, is_pruning, hooks);
-  };
-  return part.of == config_.batch_size ? replay_.run(mine, is_pruning ? 1 : 0, step) : step(mine);
+  });
 }
 
 torch::Tensor Learner::loss_of(const Batch& batch, bool is_pruning) {

@@ -4,12 +4,12 @@
 
 namespace winnow {
 
-std::unique_ptr<StepGraph> make_step_graph(const torch::Device& device) {
+std::unique_ptr<StepGraphs> make_step_graphs(const torch::Device& device) {
   if (!device.is_cuda()) return nullptr;
-  using Make = StepGraph* (*)(int device);
+  using Make = StepGraphs* (*)(int device);
   static const auto make =
-      reinterpret_cast<Make>(module_function(WINNOW_CUDA_STEPS, "winnow_make_step_graph"));
-  return std::unique_ptr<StepGraph>(make ? make(device.index()) : nullptr);
+      reinterpret_cast<Make>(module_function(WINNOW_CUDA_STEPS, "winnow_make_step_graphs"));
+  return std::unique_ptr<StepGraphs>(make ? make(device.index()) : nullptr);
 }
 
 }  // namespace winnow

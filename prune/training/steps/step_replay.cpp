@@ -1,54 +1,61 @@
 #include "prune/training/steps/step_replay.h"
 
+#include <algorithm>
+
 namespace winnow {
 namespace {
 
 // Steps before the recording, in which libraries choose their algorithms and take their memory.
 constexpr int kRehearsals = 3;
+constexpr std::size_t kRecordings = 2;
 
 }  // namespace
 
-torch::Tensor StepReplay::run(const DrawnBatch& batch, std::int64_t kind, const Step& step) {
-  if (!graph_) return step(batch);
-  if (!batch_.bytes.defined() || kind != kind_) begin(batch, kind);
-  if (!fits(batch)) return step(batch);
-  if (rehearsals_ < kRehearsals) return rehearse(batch, step);
-  batch_.bytes.copy_(batch.bytes);
-  batch_.target.copy_(batch.target);
-  batch_.changes.copy_(batch.changes);
-  if (!is_recorded_) {
-    loss_ = torch::Tensor();
-    graph_->record([&] { loss_ = step(batch_); });
-    is_recorded_ = true;
+torch::Tensor StepReplay::run(const DrawnBatch& batch, const StepKind& kind, const Step& step) {
+  Recording* const recording = graphs_ ? recording_of(batch, kind) : nullptr;
+  if (!recording) return step(batch);
+  if (recording->rehearsals < kRehearsals) {
+    ++recording->rehearsals;
+    return rehearse(batch, step);
   }
-  graph_->launch();
-  return loss_;
+  recording->batch.bytes.copy_(batch.bytes);
+  recording->batch.target.copy_(batch.target);
+  recording->batch.changes.copy_(batch.changes);
+  if (!recording->number) record(*recording, step);
+  graphs_->launch(*recording->number);
+  return recording->loss;
 }
 
 void StepReplay::forget() {
-  batch_ = {};
-  loss_ = torch::Tensor();
-  if (graph_) graph_->forget();
-}
-
-bool StepReplay::fits(const DrawnBatch& batch) const {
-  return batch.bytes.sizes() == batch_.bytes.sizes();
+  recordings_.clear();
+  recorded_ = 0;
+  if (graphs_) graphs_->forget();
 }
 
 // The first batch of a kind says the size.
-void StepReplay::begin(const DrawnBatch& batch, std::int64_t kind) {
-  batch_ = {torch::empty_like(batch.bytes), torch::empty_like(batch.target),
-            torch::empty(batch.changes.sizes(), batch.changes.options())};
-  kind_ = kind;
-  rehearsals_ = 0;
-  is_recorded_ = false;
+StepReplay::Recording* StepReplay::recording_of(const DrawnBatch& batch, const StepKind& kind) {
+  if (!recordings_.empty() && recordings_.front().kind.is_pruning != kind.is_pruning) forget();
+  const auto found = std::find_if(recordings_.begin(), recordings_.end(),
+                                  [&](const Recording& known) { return known.kind == kind; });
+  if (found != recordings_.end()) {
+    return found->batch.bytes.sizes() == batch.bytes.sizes() ? &*found : nullptr;
+  }
+  if (recordings_.size() == kRecordings) return nullptr;
+  recordings_.push_back({.kind = kind,
+                         .batch = {torch::empty_like(batch.bytes), torch::empty_like(batch.target),
+                                   torch::empty(batch.changes.sizes(), batch.changes.options())}});
+  return &recordings_.back();
 }
 
 torch::Tensor StepReplay::rehearse(const DrawnBatch& batch, const Step& step) {
-  ++rehearsals_;
   torch::Tensor loss;
-  graph_->run([&] { loss = step(batch); });
+  graphs_->run([&] { loss = step(batch); });
   return loss;
+}
+
+void StepReplay::record(Recording& recording, const Step& step) {
+  graphs_->record([&] { recording.loss = step(recording.batch); });
+  recording.number = recorded_++;
 }
 
 }  // namespace winnow
