@@ -58,8 +58,8 @@ std::uint32_t checksum(const std::vector<torch::Tensor>& tensors) {
   std::vector<torch::Tensor> sums;
   for (const torch::Tensor& tensor : tensors) append_sums(tensor, by, sums);
   const torch::Tensor host = torch::cat(sums).cpu();
-  return crc32c(std::as_bytes(std::span(host.const_data_ptr<std::int64_t>(),
-                                        static_cast<std::size_t>(host.numel()))));
+  return crc32c(std::as_bytes(
+      std::span(host.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(host.numel()))));
 }
 
 }  // namespace winnow

@@ -22,12 +22,9 @@ std::uint32_t plain_checksum(const std::vector<std::uint8_t>& bytes) {
 // Of each size of elements, with ragged ends.
 std::vector<torch::Tensor> various_tensors() {
   torch::manual_seed(3);
-  return {torch::randn({3, 5, 7, 11}),
-          torch::randn({70, 30}).to(torch::kBFloat16),
-          torch::rand({2048}) > 0.5,
-          torch::randint(255, {1500}, torch::kByte),
-          torch::randn({33}, torch::kDouble),
-          torch::tensor(-2.5F)};
+  return {torch::randn({3, 5, 7, 11}),        torch::randn({70, 30}).to(torch::kBFloat16),
+          torch::rand({2048}) > 0.5,          torch::randint(255, {1500}, torch::kByte),
+          torch::randn({33}, torch::kDouble), torch::tensor(-2.5F)};
 }
 
 TEST_CASE("a checksum is the CRC of the rows' weighted sums") {
