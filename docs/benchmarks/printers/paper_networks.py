@@ -32,7 +32,8 @@ MORE = {
         ("dense, 80 epochs", "densenet121-c10-dense-80", None),
         ("pruned after 40 dense epochs, 80 in all, taught by the dense network of 80", "densenet121-c10-89.5-taught-80", "densenet121-c10-dense-80"),
         ("pruned after 10 dense epochs, 80 in all, taught by the dense network of 80", "densenet121-c10-89.5-taught-early", "densenet121-c10-dense-80"),
-        ("the same, taught by half of the loss and pruned for 35 epochs", "densenet121-c10-89.5-taught-half", "densenet121-c10-dense-80"),
+        ("dense, 120 epochs", "densenet121-c10-dense-120", None),
+        ("pruned after 10 dense epochs, 120 in all, taught by the dense network of 120", "densenet121-c10-89.5-taught-120", "densenet121-c10-dense-120"),
     ),
 }
 
@@ -94,6 +95,9 @@ BLOCKS = {
     "papers.densenet121_long": lambda: RUNS.beside("densenet121-c10-89.5-taught-80", "densenet121-c10-dense-80"),
     "papers.densenet121_long_mean": lambda: RUNS.mean_accuracy("densenet121-c10-89.5-taught-80"),
     "papers.densenet121_long_start": lambda: RUNS.beside("densenet121-c10-89.5-taught-80", "densenet121-c10-dense-40"),
+    "papers.densenet121_early": lambda: RUNS.beside("densenet121-c10-89.5-taught-early", "densenet121-c10-dense-80"),
+    "papers.densenet121_early_mean": lambda: RUNS.mean_accuracy("densenet121-c10-89.5-taught-early"),
+    "papers.densenet121_early_late": lambda: RUNS.beside("densenet121-c10-89.5-taught-early", "densenet121-c10-89.5-taught-80"),
     "papers.densenet121_paper": lambda: paper_of("densenet121-c10"),
     "papers.resnet50_c100_paper": lambda: paper_of("resnet50-c100"),
     "papers.resnet50_c10": lambda: RUNS.beside("resnet50-c10-97.2", "resnet50-c10-dense-80"),

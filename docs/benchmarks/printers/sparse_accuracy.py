@@ -49,20 +49,10 @@ OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
     },
 }
 QUANTIZED = "steps-96.2"
-NEAR_CHANCE = 0.2  # of ten classes
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
 
 
-class TrainedRuns(Runs):
-    """Without those that ended near chance."""
-
-    def seeds(self, kind):
-        summaries = {seed: read(f"{FOLDER}/{kind}-seed{seed}/prune.json") for seed in super().seeds(kind)}
-        return [seed for seed, summary in summaries.items() if summary["accuracy"] > NEAR_CHANCE]
-
-
 RUNS = Runs(FOLDER)
-TRAINED = TrainedRuns(FOLDER)
 HEADER = [*SEEDS, "points beside dense, 80 epochs"]
 
 
@@ -181,23 +171,16 @@ def same_accuracies(kind, other):
     return seeds_text([seed for seed, accuracy in RUNS.accuracies(kind).items() if accuracy == theirs[seed]])
 
 
-def collapsed(kind):
-    return seeds_text([seed for seed in RUNS.seeds(kind) if seed not in TRAINED.seeds(kind)])
-
-
-def forced_accuracy(kind):
-    """Of the network that was accepted although it failed, next to one whose loss was no number."""
-    for lines in iterations(kind).values():
-        for line, following in zip(lines, lines[1:]):
-            if line["loss"] is None:
-                assert following["forced"]
-                return f"{percent(following['accuracy'])} %"
-    raise AssertionError(kind)
-
-
 def without_loss(kind):
-    """Where the loss was no number."""
-    return ", ".join(f"iteration {line['iteration']}" for lines in iterations(kind).values() for line in lines if line["loss"] is None)
+    """The seeds in which an iteration's loss was no number, and that iteration."""
+    found = [(seed, line["iteration"]) for seed, lines in iterations(kind).items() for line in lines if line["loss"] is None]
+    return ", ".join(f"iteration {iteration} of seed {seed}" for seed, iteration in found)
+
+
+def rewound_accuracy(kind):
+    """Of networks that were forced and rewound as collapsed."""
+    found = [line["accuracy"] for lines in iterations(kind).values() for line in lines if line["forced"] and not line["accepted"]]
+    return ", ".join(f"{percent(accuracy)} %" for accuracy in found)
 
 
 def largest_alpha(kind):
@@ -248,14 +231,12 @@ BLOCKS = {
     "sparse.parts_pool": lambda: f"{setting('parts-98', 'pool_size'):g}",
     "sparse.parts_pool_less": lambda: f"{setting('parts-98-population', 'pool_size'):g}",
     "sparse.parts_lost": lambda: points_lost("parts-98"),
-    "sparse.collapsed_seed": lambda: collapsed("parts-98"),
-    "sparse.forced_accuracy": lambda: forced_accuracy("parts-98"),
+    "sparse.rewound_accuracy": lambda: rewound_accuracy("parts-98"),
     "sparse.without_loss": lambda: without_loss("parts-98"),
-    "sparse.trained": lambda: seeds_text(TRAINED.seeds("parts-98")),
-    "sparse.parts_population": lambda: TRAINED.beside("parts-98-population", "parts-98"),
-    "sparse.parts_alpha": lambda: TRAINED.beside("parts-98-alpha", "parts-98"),
-    "sparse.parts_crossover": lambda: TRAINED.beside("parts-98-crossover", "parts-98"),
-    "sparse.parts_rewinding": lambda: TRAINED.beside("parts-98-rewinding", "parts-98"),
+    "sparse.parts_population": lambda: RUNS.beside("parts-98-population", "parts-98"),
+    "sparse.parts_alpha": lambda: RUNS.beside("parts-98-alpha", "parts-98"),
+    "sparse.parts_crossover": lambda: RUNS.beside("parts-98-crossover", "parts-98"),
+    "sparse.parts_rewinding": lambda: RUNS.beside("parts-98-rewinding", "parts-98"),
     "sparse.alpha_population": lambda: RUNS.beside("parts-98-alpha", "parts-98-population"),
     "sparse.alpha_rewinding": lambda: RUNS.beside("parts-98-alpha", "parts-98-rewinding"),
     "sparse.alpha_steps": lambda: RUNS.beside("parts-98-alpha", "steps-98"),
@@ -270,6 +251,10 @@ BLOCKS = {
     "sparse.lottery4_95": lambda: RUNS.beside("lottery4-95", "steps-95"),
     "sparse.lottery4_98": lambda: RUNS.beside("lottery4-98", "steps-98"),
     "sparse.fssl95": lambda: RUNS.beside("fssl-95", "steps-95"),
+    "sparse.fssl_within95": lambda: RUNS.beside("fssl-within-95", "fssl-95"),
+    "sparse.fssl_weak95": lambda: RUNS.beside("fssl-weak-95", "fssl-95"),
+    "sparse.fssl_strength": lambda: f"{setting('fssl-95', 'group_strength'):g}",
+    "sparse.fssl_weak": lambda: f"{setting('fssl-weak-95', 'group_strength'):g}",
     "sparse.lottery_rounds": lambda: rounds("lottery2-95", "lottery2-98"),
     "sparse.distilled98_seeds": lambda: seeds_text(RUNS.seeds("distilled-98")),
     "sparse.distilled98": lambda: RUNS.beside("distilled-98", "steps-98"),

@@ -5,7 +5,8 @@ from printers.runs import NOT_RUN, Runs, mean
 
 RUNS = Runs("time-loop")
 KIND = "vgg16-2x"
-KINDS = {KIND: "vectors of 16", "channel-2x": "channels"}
+CHANNELS = "channel-2x"
+KINDS = {KIND: "vectors of 16", CHANNELS: "channels"}
 WITHOUT = Runs("frontier/vgg16-cifar10-h100-b128"), "vector16-2"  # the same goal, predicted only
 GOAL = 0.1  # of the prediction
 
@@ -116,7 +117,9 @@ BLOCKS = {
     "time_loop.measurements": measurements,
     "time_loop.seeds": lambda: RUNS.named_seeds(KIND),
     "time_loop.goal": goal,
-    "time_loop.channels": lambda: goal("channel-2x"),
+    "time_loop.channels": lambda: goal(CHANNELS),
+    "time_loop.channel_rounds": lambda: rounds(CHANNELS),
+    "time_loop.channel_accuracy": lambda: of_summaries(share, lambda one: one["accuracy"], CHANNELS),
     "time_loop.measuring": measuring,
     "time_loop.rounds": rounds,
     "time_loop.allowed_rounds": lambda: config("prune.time_rounds"),
