@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include "runtime/base/error.h"
+
 namespace winnow {
 
 bool has_layout_of(const torch::Tensor& tensor, const torch::Tensor& other) {
@@ -15,6 +17,13 @@ bool has_layout_of(const torch::Tensor& tensor, const torch::Tensor& other) {
 torch::Tensor laid_out_as(const torch::Tensor& tensor, const torch::Tensor& other) {
   if (has_layout_of(tensor, other)) return tensor;
   return torch::empty_strided(other.sizes(), other.strides(), tensor.options()).copy_(tensor);
+}
+
+torch::Tensor in_memory_order(const torch::Tensor& tensor) {
+  if (!tensor.is_non_overlapping_and_dense()) {
+    fail(ErrorCode::internal, "in_memory_order: a tensor with gaps");
+  }
+  return tensor.as_strided({tensor.numel()}, {1});
 }
 
 }  // namespace winnow
