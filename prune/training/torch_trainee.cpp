@@ -10,7 +10,7 @@
 
 #include "prune/training/device.h"
 #include "prune/training/masks/pruning_masks.h"
-#include "prune/training/state_checksum.h"
+#include "prune/training/ranks/state_checksum.h"
 #include "prune/training/steps/learner.h"
 #include "prune/training/tensor_bridge.h"
 #include "prune/training/trainability.h"

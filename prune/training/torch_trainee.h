@@ -114,7 +114,7 @@ class TorchTrainee : public Trainee {
   std::int64_t batches_per_epoch() const;
   // The name of a tensor of the network with NaN or infinity in it; empty if there is none.
   std::string first_not_finite() const;
-  // Of all that a snapshot of now would have (state_checksum.h).
+  // Of all that a snapshot of now would have (ranks/state_checksum.h).
   std::uint32_t checksum() const;
   std::string device() const;  // for people: "cuda:0 (NVIDIA H200), steps as CUDA graphs, ..."
   // The most device memory that LibTorch has held in this process (device.h).

@@ -1,4 +1,4 @@
-#include "prune/training/state_checksum.h"
+#include "prune/training/ranks/state_checksum.h"
 
 #include "prune/training/device.h"
 #include "runtime/base/checksum.h"

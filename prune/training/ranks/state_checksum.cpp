@@ -1,4 +1,4 @@
-#include "prune/training/state_checksum.h"
+#include "prune/training/ranks/state_checksum.h"
 
 #include <torch/torch.h>
 
@@ -28,7 +28,7 @@ torch::ScalarType bits_of(std::int64_t bytes) {
   }
 }
 
-torch::Tensor factors(const torch::Device& device) {
+torch::Tensor odd_numbers(const torch::Device& device) {
   torch::Tensor all = torch::empty({kRow}, torch::kLong);
   const std::span<std::int64_t> values(all.data_ptr<std::int64_t>(), kRow);
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -54,9 +54,9 @@ void append_sums(const torch::Tensor& tensor, const torch::Tensor& factors,
 std::uint32_t checksum(const std::vector<torch::Tensor>& tensors) {
   const torch::NoGradGuard no_grad;
   if (tensors.empty()) return crc32c({});
-  const torch::Tensor by = factors(tensors.front().device());
+  const torch::Tensor factors = odd_numbers(tensors.front().device());
   std::vector<torch::Tensor> sums;
-  for (const torch::Tensor& tensor : tensors) append_sums(tensor, by, sums);
+  for (const torch::Tensor& tensor : tensors) append_sums(tensor, factors, sums);
   const torch::Tensor host = torch::cat(sums).cpu();
   return crc32c(std::as_bytes(
       std::span(host.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(host.numel()))));
