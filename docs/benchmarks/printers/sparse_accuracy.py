@@ -14,6 +14,7 @@ METHODS = {
     "plain": "evolutionary, every 16 batches, random first pool",
     "whole": "evolutionary, every 16 batches, dense first pool",
     "chain": "evolutionary, every 16 batches, dense first pool, best always chosen",
+    "known": "evolutionary, every 16 batches, dense first pool, best always chosen, 12 plans compared",
     "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "lottery4": "lottery, 4 rounds of 20 epochs",
