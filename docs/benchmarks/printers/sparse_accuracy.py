@@ -15,6 +15,7 @@ METHODS = {
     "whole": "evolutionary, every 16 batches, dense first pool",
     "chain": "evolutionary, every 16 batches, dense first pool, best always chosen",
     "known": "evolutionary, every 16 batches, dense first pool, best always chosen, 12 plans compared",
+    "evolved": "evolutionary, every 16 batches, dense first pool, best always chosen, 12 plans compared, from the one chosen before",
     "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "lottery4": "lottery, 4 rounds of 20 epochs",
