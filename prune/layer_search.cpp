@@ -54,13 +54,19 @@ std::string settings_text(const RunConfig& config, const LayerSearchOptions& opt
          "\n";
 }
 
+EarlierTrials earlier_trials(const LayerSearchOptions& options, const std::string& settings) {
+  if (options.resumes) return read_trials(options.file, settings);
+  if (!options.file.empty() && !options.overwrites) require_no_trials(options.file);
+  return {};
+}
+
 class LayerSearcher {
  public:
   LayerSearcher(const RunConfig& config, const LayerSearchOptions& options)
       : config_(with_times(config)),
         options_(options),
         settings_(settings_text(config_, options)),
-        earlier_(options.resumes ? read_trials(options.file, settings_) : EarlierTrials{}),
+        earlier_(earlier_trials(options, settings_)),
         given_(read_given_model(config_)),
         data_(load_run_data(config_, options.is_quiet, image_cache(config_), given_)),
         whole_(start_model(config_, given_, data_)),

@@ -15,8 +15,9 @@ struct LayerSearchOptions {
   std::int64_t batches = 64;  // that a trial trains, a multiple of four
   LayerSetOptions sets;       // the seed is the configuration's, `most_alone` half of the trials
   bool is_quiet = false;
-  std::string file = {};  // has the JSON of what was tried after each trial; empty: none
-  bool resumes = false;   // with the trials that `file` has
+  std::string file = {};    // has the JSON of what was tried after each trial; empty: none
+  bool resumes = false;     // with the trials that `file` has
+  bool overwrites = false;  // those trials: else they are refused
   std::function<bool()> should_stop = {};
   std::function<void()> on_begin = {};  // before the first trial
 };
@@ -35,9 +36,9 @@ struct LayerSearchResult {
 // met with, or that meet it without masks, are not trained. Writes no file but `file` and the cache
 // of decoded pictures. A search that goes on ends as one that was not stopped.
 //
-// Throws Error{interrupted} if it is to stop, read_trials()'s errors, Error{usage} if `batches` is
-// no multiple of four, granularities are mixed, the network has no such layer or no set can meet
-// the target, and what run_prune would throw before training.
+// Throws Error{interrupted} if it is to stop, read_trials()'s errors or require_no_trials()'s,
+// Error{usage} if `batches` is no multiple of four, granularities are mixed, the network has no
+// such layer or no set can meet the target, and what run_prune would throw before training.
 LayerSearchResult search_layers(const RunConfig& config, const LayerSearchOptions& options);
 
 }  // namespace winnow

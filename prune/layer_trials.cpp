@@ -1,6 +1,7 @@
 #include "prune/layer_trials.h"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "prune/config/json_value.h"
@@ -29,6 +30,15 @@ LayerTrial read_trial(const JsonValue& json) {
   return trial;
 }
 
+// A discarded value if it is no JSON.
+nlohmann::json read_json(const std::string& path) {
+  return nlohmann::json::parse(read_text_file(path, kLargest), nullptr, false);
+}
+
+bool is_of_search(const nlohmann::json& json) {
+  return json.is_object() && json.value("mode", nlohmann::json()) == "search";
+}
+
 }  // namespace
 
 double LayerTrial::fitness() const {
@@ -51,8 +61,8 @@ Json trial_json(const LayerTrial& trial, bool is_time) {
 }
 
 EarlierTrials read_trials(const std::string& path, const std::string& settings) {
-  const nlohmann::json json = nlohmann::json::parse(read_text_file(path, kLargest), nullptr, false);
-  if (!json.is_object() || json.value("mode", nlohmann::json()) != "search") {
+  const nlohmann::json json = read_json(path);
+  if (!is_of_search(json)) {
     fail(ErrorCode::bad_file, path,
          ": no trials of a search, expected what prune --search-layers --json writes");
   }
@@ -67,6 +77,13 @@ EarlierTrials read_trials(const std::string& path, const std::string& settings) 
     earlier.trials.push_back(read_trial(trial));
   }
   return earlier;
+}
+
+void require_no_trials(const std::string& path) {
+  if (!std::filesystem::exists(path)) return;
+  const nlohmann::json json = read_json(path);
+  if (!is_of_search(json)) return;
+  fail(ErrorCode::usage, path, ": has trials of a search; --resume goes on, --overwrite replaces");
 }
 
 }  // namespace winnow

@@ -29,4 +29,7 @@ struct EarlierTrials {
 };
 EarlierTrials read_trials(const std::string& path, const std::string& settings);
 
+// For a search that begins anew. Throws Error{usage} if the file has trials.
+void require_no_trials(const std::string& path);
+
 }  // namespace winnow

@@ -89,7 +89,9 @@ void declare(CLI::App& app, Arguments& arguments) {
       "Go on with the run in the folder; without --config its config.yaml is used. With "
       "--search-layers: with the trials that --json FILE has");
   CLI::Option* overwrite =
-      app.add_flag("--overwrite", arguments.overwrites, "Replace an earlier run in the folder")
+      app.add_flag("--overwrite", arguments.overwrites,
+                   "Replace an earlier run in the folder. With --search-layers: the trials that "
+                   "--json FILE has")
           ->excludes(resume);
   CLI::Option* dry_run = app.add_flag("--dry-run", arguments.is_dry_run,
                                       "Check configuration and data, print the plan, train nothing")
@@ -108,7 +110,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--plot", arguments.plot, "A page with charts of it (HTML)")
       ->type_name("FILE")
       ->needs(sensitivity);
-  declare_search(app, arguments)->excludes(overwrite)->excludes(dry_run)->excludes(sensitivity);
+  declare_search(app, arguments)->excludes(dry_run)->excludes(sensitivity);
   app.add_flag("--quiet", arguments.is_quiet, "No progress on stderr");
 }
 
@@ -205,6 +207,7 @@ int run_search(const Arguments& arguments, const RunConfig& config) {
   options.is_quiet = arguments.is_quiet;
   options.file = json == "-" ? "" : json;
   options.resumes = arguments.resumes;
+  options.overwrites = arguments.overwrites;
   if (options.resumes && options.file.empty()) {
     fail(ErrorCode::usage, "--resume: a search goes on with the trials that --json FILE has");
   }

@@ -108,8 +108,15 @@ TEST_CASE("a search goes on with trials of its own settings alone") {
   LayerSearchOptions options{.trials = 2, .batches = 4, .sets = {}, .is_quiet = true};
   options.file = search.bench.folder("search.json");
   search_layers(config, options);
-  options.resumes = true;
   const auto again = [&] { search_layers(config, options); };
+  const std::string trials = read_text_file(options.file);
+  CHECK(error_of(again) == ErrorCode::usage);
+  CHECK(message_of(again).find(options.file + ": has trials of a search") == 0);
+  CHECK(read_text_file(options.file) == trials);
+  options.overwrites = true;
+  CHECK_FALSE(error_of(again));
+  options.overwrites = false;
+  options.resumes = true;
   options.batches = 8;
   CHECK(error_of(again) == ErrorCode::usage);
   CHECK(message_of(again).find("other settings: ") != std::string::npos);
