@@ -29,7 +29,8 @@ class FakeGraphs : public StepGraphs {
   }
   void launch(std::size_t number) override {
     REQUIRE(number < recorded_);
-    log_ += "l" + std::to_string(number);
+    log_ += 'l';
+    log_ += std::to_string(number);
   }
 
  private:
