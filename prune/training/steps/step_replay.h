@@ -49,9 +49,9 @@ class StepReplay {
   struct Recording {
     StepKind kind;
     DrawnBatch batch;  // what the recorded step reads
-    torch::Tensor loss;
+    torch::Tensor loss = {};
     int rehearsals = 0;
-    std::optional<std::size_t> number;  // of the graph
+    std::optional<std::size_t> number = {};  // of the graph
   };
 
   Recording* recording_of(const DrawnBatch& batch, const StepKind& kind);
