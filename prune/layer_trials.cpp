@@ -80,7 +80,7 @@ EarlierTrials read_trials(const std::string& path, const std::string& settings) 
 }
 
 void require_no_trials(const std::string& path) {
-  if (!std::filesystem::exists(path)) return;
+  if (!std::filesystem::is_regular_file(path)) return;
   const nlohmann::json json = read_json(path);
   if (!is_of_search(json)) return;
   fail(ErrorCode::usage, path, ": has trials of a search; --resume goes on, --overwrite replaces");

@@ -8,8 +8,8 @@
 namespace winnow {
 namespace {
 
-// Graphs that keep the work and do it again; `log` has letters for what is asked of them, with the
-// number of a launch.
+// Graphs that do the work when it is recorded and nothing when it is launched; `log` has letters
+// for what is asked of them, with the number of a launch.
 class FakeGraphs : public StepGraphs {
  public:
   explicit FakeGraphs(std::string& log) : log_(log) {}
@@ -18,10 +18,10 @@ class FakeGraphs : public StepGraphs {
     log_ += 'r';
     work();
   }
-  void record(const Work& work) override {
+  std::size_t record(const Work& work) override {
     log_ += 'g';
     work();  // makes tensors, as a recording does; what it computes counts for nothing
-    ++recorded_;
+    return recorded_++;
   }
   void forget() override {
     log_ += 'f';

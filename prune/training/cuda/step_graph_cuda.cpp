@@ -27,7 +27,7 @@ class CudaStepGraphs : public StepGraphs {
     stream_.synchronize();
   }
 
-  void record(const Work& work) override {
+  std::size_t record(const Work& work) override {
     c10::cuda::device_synchronize();
     c10::cuda::CUDACachingAllocator::emptyCache();  // memory of run() that only its stream can use
     const c10::cuda::CUDAStreamGuard guard(stream_);
@@ -45,6 +45,7 @@ class CudaStepGraphs : public StepGraphs {
     }
     graph->capture_end();
     graphs_.push_back(std::move(graph));
+    return graphs_.size() - 1;
   }
 
   void forget() override { graphs_.clear(); }

@@ -20,11 +20,11 @@ class StepGraphs {
   // What LibTorch and its libraries set up at a first call is not recorded later.
   virtual void run(const Work& work) = 0;
 
-  // Records what `work` launches, without running it, as the next number from 0 on. Tensors that it
-  // makes and that somebody holds keep their memory until forget(); the memory of the others is
-  // that of later recordings too, so that one recording runs at a time. Throws what `work` throws:
-  // then nothing is recorded.
-  virtual void record(const Work& work) = 0;
+  // Records what `work` launches, without running it, and gives the number for launch(). Tensors
+  // that it makes and that somebody holds keep their memory until forget(); the memory of the
+  // others is that of later recordings too, so that one recording runs at a time. Throws what
+  // `work` throws: then nothing is recorded.
+  virtual std::size_t record(const Work& work) = 0;
 
   // Drops what was recorded, and with it what it uses.
   virtual void forget() = 0;

@@ -21,14 +21,15 @@ torch::Tensor StepReplay::run(const DrawnBatch& batch, const StepKind& kind, con
   recording->batch.bytes.copy_(batch.bytes);
   recording->batch.target.copy_(batch.target);
   recording->batch.changes.copy_(batch.changes);
-  if (!recording->number) record(*recording, step);
+  if (!recording->number) {
+    recording->number = graphs_->record([&] { recording->loss = step(recording->batch); });
+  }
   graphs_->launch(*recording->number);
   return recording->loss;
 }
 
 void StepReplay::forget() {
   recordings_.clear();
-  recorded_ = 0;
   if (graphs_) graphs_->forget();
 }
 
@@ -51,11 +52,6 @@ torch::Tensor StepReplay::rehearse(const DrawnBatch& batch, const Step& step) {
   torch::Tensor loss;
   graphs_->run([&] { loss = step(batch); });
   return loss;
-}
-
-void StepReplay::record(Recording& recording, const Step& step) {
-  graphs_->record([&] { recording.loss = step(recording.batch); });
-  recording.number = recorded_++;
 }
 
 }  // namespace winnow

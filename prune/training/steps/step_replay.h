@@ -56,11 +56,9 @@ class StepReplay {
 
   Recording* recording_of(const DrawnBatch& batch, const StepKind& kind);
   torch::Tensor rehearse(const DrawnBatch& batch, const Step& step);
-  void record(Recording& recording, const Step& step);
 
   std::unique_ptr<StepGraphs> graphs_;
   std::deque<Recording> recordings_;
-  std::size_t recorded_ = 0;
 };
 
 }  // namespace winnow
