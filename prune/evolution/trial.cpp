@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "prune/evolution/budget/allocation.h"
-#include "prune/evolution/population/operators.h"
 
 namespace winnow {
 namespace {
@@ -12,52 +11,12 @@ namespace {
 // partition.cpp.
 constexpr std::uint64_t kOffspringStreams = std::uint64_t{4} << 32;
 
-// What the iteration's density is divided by: the proposal's own plan, or a known allocation of the
-// weights as they are, so that it follows weights that feedback moves while masks stay.
-class Plan {
- public:
-  Plan(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget)
-      : own_(proposal.record.sparsities),
-        budget_(budget),
-        config_(config),
-        follows_weights_(!proposal.masks_fixed && config.base_allocation) {}
-
-  bool follows_weights() const { return follows_weights_; }
-
-  // Of the trainee's weights.
-  std::vector<double> base(Trainee& trainee) const {
-    if (!follows_weights_) return own_;
-    return allocate(*config_.base_allocation, budget_.planned_density(own_), budget_,
-                    trainee.magnitude_curves());
-  }
-
-  // `chosen` differs from `base` in its layers' densities by factors, which followed() keeps.
-  void choose(std::span<const double> base, std::span<const double> chosen) {
-    factors_.clear();
-    if (std::equal(base.begin(), base.end(), chosen.begin())) return;
-    for (std::size_t i = 0; i < base.size(); ++i) {
-      factors_.push_back((1.0 - chosen[i]) / std::max(1.0 - base[i], 1e-12));
-    }
-  }
-
-  std::vector<double> followed(Trainee& trainee) const {
-    std::vector<double> plan = base(trainee);
-    if (factors_.empty()) return plan;
-    const double density = budget_.planned_density(plan);
-    for (std::size_t i = 0; i < plan.size(); ++i) {
-      const LayerRange& range = budget_.range(i);
-      plan[i] = std::clamp(1.0 - (1.0 - plan[i]) * factors_[i], range.min, range.max);
-    }
-    return with_density(plan, density, budget_);
-  }
-
- private:
-  const std::vector<double>& own_;
-  const LayerBudget& budget_;
-  const EvolutionConfig& config_;
-  bool follows_weights_;
-  std::vector<double> factors_;  // [layers]; empty: the base as it is
-};
+// The density of `plan`, divided by the base allocation of the trainee's weights.
+std::vector<double> divided(const std::vector<double>& plan, const EvolutionConfig& config,
+                            const LayerBudget& budget, Trainee& trainee) {
+  return allocate(*config.base_allocation, budget.planned_density(plan), budget,
+                  trainee.magnitude_curves());
+}
 
 void compare(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
              Trainee& trainee, Trial& trial) {
@@ -91,21 +50,23 @@ void recompute(double alpha, Trainee& trainee, Trial& trial) {
 Trial try_out(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
               Trainee& trainee) {
   Trial trial;
-  Plan plan(proposal, config, budget);
-  if (plan.follows_weights()) trainee.restore(*proposal.parent.snapshot);
-  trial.sparsities = plan.base(trainee);
+  const std::vector<double>& own = proposal.record.sparsities;
+  const bool is_divided = !proposal.masks_fixed && config.base_allocation;
+  if (is_divided) trainee.restore(*proposal.parent.snapshot);
+  trial.sparsities = is_divided ? divided(own, config, budget, trainee) : own;
   trial.kept_weights = proposal.parent.kept_weights;
   if (config.offspring > 1 && !proposal.masks_fixed) {
-    const std::vector<double> base = trial.sparsities;
     compare(proposal, config, budget, trainee, trial);
-    plan.choose(base, trial.sparsities);
   }
+  // The base allocation follows weights that feedback moves while masks stay. Another plan that was
+  // chosen stays: weights that its masks have zeroed look as if that allocation were its own.
+  const bool follows_weights = is_divided && trial.chosen == 0;
   trainee.restore(*proposal.parent.snapshot);
   const std::int64_t interval = proposal.masks_fixed || config.mask_interval == 0
                                     ? config.batch_nr
                                     : std::min(config.mask_interval, config.batch_nr);
   for (std::int64_t done = 0; done < config.batch_nr;) {
-    if (done > 0 && plan.follows_weights()) trial.sparsities = plan.followed(trainee);
+    if (done > 0 && follows_weights) trial.sparsities = divided(own, config, budget, trainee);
     if (!proposal.masks_fixed) recompute(proposal.record.alpha, trainee, trial);
     const std::int64_t count = std::min(interval, config.batch_nr - done);
     trial.loss +=

@@ -135,31 +135,55 @@ TEST_CASE("with a base allocation an iteration divides its density by it") {
 }
 
 TEST_CASE("within an iteration the base allocation follows the weights") {
-  for (const std::int64_t offspring : {1, 4}) {
-    SyntheticTrainee trainee = three_layers();
-    EvolutionConfig config = few_iterations();
-    config.base_allocation = Allocation::global;
-    config.offspring = offspring;
-    config.mask_interval = config.batch_nr / 4;
-    const LayerBudget budget(config, trainee.layers());
-    Evolution evolution(config, trainee);
-    for (int i = 0; i < 8; ++i) evolution.step();
-    std::vector<double> before;  // by the weights as they are when the iteration begins
-    trainee.before_training = [&](std::int64_t first) {
-      if (first % config.batch_nr == 0) before = trainee.sparsities();
-      if (first % config.batch_nr == config.batch_nr / 2) trainee.strength[0] = 4.0;
-    };
-    const IterationRecord record = evolution.step().front();
-    const double density = budget.planned_density(record.sparsities);
-    CHECK(density == doctest::Approx(budget.planned_density(before)).epsilon(0.01));
-    CHECK(record.sparsities[0] < before[0]);
-    if (offspring > 1) continue;  // beside factors of the plan that was chosen
-    const std::vector<double> wanted =
-        allocate(Allocation::global, density, budget, trainee.magnitude_curves());
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      CHECK(record.sparsities[i] == doctest::Approx(wanted[i]).epsilon(0.01));
-    }
+  SyntheticTrainee trainee = three_layers();
+  EvolutionConfig config = few_iterations();
+  config.base_allocation = Allocation::global;
+  config.mask_interval = config.batch_nr / 4;
+  const LayerBudget budget(config, trainee.layers());
+  Evolution evolution(config, trainee);
+  for (int i = 0; i < 8; ++i) evolution.step();
+  std::vector<double> before;  // by the weights as they are when the iteration begins
+  trainee.before_training = [&](std::int64_t first) {
+    if (first % config.batch_nr == 0) before = trainee.sparsities();
+    if (first % config.batch_nr == config.batch_nr / 2) trainee.strength[0] = 4.0;
+  };
+  const IterationRecord record = evolution.step().front();
+  const double density = budget.planned_density(record.sparsities);
+  CHECK(density == doctest::Approx(budget.planned_density(before)).epsilon(0.01));
+  CHECK(record.sparsities[0] < before[0]);
+  const std::vector<double> wanted =
+      allocate(Allocation::global, density, budget, trainee.magnitude_curves());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    CHECK(record.sparsities[i] == doctest::Approx(wanted[i]).epsilon(0.01));
   }
+}
+
+TEST_CASE("a chosen plan that is not the base allocation stays through its iteration") {
+  // The middle layer minds being pruned, and the base allocation does not know it.
+  SyntheticTrainee trainee({{.blocks = 1000, .cost = 0.0, .shock = 0.0},
+                            {.blocks = 1000, .tolerance = 0.1, .cost = 0.1, .shock = 0.05},
+                            {.blocks = 1000, .cost = 0.0, .shock = 0.0}},
+                           /*skill=*/0.9);
+  trainee.zeroes_pruned = true;
+  EvolutionConfig config = few_iterations();
+  config.base_allocation = Allocation::global;
+  config.offspring = 8;
+  config.known_allocations = true;
+  config.mask_interval = config.batch_nr / 5;
+  const LayerBudget budget(config, trainee.layers());
+  Evolution evolution(config, trainee);
+  int others = 0;
+  while (!evolution.finished()) {
+    const IterationRecord record = evolution.step().front();
+    if (record.offspring.empty()) continue;
+    const double density = budget.planned_density(record.offspring.front().sparsities);
+    CHECK(budget.planned_density(record.sparsities) == doctest::Approx(density).epsilon(0.01));
+    if (record.chosen == 0) continue;
+    CHECK(record.sparsities == record.offspring[record.chosen].sparsities);
+    ++others;
+  }
+  CHECK(others > 2);
+  CHECK(1.0 - evolution.result().best.sparsity() == doctest::Approx(0.1).epsilon(0.02));
 }
 
 TEST_CASE("one plan is not compared with itself") {

@@ -84,15 +84,19 @@ class SyntheticTrainee : public Trainee {
     return 1.0 - measure_accuracy();
   }
 
-  // Blocks of layer i have magnitudes strength[i] (i + 1) / (rank + 1).
+  // Blocks of layer i have magnitudes strength[i] (i + 1) / (rank + 1), pruned ones 0 if that is
+  // asked for.
   std::vector<MagnitudeCurve> magnitude_curves() override {
     std::vector<MagnitudeCurve> curves;
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
       MagnitudeCurve curve{.ranks = curve_ranks(synthetic_[i].blocks)};
       double squares = 0.0;
       for (std::int64_t rank = 0; rank < synthetic_[i].blocks; ++rank) {
+        const bool is_zero =
+            zeroes_pruned && rank >= kept_blocks(synthetic_[i].blocks, state_.sparsities[i]);
         const double magnitude =
-            strength[i] * static_cast<double>(i + 1) / static_cast<double>(rank + 1);
+            is_zero ? 0.0
+                    : strength[i] * static_cast<double>(i + 1) / static_cast<double>(rank + 1);
         squares += magnitude * magnitude;
         if (rank != curve.ranks[curve.magnitudes.size()]) continue;
         curve.magnitudes.push_back(magnitude);
@@ -184,6 +188,7 @@ class SyntheticTrainee : public Trainee {
   double noise = 0.0;                                       // of an accuracy after training
   double ceiling = 1.0;                                     // of accuracies
   bool diverges = false;
+  bool zeroes_pruned = false;  // in magnitude_curves()
   int calls = 0;
   int recomputations = 0;
   int restorations = 0;

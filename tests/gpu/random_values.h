@@ -17,10 +17,11 @@ class RandomValues {
 
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next()) % bound; }
 
-  // In [-1, 1), representable as a half float, so that fp16 kernels get what the reference gets.
+  // In [-scale, scale), representable as a half float, so that fp16 kernels get what the reference
+  // gets.
   float real() {
     const float value = static_cast<float>(next() % 2048) / 1024.0f - 1.0f;
-    return to_float(to_half(value));
+    return to_float(to_half(scale * value));
   }
 
   std::vector<float> reals(std::size_t count) {
@@ -38,6 +39,8 @@ class RandomValues {
 
   // The same with rows of blocks of these lengths.
   CsrWeight weight(const std::vector<std::int64_t>& lengths, std::int64_t cols, int vector);
+
+  float scale = 1.0f;  // a power of two, 1 / 64 or more
 
  private:
   CsrWeight masked_weight(const std::vector<std::uint8_t>& mask, std::int64_t channels,

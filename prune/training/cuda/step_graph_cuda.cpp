@@ -19,17 +19,16 @@ class CudaStepGraphs : public StepGraphs {
       : stream_(c10::cuda::getStreamFromPool(false, device)) {}
 
   void run(const Work& work) override {
-    c10::cuda::device_synchronize();
+    release_unused();
     {
       const c10::cuda::CUDAStreamGuard guard(stream_);
       work();
     }
-    stream_.synchronize();
+    release_unused();
   }
 
   std::size_t record(const Work& work) override {
-    c10::cuda::device_synchronize();
-    c10::cuda::CUDACachingAllocator::emptyCache();  // memory of run() that only its stream can use
+    release_unused();
     const c10::cuda::CUDAStreamGuard guard(stream_);
     auto graph = std::make_unique<at::cuda::CUDAGraph>();
     if (graphs_.empty()) {
@@ -53,6 +52,13 @@ class CudaStepGraphs : public StepGraphs {
   void launch(std::size_t number) override { graphs_.at(number)->replay(); }
 
  private:
+  // Waits for the device. The allocator keeps memory for the stream that had it: what run() and the
+  // process's other work use one after the other would be there twice.
+  static void release_unused() {
+    c10::cuda::device_synchronize();
+    c10::cuda::CUDACachingAllocator::emptyCache();
+  }
+
   // The error that made the recording useless is the one to tell.
   static void abandon(at::cuda::CUDAGraph& graph) {
     try {

@@ -1,11 +1,24 @@
 #include "tests/gpu/session/session_models.h"
 
+#include <cmath>
 #include <string>
 #include <variant>
 
 #include "tests/model/graphs.h"
 
 namespace winnow {
+namespace {
+
+constexpr double kDensity = 0.3;
+
+// Keeps values about as large from layer to layer. Logits that grew to a hundred would make a
+// softmax of one rounding's width.
+float scale_of(const Shape& weight, double density) {
+  const auto inputs = static_cast<double>(element_count(weight) / weight[0]);
+  return static_cast<float>(std::exp2(std::round(-std::log2(inputs * density / 3.0) / 2.0)));
+}
+
+}  // namespace
 
 DeployedModel model_of(const Graph& graph, int vector, std::uint64_t seed) {
   RandomValues random(seed);
@@ -16,10 +29,13 @@ DeployedModel model_of(const Graph& graph, int vector, std::uint64_t seed) {
     for (const Parameter& parameter : parameters_of(node)) {
       const bool is_weight = parameter.name.ends_with(".weight");
       const bool is_table = std::holds_alternative<Embedding>(node.op);
-      if (is_weight && !is_table && !is_first) {
+      const bool is_dense = is_table || is_first;
+      random.scale =
+          is_weight && !is_table ? scale_of(parameter.shape, is_dense ? 1.0 : kDensity) : 1.0f;
+      if (is_weight && !is_dense) {
         const std::int64_t channels = parameter.shape[0];
         model.weights[parameter.name] =
-            random.weight(channels, element_count(parameter.shape) / channels, vector, 0.3);
+            random.weight(channels, element_count(parameter.shape) / channels, vector, kDensity);
         continue;
       }
       if (is_weight && !is_table) is_first = false;
