@@ -168,11 +168,6 @@ def same_runs(kind, other):
     return seeds_text([seed for seed, lines in iterations(kind).items() if lines == theirs[seed]])
 
 
-def same_accuracies(kind, other):
-    theirs = RUNS.accuracies(other)
-    return seeds_text([seed for seed, accuracy in RUNS.accuracies(kind).items() if accuracy == theirs[seed]])
-
-
 def without_loss(kind):
     """The seeds in which an iteration's loss was no number, and that iteration."""
     found = [(seed, line["iteration"]) for seed, lines in iterations(kind).items() for line in lines if line["loss"] is None]
@@ -225,6 +220,14 @@ BLOCKS = {
     "sparse.whole_plain98": lambda: RUNS.beside("whole-98", "plain-98"),
     "sparse.chain95": lambda: RUNS.beside("chain-95", "steps-95"),
     "sparse.chain98": lambda: RUNS.beside("chain-98", "steps-98"),
+    "sparse.evolved95": lambda: RUNS.beside("evolved-95", "steps-95"),
+    "sparse.evolved98": lambda: RUNS.beside("evolved-98", "steps-98"),
+    "sparse.evolved_plans": lambda: f"{setting('evolved-98', 'offspring'):g}",
+    "sparse.evolved_images": lambda: f"{setting('evolved-98', 'judge_images'):,g}",
+    "sparse.evolved_chosen": lambda: plans_chosen("evolved-98"),
+    "sparse.smoothed98": lambda: RUNS.beside("smoothed-98", "steps-98"),
+    "sparse.averaged98": lambda: RUNS.beside("averaged-98", "steps-98"),
+    "sparse.balanced95": lambda: RUNS.beside("balanced-95", "steps-95"),
     "sparse.lost": lambda: points_lost("whole-98"),
     "sparse.rejected": lambda: count(is_rejected, "plain-95", "plain-98", "whole-95", "whole-98", "chain-95", "chain-98", "regrow-98"),
     "sparse.regrow98": lambda: RUNS.beside("regrow-98", "whole-98"),
@@ -247,7 +250,6 @@ BLOCKS = {
     "sparse.crossovers": lambda: count(is_crossover, "parts-98"),
     "sparse.crossing": lambda: crossing("parts-98"),
     "sparse.same_crossover": lambda: same_runs("parts-98", "parts-98-crossover"),
-    "sparse.same_regrow": lambda: same_accuracies("parts-98-rewinding", "regrow-98"),
     "sparse.lottery98": lambda: RUNS.beside("lottery2-98", "steps-98"),
     "sparse.lottery95": lambda: RUNS.beside("lottery2-95", "steps-95"),
     "sparse.lottery4_95": lambda: RUNS.beside("lottery4-95", "steps-95"),
@@ -258,7 +260,6 @@ BLOCKS = {
     "sparse.fssl_strength": lambda: f"{setting('fssl-95', 'group_strength'):g}",
     "sparse.fssl_weak": lambda: f"{setting('fssl-weak-95', 'group_strength'):g}",
     "sparse.lottery_rounds": lambda: rounds("lottery2-95", "lottery2-98"),
-    "sparse.distilled98_seeds": lambda: seeds_text(RUNS.seeds("distilled-98")),
     "sparse.distilled98": lambda: RUNS.beside("distilled-98", "steps-98"),
     "sparse.taught98": lambda: RUNS.beside("taught-98", "steps-98"),
     "sparse.taught98_dense": lambda: RUNS.beside("taught-98", DENSE),
@@ -269,6 +270,8 @@ BLOCKS = {
     "sparse.erk_uniform": lambda: RUNS.beside("macs-erk", "macs-uniform"),
     "sparse.least_uniform": lambda: RUNS.beside("macs-least_loss", "macs-uniform"),
     "sparse.least_erk": lambda: RUNS.beside("macs-least_loss", "macs-erk"),
+    "sparse.global_uniform": lambda: RUNS.beside("macs-global", "macs-uniform"),
+    "sparse.lamp_uniform": lambda: RUNS.beside("macs-lamp", "macs-uniform"),
     "sparse.time_uniform": lambda: RUNS.beside("time-least_loss", "time-uniform"),
     "sparse.time_global": lambda: RUNS.beside("time-least_loss", "time-global"),
     "sparse.time_evolution": lambda: RUNS.beside("evolution-time", "time-least_loss"),
