@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "prune/evolution/iteration.h"
+#include "prune/evolution/planning.h"
 #include "prune/evolution/population/population.h"
 #include "prune/evolution/ranks/generation.h"
+#include "prune/evolution/schedule.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
@@ -30,6 +32,17 @@ void check_layers(const EvolutionState& state, std::size_t layers) {
   }
 }
 
+// Masks that move within iterations do so from the first one on.
+void plan_first_steps(const EvolutionConfig& config, const LayerBudget& budget,
+                      EvolutionState& state) {
+  const Schedule schedule(config, state.initial_density, budget.goal_density());
+  const Planner planner{config, budget, state};
+  for (Solution& solution : state.pool) {
+    const double density = budget.planned_density(solution.sparsities);
+    solution.plan = planner.deepened(solution.sparsities, schedule.next_density(0, density));
+  }
+}
+
 void make_first_pool(const EvolutionConfig& config, const LayerBudget& budget, Trainee& trainee,
                      EvolutionState& state) {
   Random random = Random::from_state(state.random);
@@ -40,6 +53,9 @@ void make_first_pool(const EvolutionConfig& config, const LayerBudget& budget, T
   double sum = 0.0;
   for (const Solution& solution : state.pool) sum += solution.density;
   state.initial_density = sum / static_cast<double>(state.pool.size());
+  if (config.mask_interval > 0 && config.mask_interval < config.batch_nr) {
+    plan_first_steps(config, budget, state);
+  }
 }
 
 }  // namespace

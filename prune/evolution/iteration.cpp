@@ -138,7 +138,10 @@ std::vector<double> Iteration::incremented(const Solution& child) const {
   const double density = budget_.planned_density(child.sparsities);
   const double wanted = schedule_.next_density(next, density);
   if (wanted >= density) return child.sparsities;
-  if (wanted <= budget_.goal_density()) return planner_.deepened(child.sparsities, wanted);
+  // A base allocation divides the density among all layers, whatever this plan's layers are.
+  if (wanted <= budget_.goal_density() || config_.base_allocation) {
+    return planner_.deepened(child.sparsities, wanted);
+  }
   const double share = 1.0 - wanted / density;
   const double step = std::min(1.0, std::max(config_.sparsity_step, 2.0 * share));
   return increment(child.sparsities, record_.layers, planner_.willing(child.sparsities),

@@ -1,6 +1,7 @@
 #include "prune/evolution/trial.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "prune/evolution/budget/allocation.h"
 
@@ -11,12 +12,55 @@ namespace {
 // partition.cpp.
 constexpr std::uint64_t kOffspringStreams = std::uint64_t{4} << 32;
 
-// The density of `plan`, divided by the base allocation of the trainee's weights.
-std::vector<double> divided(const std::vector<double>& plan, const EvolutionConfig& config,
-                            const LayerBudget& budget, Trainee& trainee) {
-  return allocate(*config.base_allocation, budget.planned_density(plan), budget,
-                  trainee.magnitude_curves());
-}
+// The masks of an iteration: on their way from what the parent keeps to the plan, which the last
+// ones have. Where there is a base allocation the plan is a density alone, divided by it.
+class MaskPath {
+ public:
+  MaskPath(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget)
+      : parent_(proposal.parent.sparsities),
+        plan_(proposal.record.sparsities),
+        budget_(budget),
+        base_(config.base_allocation.value_or(Allocation::global)),
+        is_divided_(!proposal.masks_fixed && config.base_allocation) {}
+
+  bool is_divided() const { return is_divided_; }
+
+  // Of the trainee's weights.
+  std::vector<double> plan(Trainee& trainee) const {
+    return is_divided_ ? divided(1.0, trainee) : plan_;
+  }
+
+  // Goes to this plan, which is not the base allocation: weights that its masks have zeroed look as
+  // if the base allocation were this one.
+  void go_to(const std::vector<double>& plan) {
+    plan_ = plan;
+    is_divided_ = false;
+  }
+
+  // After this share of the way.
+  std::vector<double> after(double share, Trainee& trainee) const {
+    if (is_divided_) return divided(share, trainee);
+    std::vector<double> sparsities;
+    for (std::size_t i = 0; i < plan_.size(); ++i) {
+      sparsities.push_back(std::lerp(parent_[i], plan_[i], share));
+    }
+    return sparsities;
+  }
+
+ private:
+  // Anew for every mask, so that it follows weights that feedback moves while masks stay.
+  std::vector<double> divided(double share, Trainee& trainee) const {
+    const double density =
+        std::lerp(budget_.planned_density(parent_), budget_.planned_density(plan_), share);
+    return allocate(base_, density, budget_, trainee.magnitude_curves());
+  }
+
+  const std::vector<double>& parent_;
+  std::vector<double> plan_;
+  const LayerBudget& budget_;
+  Allocation base_;
+  bool is_divided_;
+};
 
 void compare(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
              Trainee& trainee, Trial& trial) {
@@ -45,35 +89,40 @@ void recompute(double alpha, Trainee& trainee, Trial& trial) {
   trial.migrations.insert(trial.migrations.end(), moved.begin(), moved.end());
 }
 
+void train(const Proposal& proposal, const EvolutionConfig& config, const MaskPath& path,
+           Trainee& trainee, Trial& trial) {
+  const std::int64_t interval = proposal.masks_fixed || config.mask_interval == 0
+                                    ? config.batch_nr
+                                    : std::min(config.mask_interval, config.batch_nr);
+  const auto all = static_cast<double>(config.batch_nr);
+  for (std::int64_t done = 0; done < config.batch_nr;) {
+    const std::int64_t count = std::min(interval, config.batch_nr - done);
+    if (!proposal.masks_fixed) {
+      trial.sparsities = path.after(static_cast<double>(done + count) / all, trainee);
+      recompute(proposal.record.alpha, trainee, trial);
+    }
+    trial.loss +=
+        trainee.train_batches(proposal.first_batch + done, count) * static_cast<double>(count);
+    done += count;
+  }
+  trial.loss /= all;
+}
+
 }  // namespace
 
 Trial try_out(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
               Trainee& trainee) {
   Trial trial;
-  const std::vector<double>& own = proposal.record.sparsities;
-  const bool is_divided = !proposal.masks_fixed && config.base_allocation;
-  if (is_divided) trainee.restore(*proposal.parent.snapshot);
-  trial.sparsities = is_divided ? divided(own, config, budget, trainee) : own;
+  MaskPath path(proposal, config, budget);
+  if (path.is_divided()) trainee.restore(*proposal.parent.snapshot);
+  trial.sparsities = path.plan(trainee);
   trial.kept_weights = proposal.parent.kept_weights;
   if (config.offspring > 1 && !proposal.masks_fixed) {
     compare(proposal, config, budget, trainee, trial);
+    if (trial.chosen != 0) path.go_to(trial.sparsities);
   }
-  // The base allocation follows weights that feedback moves while masks stay. Another plan that was
-  // chosen stays: weights that its masks have zeroed look as if that allocation were its own.
-  const bool follows_weights = is_divided && trial.chosen == 0;
   trainee.restore(*proposal.parent.snapshot);
-  const std::int64_t interval = proposal.masks_fixed || config.mask_interval == 0
-                                    ? config.batch_nr
-                                    : std::min(config.mask_interval, config.batch_nr);
-  for (std::int64_t done = 0; done < config.batch_nr;) {
-    if (done > 0 && follows_weights) trial.sparsities = divided(own, config, budget, trainee);
-    if (!proposal.masks_fixed) recompute(proposal.record.alpha, trainee, trial);
-    const std::int64_t count = std::min(interval, config.batch_nr - done);
-    trial.loss +=
-        trainee.train_batches(proposal.first_batch + done, count) * static_cast<double>(count);
-    done += count;
-  }
-  trial.loss /= static_cast<double>(config.batch_nr);
+  train(proposal, config, path, trainee, trial);
   trial.accuracy = trainee.measure_accuracy();
   trial.snapshot = trainee.snapshot();
   return trial;

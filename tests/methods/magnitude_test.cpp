@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "prune/evolution/evolution.h"
 #include "tests/methods/run_method.h"
 #include "tests/throws.h"
 
@@ -52,6 +53,46 @@ TEST_CASE("with mask_interval masks follow the cubic schedule within iterations,
   CHECK(std::vector<std::int64_t>(trainee.firsts.begin(), trainee.firsts.begin() + 4) ==
         std::vector<std::int64_t>{0, 20, 40, 50});
   CHECK(result.target_met);
+}
+
+TEST_CASE("an evolution of one line of descent keeps magnitude's pace, mask by mask") {
+  EvolutionConfig config = method_evolution(8);  // of 50 batches
+  config.mask_interval = 10;
+  config.freeze_from = 0.75;
+  config.pace = Pace::cubic;
+  config.base_allocation = Allocation::uniform;
+  config.layer_fraction = 0.3;  // one of three: the base allocation divides among all
+  config.initial_sparsity_max = 0.0;
+  config.selection_pressure = 1.0;
+  config.acc_threshold = -1.0;
+  config.alpha = config.alpha_max = 0.0;
+  const auto kept_of = [&](const auto& run) {  // before each call of training
+    SyntheticTrainee trainee = method_trainee();
+    const LayerBudget budget(config, trainee.layers());
+    std::vector<double> kept;
+    trainee.before_training = [&](std::int64_t) {
+      kept.push_back(budget.planned_density(trainee.sparsities()));
+    };
+    run(trainee);
+    return kept;
+  };
+  const auto by_magnitude = kept_of([&](SyntheticTrainee& trainee) {
+    EvolutionResult result;
+    run_whole(kUniform, config, trainee, result);
+  });
+  const auto by_evolution = kept_of([&](SyntheticTrainee& trainee) {
+    Evolution evolution(config, trainee);
+    while (!evolution.finished()) evolution.step();
+  });
+  const std::size_t until_freeze = 6 * 5;
+  REQUIRE(by_evolution.size() >= until_freeze);
+  REQUIRE(by_magnitude.size() >= until_freeze);
+  for (std::size_t i = 0; i < until_freeze; ++i) {
+    CAPTURE(i);
+    // Within an iteration the evolution's way is straight.
+    const bool is_last = i % 5 == 4;
+    CHECK(std::abs(by_evolution[i] - by_magnitude[i]) <= (is_last ? 0.002 : 0.05));
+  }
 }
 
 TEST_CASE("every allocation meets the target by gradual magnitude pruning") {

@@ -16,6 +16,7 @@ WORK = (
     ("iteration of the evolution", "evolution", "prune", lambda line: line["phase"] != FIXED),
     ("iteration of the evolution, masks fixed", "evolution", "prune", lambda line: line["phase"] == FIXED),
 )
+BY_MAGNITUDE = ("iteration by magnitude", "magnitude", "prune", lambda line: line["phase"] != FIXED)
 MEMORY = (("dense", "dense"), ("evolution, an epoch an iteration", "evolution"), ("evolution, larger population", "pool16"))
 
 
@@ -49,7 +50,8 @@ def images():
 
 def work_of(name):
     """Title, seconds and images of each kind of work."""
-    found = [(title, seconds(f"{name}-{kind}", stage, counts), images()) for title, kind, stage, counts in WORK]
+    found = [(title, seconds(f"{name}-{kind}", stage, counts), images()) for title, kind, stage, counts in (*WORK, BY_MAGNITUDE)
+             if RUNS.seeds(f"{name}-{kind}")]
     whole = f"{name}-{WHOLE}"
     if RUNS.seeds(whole):
         trained = setting([whole], "prune.batch_nr") * setting([whole], "train.batch_size")
