@@ -72,7 +72,14 @@ void compare(const Proposal& proposal, const EvolutionConfig& config, const Laye
   }
   const IterationRecord& record = proposal.record;
   Random random(config.seed, kOffspringStreams + static_cast<std::uint64_t>(record.iteration));
-  trial.offspring = make_offspring(trial.sparsities, record.layers, config, budget, curves, random);
+  // Without a gradient nothing says which pruned weights should return: those that did would be
+  // any.
+  const std::span<const double> least =
+      record.alpha > 0.0 ? std::span<const double>() : proposal.parent.sparsities;
+  trial.offspring =
+      make_offspring(trial.sparsities, least, record.layers, config, budget, curves, random);
+  if (trial.offspring.size() == 1) trial.offspring.clear();
+  if (trial.offspring.empty()) return;
   for (Offspring& plan : trial.offspring) {
     trainee.restore(start);
     trainee.recompute_masks(plan.sparsities, record.alpha);

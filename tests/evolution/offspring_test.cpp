@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "prune/evolution/evolution.h"
 #include "prune/evolution/population/operators.h"
@@ -37,7 +38,7 @@ TEST_CASE("offspring are the plan, known allocations and mutations, none denser 
   const std::vector<std::int64_t> layers = {0, 2};
   Random random(5);
   const auto offspring =
-      make_offspring(plan, layers, config, budget, trainee.magnitude_curves(), random);
+      make_offspring(plan, {}, layers, config, budget, trainee.magnitude_curves(), random);
   REQUIRE(offspring.size() == 8);
   const Origin expected[] = {Origin::plan, Origin::uniform,  Origin::erk,      Origin::global,
                              Origin::lamp, Origin::mutation, Origin::mutation, Origin::mutation};
@@ -59,7 +60,7 @@ TEST_CASE("fewer offspring leave out mutations, then allocations") {
   const LayerBudget budget(config, trainee.layers());
   Random random(5);
   const std::vector<double> plan = {0.5, 0.5, 0.5};
-  const auto offspring = make_offspring(plan, {}, config, budget, {}, random);
+  const auto offspring = make_offspring(plan, {}, {}, config, budget, {}, random);
   REQUIRE(offspring.size() == 3);
   CHECK(offspring[2].origin == Origin::erk);
 }
@@ -186,6 +187,36 @@ TEST_CASE("a chosen plan that is not the base allocation stays through its itera
   CHECK(1.0 - evolution.result().best.sparsity() == doctest::Approx(0.1).epsilon(0.02));
 }
 
+TEST_CASE("without a gradient no plan but the solution's own makes a layer denser") {
+  SyntheticTrainee trainee = three_layers();
+  EvolutionConfig config = few_iterations();
+  config.offspring = 8;
+  config.known_allocations = true;
+  config.alpha = config.alpha_max = 0.0;
+  const LayerBudget budget(config, trainee.layers());
+  Evolution evolution(config, trainee);
+  std::map<std::int64_t, std::vector<double>> sparsities;  // of each solution
+  int compared = 0;
+  while (!evolution.finished()) {
+    for (const Solution& solution : evolution.state().pool) {
+      sparsities[solution.id] = solution.sparsities;
+    }
+    const IterationRecord record = evolution.step().front();
+    if (record.offspring.empty() || record.iteration == 0) continue;  // the first pool is made then
+    const std::vector<double>& parent = sparsities.at(record.solution);
+    const double density = budget.planned_density(record.offspring.front().sparsities);
+    for (std::size_t i = 1; i < record.offspring.size(); ++i) {
+      const std::vector<double>& plan = record.offspring[i].sparsities;
+      for (std::size_t l = 0; l < plan.size(); ++l) CHECK(plan[l] >= parent[l]);
+      CHECK(plan != record.offspring.front().sparsities);
+      CHECK(budget.planned_density(plan) == doctest::Approx(density).epsilon(0.01));
+      ++compared;
+    }
+  }
+  CHECK(compared > 10);
+  CHECK(evolution.result().target_met);
+}
+
 TEST_CASE("one plan is not compared with itself") {
   SyntheticTrainee trainee = three_layers();
   Evolution evolution(few_iterations(), trainee);
@@ -221,6 +252,10 @@ TEST_CASE("with_density meets a density from both sides") {
     CHECK(budget.planned_density(changed) <= density);
     CHECK(budget.planned_density(changed) > density - 0.002);
     CHECK(changed[0] == 0.0);
+    const std::vector<double> least = {0.0, 0.9, 0.3};
+    const auto sparser = with_density(plan, density, budget, least);
+    CHECK(budget.planned_density(sparser) <= density);
+    for (std::size_t i = 1; i < 3; ++i) CHECK(sparser[i] >= least[i]);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "prune/evolution/population/offspring.h"
 
 #include <cmath>
+#include <utility>
 
 #include "prune/evolution/population/operators.h"
 
@@ -45,7 +46,7 @@ std::string_view to_string(Origin origin) {
   return "";
 }
 
-std::vector<Offspring> make_offspring(std::span<const double> plan,
+std::vector<Offspring> make_offspring(std::span<const double> plan, std::span<const double> least,
                                       std::span<const std::int64_t> layers,
                                       const EvolutionConfig& config, const LayerBudget& budget,
                                       std::span<const MagnitudeCurve> curves, Random& random) {
@@ -55,13 +56,18 @@ std::vector<Offspring> make_offspring(std::span<const double> plan,
   if (config.known_allocations) {
     for (const Allocation known : known_allocations(budget)) {
       if (offspring.size() == count) break;
-      offspring.push_back({origin_of(known), allocate(known, density, budget, curves)});
+      std::vector<double> divided = allocate(known, density, budget, curves);
+      if (!least.empty()) divided = with_density(divided, density, budget, least);
+      offspring.push_back({origin_of(known), std::move(divided)});
     }
   }
   while (offspring.size() < count) {
     const std::vector<double> mutated = mutate(plan, layers, config.mutation_range, budget, random);
-    offspring.push_back({Origin::mutation, with_density(mutated, density, budget)});
+    offspring.push_back({Origin::mutation, with_density(mutated, density, budget, least)});
   }
+  std::erase_if(offspring, [&](const Offspring& other) {
+    return other.origin != Origin::plan && other.sparsities == offspring.front().sparsities;
+  });
   return offspring;
 }
 

@@ -22,12 +22,15 @@ struct Offspring {
   double loss = 0.0;  // of training images under its masks, before any training
 };
 
-// config.offspring plans, none denser than `plan` and each as dense as it can be: the plan itself,
-// the known allocations if they are asked for, and mutations of the plan.
+// config.offspring plans or fewer, none denser than `plan` and each as dense as it can be: the plan
+// itself, the known allocations if they are asked for, and mutations of the plan. None is the same
+// as the plan.
 //
+//   least   as with_density() has it: what layers keep now, where nothing says which of their
+//           pruned weights should return
 //   layers  those that mutations change
 //   curves  as allocate() wants them
-std::vector<Offspring> make_offspring(std::span<const double> plan,
+std::vector<Offspring> make_offspring(std::span<const double> plan, std::span<const double> least,
                                       std::span<const std::int64_t> layers,
                                       const EvolutionConfig& config, const LayerBudget& budget,
                                       std::span<const MagnitudeCurve> curves, Random& random);

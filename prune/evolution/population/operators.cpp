@@ -92,7 +92,7 @@ std::vector<double> mutate(std::span<const double> sparsities, std::span<const s
 }
 
 std::vector<double> with_density(std::span<const double> sparsities, double density,
-                                 const LayerBudget& budget) {
+                                 const LayerBudget& budget, std::span<const double> least) {
   constexpr double kLargestLog = 40.0;  // of the factor
   const auto scaled = [&](double scale) {
     std::vector<double> changed(sparsities.begin(), sparsities.end());
@@ -100,6 +100,7 @@ std::vector<double> with_density(std::span<const double> sparsities, double dens
       const LayerRange& range = budget.range(i);
       if (!range.excluded) {
         changed[i] = sparsity_of((1.0 - sparsities[i]) * std::exp(scale), range);
+        if (!least.empty()) changed[i] = std::max(changed[i], least[i]);
       }
     }
     return changed;

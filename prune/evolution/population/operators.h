@@ -37,9 +37,10 @@ std::vector<double> mutate(std::span<const double> sparsities, std::span<const s
                            double range, const LayerBudget& budget, Random& random);
 
 // The same plan with every density times one factor, so that planned_density() is no more than
-// `density` and as near to it as ranges and blocks allow.
+// `density` and as near to it as ranges and blocks allow. No layer is less sparse than `least`
+// [layers] says; empty: as its range allows.
 std::vector<double> with_density(std::span<const double> sparsities, double density,
-                                 const LayerBudget& budget);
+                                 const LayerBudget& budget, std::span<const double> least = {});
 
 // Line 12. Exchanges the sparsities of two parents in randomly chosen layers: each with chance 1/2,
 // at least one. Returns the layers.
