@@ -1,0 +1,78 @@
+"""Why the evolution lay behind magnitude, on a small network: small-network.md. Runs of small-network/runs.txt."""
+from printers.common import percent, read_config, read_lines, table
+from printers.runs import Runs, mean
+
+RUNS = Runs("small-network")
+BESIDE = "steps"
+LAST = 2  # iterations whose loss counts
+ROWS = {
+    "steps": "magnitude, masks every 16 batches",
+    "magnitude": "magnitude, masks once an epoch",
+    "lamp": "magnitude, every 16 batches, `lamp`",
+    "erk": "magnitude, every 16 batches, `erk`",
+    "before-chain": "evolutionary, before",
+    "chain": "evolutionary",
+    "mutated": "evolutionary, 8 plans compared, mutations alone",
+    "before-evolved": "evolutionary, 8 plans compared, known allocations, before",
+    "moved-evolved": "evolutionary, 8 plans compared, known allocations, masks that move",
+    "evolved": "evolutionary, 8 plans compared, known allocations",
+}
+
+
+def losses(kind):
+    """{seed: mean training loss of the last iterations}"""
+    found = {}
+    for seed in RUNS.seeds(kind):
+        lines = [line for line in read_lines(f"{RUNS.folder}/{kind}-seed{seed}/metrics.jsonl") if line["stage"] == "prune"]
+        found[seed] = mean(line["loss"] for line in lines[-LAST:])
+    return found
+
+
+def more_loss(kind, other=BESIDE):
+    ours, theirs = losses(kind), losses(other)
+    more = [ours[seed] - theirs[seed] for seed in ours]
+    return f"{mean(more):+.4f} ({min(more):+.4f} to {max(more):+.4f})"
+
+
+def results():
+    rows = [["dense, 12 epochs, where pruning starts", *accuracies("dense", "dense_accuracy"), "", ""]]
+    for kind, title in ROWS.items():
+        beside = kind != BESIDE
+        rows.append([title, *accuracies(kind, "accuracy"), RUNS.beside(kind, BESIDE) if beside else "", more_loss(kind) if beside else ""])
+    return table(["run", *(f"seed {seed} %" for seed in RUNS.seeds(BESIDE)), "mean %", "points beside magnitude's steps", "training loss beside"], rows)
+
+
+def accuracies(kind, key):
+    found = [summary[key] for summary in RUNS.summaries(kind).values()]
+    assert len(found) == len(RUNS.seeds(BESIDE)), kind
+    return [*map(percent, found), percent(mean(found))]
+
+
+def setting(key):
+    """Of all runs that prune: one text."""
+    values = {read_config(f"{RUNS.folder}/{kind}-seed{seed}/config.yaml")[key] for kind in ROWS for seed in RUNS.seeds(kind)}
+    assert len(values) == 1, (key, values)
+    return values.pop()
+
+
+def plans_cost():
+    """What comparing plans adds to the loss of the evolution."""
+    return f"{more_loss('mutated', 'chain')} with mutations alone, {more_loss('evolved', 'chain')} with known allocations too"
+
+
+BLOCKS = {
+    "small.results": results,
+    "small.before": lambda: more_loss("before-chain"),
+    "small.chain": lambda: more_loss("chain"),
+    "small.before_points": lambda: RUNS.beside("before-chain", BESIDE),
+    "small.chain_points": lambda: RUNS.beside("chain", BESIDE),
+    "small.moved": lambda: more_loss("moved-evolved"),
+    "small.returning": lambda: more_loss("evolved", "moved-evolved"),
+    "small.evolved": lambda: more_loss("evolved"),
+    "small.plans": plans_cost,
+    "small.lamp": lambda: more_loss("lamp"),
+    "small.erk": lambda: more_loss("erk"),
+    "small.sparsity": lambda: f"{100 * float(setting('prune.target_sparsity')):g} %",
+    "small.images": lambda: f"{50000 - int(setting('data.validation')):,}",
+    "small.last": lambda: str(LAST),
+}
