@@ -53,9 +53,7 @@ void make_first_pool(const EvolutionConfig& config, const LayerBudget& budget, T
   double sum = 0.0;
   for (const Solution& solution : state.pool) sum += solution.density;
   state.initial_density = sum / static_cast<double>(state.pool.size());
-  if (config.mask_interval > 0 && config.mask_interval < config.batch_nr) {
-    plan_first_steps(config, budget, state);
-  }
+  if (batches_between_masks(config) < config.batch_nr) plan_first_steps(config, budget, state);
 }
 
 }  // namespace

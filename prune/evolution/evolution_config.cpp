@@ -1,5 +1,6 @@
 #include "prune/evolution/evolution_config.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "prune/evolution/budget/allocation.h"
@@ -116,6 +117,11 @@ void check_statistics(const EvolutionConfig& c) {
 }
 
 }  // namespace
+
+std::int64_t batches_between_masks(const EvolutionConfig& config) {
+  if (config.mask_interval == 0) return config.batch_nr;
+  return std::min(config.mask_interval, config.batch_nr);
+}
 
 void check_config(const EvolutionConfig& config) {
   within("acc_threshold", config.acc_threshold, -1.0, 1.0);

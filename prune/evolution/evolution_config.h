@@ -99,6 +99,9 @@ struct EvolutionConfig {
   std::uint64_t seed = 1;
 };
 
+// How many of an iteration's batches are trained under the same masks: mask_interval, or all.
+std::int64_t batches_between_masks(const EvolutionConfig& config);
+
 // Throws Error{usage} that names the key, what was found and what was expected.
 void check_config(const EvolutionConfig& config);
 

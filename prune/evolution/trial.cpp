@@ -25,9 +25,9 @@ class MaskPath {
 
   bool is_divided() const { return is_divided_; }
 
-  // Of the trainee's weights.
-  std::vector<double> plan(Trainee& trainee) const {
-    return is_divided_ ? divided(1.0, trainee) : plan_;
+  // Of weights with these curves, which a plan that is not divided does not read.
+  std::vector<double> plan(std::span<const MagnitudeCurve> curves) const {
+    return is_divided_ ? divided(1.0, curves) : plan_;
   }
 
   // Goes to this plan, which is not the base allocation: weights that its masks have zeroed look as
@@ -39,7 +39,7 @@ class MaskPath {
 
   // After this share of the way.
   std::vector<double> after(double share, Trainee& trainee) const {
-    if (is_divided_) return divided(share, trainee);
+    if (is_divided_) return divided(share, trainee.magnitude_curves());
     std::vector<double> sparsities;
     for (std::size_t i = 0; i < plan_.size(); ++i) {
       sparsities.push_back(std::lerp(parent_[i], plan_[i], share));
@@ -49,10 +49,10 @@ class MaskPath {
 
  private:
   // Anew for every mask, so that it follows weights that feedback moves while masks stay.
-  std::vector<double> divided(double share, Trainee& trainee) const {
+  std::vector<double> divided(double share, std::span<const MagnitudeCurve> curves) const {
     const double density =
         std::lerp(budget_.planned_density(parent_), budget_.planned_density(plan_), share);
-    return allocate(base_, density, budget_, trainee.magnitude_curves());
+    return allocate(base_, density, budget_, curves);
   }
 
   const std::vector<double>& parent_;
@@ -62,11 +62,12 @@ class MaskPath {
   bool is_divided_;
 };
 
+// Leads the path to the plan of least loss.
 void compare(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
-             Trainee& trainee, Trial& trial) {
+             Trainee& trainee, MaskPath& path, Trial& trial) {
   const Snapshot& start = *proposal.parent.snapshot;
   std::vector<MagnitudeCurve> curves;
-  if (config.known_allocations) {
+  if (config.known_allocations || path.is_divided()) {
     trainee.restore(start);
     curves = trainee.magnitude_curves();
   }
@@ -77,16 +78,18 @@ void compare(const Proposal& proposal, const EvolutionConfig& config, const Laye
   const std::span<const double> least =
       record.alpha > 0.0 ? std::span<const double>() : proposal.parent.sparsities;
   trial.offspring =
-      make_offspring(trial.sparsities, least, record.layers, config, budget, curves, random);
-  if (trial.offspring.size() == 1) trial.offspring.clear();
-  if (trial.offspring.empty()) return;
+      make_offspring(path.plan(curves), least, record.layers, config, budget, curves, random);
+  if (trial.offspring.size() == 1) {
+    trial.offspring.clear();
+    return;
+  }
   for (Offspring& plan : trial.offspring) {
     trainee.restore(start);
     trainee.recompute_masks(plan.sparsities, record.alpha);
     plan.loss = trainee.measure_loss(config.judge_images);
   }
   trial.chosen = least_loss(trial.offspring);
-  trial.sparsities = trial.offspring[trial.chosen].sparsities;
+  if (trial.chosen != 0) path.go_to(trial.offspring[trial.chosen].sparsities);
 }
 
 void recompute(double alpha, Trainee& trainee, Trial& trial) {
@@ -98,9 +101,8 @@ void recompute(double alpha, Trainee& trainee, Trial& trial) {
 
 void train(const Proposal& proposal, const EvolutionConfig& config, const MaskPath& path,
            Trainee& trainee, Trial& trial) {
-  const std::int64_t interval = proposal.masks_fixed || config.mask_interval == 0
-                                    ? config.batch_nr
-                                    : std::min(config.mask_interval, config.batch_nr);
+  const std::int64_t interval =
+      proposal.masks_fixed ? config.batch_nr : batches_between_masks(config);
   const auto all = static_cast<double>(config.batch_nr);
   for (std::int64_t done = 0; done < config.batch_nr;) {
     const std::int64_t count = std::min(interval, config.batch_nr - done);
@@ -121,12 +123,10 @@ Trial try_out(const Proposal& proposal, const EvolutionConfig& config, const Lay
               Trainee& trainee) {
   Trial trial;
   MaskPath path(proposal, config, budget);
-  if (path.is_divided()) trainee.restore(*proposal.parent.snapshot);
-  trial.sparsities = path.plan(trainee);
+  trial.sparsities = proposal.record.sparsities;
   trial.kept_weights = proposal.parent.kept_weights;
   if (config.offspring > 1 && !proposal.masks_fixed) {
-    compare(proposal, config, budget, trainee, trial);
-    if (trial.chosen != 0) path.go_to(trial.sparsities);
+    compare(proposal, config, budget, trainee, path, trial);
   }
   trainee.restore(*proposal.parent.snapshot);
   train(proposal, config, path, trainee, trial);

@@ -6,8 +6,7 @@
 namespace winnow {
 
 std::int64_t Magnitude::batches_between_masks() const {
-  if (config().mask_interval == 0) return config().batch_nr;
-  return std::min(config().mask_interval, config().batch_nr);
+  return winnow::batches_between_masks(config());
 }
 
 void Magnitude::prepare(const EvolutionState& state, IterationRecord& record) {

@@ -223,7 +223,7 @@ void check_same_step(const Step& found, const Step& expected, double tolerance) 
   for (const auto& [name, gradient] : expected.gradients) size = std::max(size, largest(gradient));
   for (const auto& [name, gradient] : expected.gradients) {
     CAPTURE(name);
-    check_close(found.gradients.at(name), gradient, tolerance, 0.1 * size);
+    check_close(found.gradients.at(name), gradient, tolerance, std::max(0.1, 0.02 * size));
   }
   for (const auto& [name, statistic] : expected.statistics) {
     CAPTURE(name);

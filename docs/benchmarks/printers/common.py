@@ -44,6 +44,24 @@ def three_digits(x):
     return f"{x:.0f}" if x >= 100 else f"{x:.3g}"
 
 
+def setting(folders, key):
+    """A key of config.yaml that all these runs have alike."""
+    values = {read_config(f"{folder}/config.yaml")[key] for folder in folders}
+    assert len(values) == 1, (key, values)
+    return values.pop()
+
+
+def timed_lines(path, stage):
+    """Of metrics.jsonl the lines of a stage but the first, which holds the start, each with its own seconds."""
+    lines = [line for line in read_lines(path) if line["stage"] == stage]
+    return [(line, line["seconds"] - before["seconds"]) for before, line in zip(lines, lines[1:])]
+
+
+def gpu_of(device):
+    """Of `cuda:0 (NVIDIA H100 80GB HBM3)`: NVIDIA H100 80GB HBM3."""
+    return device.partition("(")[2].partition(")")[0]
+
+
 def card_of(device):
     """Of `cuda:0 (NVIDIA H100 80GB HBM3)`: H100; nothing of a CPU."""
     found = re.search(r"NVIDIA (\w+)", device)

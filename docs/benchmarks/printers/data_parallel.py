@@ -1,14 +1,15 @@
 """One network over several GPUs: data-parallel.md. data-parallel/resnet50-bB-ranks-N are runs of N processes with batches of B images in all."""
 from statistics import median
 
-from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
+from printers import common
+from printers.common import ROOT, gpu_of, percent, read, table, three_digits, timed_lines
 
 FOLDER = "data-parallel"
 NETWORK = "resnet50"
 
 
-def name_of(batch, processes):
-    return f"{NETWORK}-b{batch}-ranks-{processes}"
+def place(batch, processes):
+    return f"{FOLDER}/{NETWORK}-b{batch}-ranks-{processes}"
 
 
 def runs():
@@ -20,21 +21,17 @@ def runs():
     return {batch: sorted(found[batch]) for batch in sorted(found)}
 
 
+def places():
+    return [place(batch, count) for batch, counts in runs().items() for count in counts]
+
+
 def epochs(batch, processes):
-    """Seconds of each dense epoch but the first, which holds the start."""
-    lines = [line for line in read_lines(f"{FOLDER}/{name_of(batch, processes)}/metrics.jsonl") if line["stage"] == "dense"]
-    return [line["seconds"] - before["seconds"] for before, line in zip(lines, lines[1:])]
-
-
-def summary(batch, processes):
-    return read(f"{FOLDER}/{name_of(batch, processes)}/prune.json")
+    """Seconds of each dense epoch but the first."""
+    return [lasted for _, lasted in timed_lines(f"{place(batch, processes)}/metrics.jsonl", "dense")]
 
 
 def setting(key):
-    """Of all runs: one text."""
-    values = {read_config(f"{FOLDER}/{name_of(batch, count)}/config.yaml")[key] for batch, counts in runs().items() for count in counts}
-    assert len(values) == 1, (key, values)
-    return values.pop()
+    return common.setting(places(), key)
 
 
 def factor(batch, processes):
@@ -48,7 +45,7 @@ def speed():
         for count in counts:
             found = epochs(batch, count)
             rows.append([f"{batch:,}", str(count), f"{batch // count:,}", *(three_digits(value) for value in (median(found), min(found), max(found))),
-                         f"{factor(batch, count):.2f}x", f"{percent(summary(batch, count)['dense_accuracy'])}"])
+                         f"{factor(batch, count):.2f}x", percent(read(f"{place(batch, count)}/prune.json")["dense_accuracy"])])
     return table(["images of a batch", "processes", "of each", "median s of an epoch", "least s", "most s", "times as fast", "accuracy %"], rows)
 
 
@@ -58,8 +55,7 @@ def scaling():
 
 
 def device():
-    found = {summary(batch, count)["device"].partition("(")[2].partition(")")[0] for batch, counts in runs().items() for count in counts}
-    return ", ".join(sorted(found))
+    return ", ".join(sorted({gpu_of(read(f"{folder}/prune.json")["device"]) for folder in places()}))
 
 
 BLOCKS = {

@@ -1,7 +1,7 @@
 """The population over several GPUs: population.md. population/ranks-N-seed1 are runs of N processes; RESUMED began with two and went on with one."""
 from statistics import median
 
-from printers.common import ROOT, percent, read, read_config, read_lines, table
+from printers.common import ROOT, gpu_of, percent, read, read_config, read_lines, table
 
 FOLDER = "population"
 ALONE = "ranks-1-seed1"
@@ -131,7 +131,7 @@ BLOCKS = {
     "population.scaling": scaling,
     "population.whole": whole,
     "population.equal": equal_runs,
-    "population.device": lambda: summary()["device"].partition("(")[2].partition(")")[0],
+    "population.device": lambda: gpu_of(summary()["device"]),
     "population.lines": lambda: str(len(lines(ALONE))),
     "population.iterations": lambda: setting("prune.iter_nr"),
     "population.batches": lambda: setting("prune.batch_nr"),

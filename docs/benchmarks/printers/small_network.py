@@ -1,5 +1,6 @@
 """Why the evolution lay behind magnitude, on a small network: small-network.md. Runs of small-network/runs.txt."""
-from printers.common import percent, read_config, read_lines, table
+from printers import common
+from printers.common import percent, table
 from printers.runs import Runs, mean
 
 RUNS = Runs("small-network")
@@ -19,13 +20,24 @@ ROWS = {
 }
 
 
+def place(kind, seed):
+    return f"{RUNS.folder}/{kind}-seed{seed}"
+
+
+def iterations(kind, seed):
+    return [line for line in common.read_lines(f"{place(kind, seed)}/metrics.jsonl") if line["stage"] == "prune"]
+
+
 def losses(kind):
     """{seed: mean training loss of the last iterations}"""
-    found = {}
-    for seed in RUNS.seeds(kind):
-        lines = [line for line in read_lines(f"{RUNS.folder}/{kind}-seed{seed}/metrics.jsonl") if line["stage"] == "prune"]
-        found[seed] = mean(line["loss"] for line in lines[-LAST:])
-    return found
+    return {seed: mean(line["loss"] for line in iterations(kind, seed)[-LAST:]) for seed in RUNS.seeds(kind)}
+
+
+def rising(kind):
+    """Iterations in which sparsity rises."""
+    found = {sum(line["phase"] == "rise" for line in iterations(kind, seed)) for seed in RUNS.seeds(kind)}
+    assert len(found) == 1, (kind, found)
+    return str(found.pop())
 
 
 def more_loss(kind, other=BESIDE):
@@ -35,7 +47,7 @@ def more_loss(kind, other=BESIDE):
 
 
 def results():
-    rows = [["dense, 12 epochs, where pruning starts", *accuracies("dense", "dense_accuracy"), "", ""]]
+    rows = [[f"dense, {setting('train.epochs', ['dense'])} epochs, where pruning starts", *accuracies("dense", "dense_accuracy"), "", ""]]
     for kind, title in ROWS.items():
         beside = kind != BESIDE
         rows.append([title, *accuracies(kind, "accuracy"), RUNS.beside(kind, BESIDE) if beside else "", more_loss(kind) if beside else ""])
@@ -48,11 +60,8 @@ def accuracies(kind, key):
     return [*map(percent, found), percent(mean(found))]
 
 
-def setting(key):
-    """Of all runs that prune: one text."""
-    values = {read_config(f"{RUNS.folder}/{kind}-seed{seed}/config.yaml")[key] for kind in ROWS for seed in RUNS.seeds(kind)}
-    assert len(values) == 1, (key, values)
-    return values.pop()
+def setting(key, kinds=ROWS):
+    return common.setting([place(kind, seed) for kind in kinds for seed in RUNS.seeds(kind)], key)
 
 
 def plans_cost():
@@ -74,5 +83,11 @@ BLOCKS = {
     "small.erk": lambda: more_loss("erk"),
     "small.sparsity": lambda: f"{100 * float(setting('prune.target_sparsity')):g} %",
     "small.images": lambda: f"{50000 - int(setting('data.validation')):,}",
+    "small.dense": lambda: setting("train.epochs", ["dense"]),
+    "small.iterations": lambda: setting("prune.iter_nr"),
+    "small.judged": lambda: f"{int(setting('prune.judge_images')):,}",
+    "small.rising": lambda: rising("chain"),
+    "small.rising_magnitude": lambda: rising("steps"),
+    "small.device": RUNS.devices,
     "small.last": lambda: str(LAST),
 }

@@ -1,7 +1,8 @@
 """Seconds of an epoch and memory while training: training-speed.md. Runs of training-speed/runs.txt."""
 from statistics import median
 
-from printers.common import read, read_config, read_lines, table, three_digits
+from printers import common
+from printers.common import table, three_digits, timed_lines
 from printers.runs import Runs
 
 RUNS = Runs("training-speed")
@@ -28,16 +29,13 @@ def seconds(kind, stage, counts):
     """Of each line but the first, which holds the start."""
     found = []
     for seed in RUNS.seeds(kind):
-        lines = [line for line in read_lines(f"{place(kind, seed)}/metrics.jsonl") if line["stage"] == stage]
-        found += [line["seconds"] - before["seconds"] for before, line in zip(lines, lines[1:]) if counts(line)]
+        found += [lasted for line, lasted in timed_lines(f"{place(kind, seed)}/metrics.jsonl", stage) if counts(line)]
     return found
 
 
 def setting(kinds, key):
     """Of all seeds of these runs: one number."""
-    values = {int(read_config(f"{place(kind, seed)}/config.yaml")[key]) for kind in kinds for seed in RUNS.seeds(kind)}
-    assert len(values) == 1, (kinds, key, values)
-    return values.pop()
+    return int(common.setting([place(kind, seed) for kind in kinds for seed in RUNS.seeds(kind)], key))
 
 
 def every(*kinds):
