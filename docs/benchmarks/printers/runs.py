@@ -1,7 +1,14 @@
 """Runs of accuracy_runs.py by kind and seed: FOLDER/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
 from printers.common import ROOT, percent, read
 
-SEEDS = ["seed 1 %", "seed 2 %", "seed 3 %", "mean %"]
+MOST_SEEDS = 3  # that tables have columns for
+
+
+def seed_columns(most):
+    return [*(f"seed {seed} %" for seed in range(1, most + 1)), "mean %"]
+
+
+SEEDS = seed_columns(MOST_SEEDS)
 NOT_RUN = "not run"
 
 
@@ -15,11 +22,13 @@ def points_text(points):
 
 
 class Runs:
-    def __init__(self, folder):
+    def __init__(self, folder, most=MOST_SEEDS):
         self.folder = folder
+        self.most = most  # seeds after this one are left out
 
     def seeds(self, kind):
-        return sorted(path.name.rsplit("-seed", 1)[1] for path in (ROOT / self.folder).glob(f"{kind}-seed*"))
+        found = (path.name.rsplit("-seed", 1)[1] for path in (ROOT / self.folder).glob(f"{kind}-seed*"))
+        return sorted(seed for seed in found if int(seed) <= self.most)
 
     def named_seeds(self, kind):
         return f"seed {', '.join(self.seeds(kind))}"
@@ -34,7 +43,8 @@ class Runs:
 
     def columns(self, kind):
         found = self.accuracies(kind)
-        return [*(percent(found[seed]) if seed in found else "" for seed in "123"), percent(mean(found.values()))]
+        seeds = map(str, range(1, self.most + 1))
+        return [*(percent(found[seed]) if seed in found else "" for seed in seeds), percent(mean(found.values()))]
 
     def beside(self, kind, other):
         """Points, of the seeds that both have: mean, least and largest."""

@@ -1,9 +1,9 @@
 """Why the evolution lay behind magnitude, on a small network: small-network.md. Runs of small-network/runs.txt."""
 from printers import common
 from printers.common import percent, table
-from printers.runs import Runs, mean
+from printers.runs import Runs, mean, seed_columns
 
-RUNS = Runs("small-network")
+RUNS = Runs("small-network", 4)
 BESIDE = "steps"
 LAST = 2  # iterations whose loss counts
 ROWS = {
@@ -51,7 +51,7 @@ def results():
     for kind, title in ROWS.items():
         beside = kind != BESIDE
         rows.append([title, *accuracies(kind, "accuracy"), RUNS.beside(kind, BESIDE) if beside else "", more_loss(kind) if beside else ""])
-    return table(["run", *(f"seed {seed} %" for seed in RUNS.seeds(BESIDE)), "mean %", "points beside magnitude's steps", "training loss beside"], rows)
+    return table(["run", *seed_columns(RUNS.most), "points beside magnitude's steps", "training loss beside"], rows)
 
 
 def accuracies(kind, key):

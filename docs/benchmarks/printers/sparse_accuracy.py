@@ -3,19 +3,22 @@ sparse-accuracy/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
 from collections import Counter
 
 from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
-from printers.runs import SEEDS, Runs, mean, points_text
+from printers.runs import SEEDS, Runs, mean, points_text, seed_columns
 
 FOLDER = "sparse-accuracy"
 DENSE = "dense-80"
 METHODS = {
     "magnitude": "magnitude, masks once an epoch",
     "steps": "magnitude, masks every 16 batches",
+    "sooner": "magnitude, every 16 batches, at the goal sooner",
+    "later": "magnitude, every 16 batches, at the goal later",
     "feedback": "magnitude, every 16 batches, feedback",
     "plain": "evolutionary, every 16 batches, random first pool",
     "whole": "evolutionary, every 16 batches, dense first pool",
     "chain": "evolutionary, every 16 batches, dense first pool, best always chosen",
     "known": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared",
     "evolved": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared, from the one chosen before",
+    "evolved-more": "evolutionary, every 16 batches, dense first pool, best always chosen, 16 plans compared, from the one chosen before",
     "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "lottery4": "lottery, 4 rounds of 20 epochs",
@@ -50,11 +53,13 @@ OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
         "least_loss, evolutionary, known plans": "evolution-time-known",
     },
 }
+ORIGINS = {"plan": "its own plan", "mutation": "mutations"}  # others are allocations
 QUANTIZED = "steps-96.2"
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
 
 
 RUNS = Runs(FOLDER)
+SIX = Runs(FOLDER, 6)
 HEADER = [*SEEDS, "points beside dense, 80 epochs"]
 
 
@@ -67,6 +72,16 @@ def results():
     for sparsity in SPARSITIES:
         rows += [[name, sparsity, *columns(f"{kind}-{sparsity}")] for kind, name in METHODS.items() if RUNS.seeds(f"{kind}-{sparsity}")]
     return table(["run", "sparsity %", *HEADER], rows)
+
+
+def six():
+    """Of what has as many seeds."""
+    rows = []
+    for sparsity in SPARSITIES:
+        steps = f"steps-{sparsity}"
+        kinds = {f"{kind}-{sparsity}": name for kind, name in METHODS.items() if len(SIX.seeds(f"{kind}-{sparsity}")) == SIX.most}
+        rows += [[name, sparsity, *SIX.columns(kind), "" if kind == steps else SIX.beside(kind, steps)] for kind, name in kinds.items()]
+    return table(["run", "sparsity %", *seed_columns(SIX.most), "points beside magnitude"], rows)
 
 
 def reached(kind):
@@ -168,16 +183,19 @@ def same_runs(kind, other):
     return seeds_text([seed for seed, lines in iterations(kind).items() if lines == theirs[seed]])
 
 
-def without_loss(kind):
-    """The seeds in which an iteration's loss was no number, and that iteration."""
-    found = [(seed, line["iteration"]) for seed, lines in iterations(kind).items() for line in lines if line["loss"] is None]
-    return ", ".join(f"iteration {iteration} of seed {seed}" for seed, iteration in found)
+def largest_rate(kind):
+    """Of the kept weights, that changed places at a mask on average over an iteration."""
+    return f"{100 * max(line['migration']['rate'] for lines in iterations(kind).values() for line in lines):.1f} %"
 
 
-def rewound_accuracy(kind):
-    """Of networks that were forced and rewound as collapsed."""
-    found = [line["accuracy"] for lines in iterations(kind).values() for line in lines if line["forced"] and not line["accepted"]]
-    return ", ".join(f"{percent(accuracy)} %" for accuracy in found)
+def masks(kind):
+    """Of an iteration."""
+    return f"{setting(kind, 'batch_nr') / setting(kind, 'mask_interval'):g}"
+
+
+def worst(kind):
+    """(seed, accuracy)"""
+    return min(RUNS.accuracies(kind).items(), key=lambda found: found[1])
 
 
 def largest_alpha(kind):
@@ -190,12 +208,13 @@ def plans_chosen(kind):
     for seed, lines in iterations(kind).items():
         origins = Counter(line["origin"] for line in lines if line.get("origin"))
         origin, times = origins.most_common(1)[0]
-        texts.append(f"{'its own plan' if origin == 'plan' else f'`{origin}`'} in {times} of {sum(origins.values())} with seed {seed}")
+        texts.append(f"{ORIGINS.get(origin, f'`{origin}`')} in {times} of {sum(origins.values())} with seed {seed}")
     return ", ".join(texts)
 
 
 BLOCKS = {
     "sparse.results": results,
+    "sparse.six": six,
     "sparse.parts": parts,
     "sparse.macs": macs,
     "sparse.time": time,
@@ -222,6 +241,17 @@ BLOCKS = {
     "sparse.chain98": lambda: RUNS.beside("chain-98", "steps-98"),
     "sparse.evolved95": lambda: RUNS.beside("evolved-95", "steps-95"),
     "sparse.evolved98": lambda: RUNS.beside("evolved-98", "steps-98"),
+    "sparse.known95": lambda: RUNS.beside("known-95", "steps-95"),
+    "sparse.known98": lambda: RUNS.beside("known-98", "steps-98"),
+    "sparse.more95": lambda: RUNS.beside("evolved-more-95", "steps-95"),
+    "sparse.more98": lambda: RUNS.beside("evolved-more-98", "steps-98"),
+    "sparse.more_plans": lambda: f"{setting('evolved-more-98', 'offspring'):g}",
+    "sparse.more_images": lambda: f"{setting('evolved-more-98', 'judge_images'):,g}",
+    "sparse.sooner98": lambda: RUNS.beside("sooner-98", "steps-98"),
+    "sparse.later98": lambda: RUNS.beside("later-98", "steps-98"),
+    "sparse.until": lambda: f"{setting('steps-98', 'prune_until'):g}",
+    "sparse.sooner_until": lambda: f"{setting('sooner-98', 'prune_until'):g}",
+    "sparse.later_until": lambda: f"{setting('later-98', 'prune_until'):g}",
     "sparse.evolved_plans": lambda: f"{setting('evolved-98', 'offspring'):g}",
     "sparse.evolved_images": lambda: f"{setting('evolved-98', 'judge_images'):,g}",
     "sparse.evolved_chosen": lambda: plans_chosen("evolved-98"),
@@ -236,14 +266,14 @@ BLOCKS = {
     "sparse.parts_pool": lambda: f"{setting('parts-98', 'pool_size'):g}",
     "sparse.parts_pool_less": lambda: f"{setting('parts-98-population', 'pool_size'):g}",
     "sparse.parts_lost": lambda: points_lost("parts-98"),
-    "sparse.rewound_accuracy": lambda: rewound_accuracy("parts-98"),
-    "sparse.without_loss": lambda: without_loss("parts-98"),
+    "sparse.parts_rate": lambda: largest_rate("parts-98"),
+    "sparse.parts_masks": lambda: masks("parts-98"),
+    "sparse.collapsed": lambda: worst("parts-98-rewinding")[0],
+    "sparse.collapsed_accuracy": lambda: f"{percent(worst('parts-98-rewinding')[1])} %",
     "sparse.parts_population": lambda: RUNS.beside("parts-98-population", "parts-98"),
     "sparse.parts_alpha": lambda: RUNS.beside("parts-98-alpha", "parts-98"),
     "sparse.parts_crossover": lambda: RUNS.beside("parts-98-crossover", "parts-98"),
     "sparse.parts_rewinding": lambda: RUNS.beside("parts-98-rewinding", "parts-98"),
-    "sparse.alpha_population": lambda: RUNS.beside("parts-98-alpha", "parts-98-population"),
-    "sparse.alpha_rewinding": lambda: RUNS.beside("parts-98-alpha", "parts-98-rewinding"),
     "sparse.alpha_steps": lambda: RUNS.beside("parts-98-alpha", "steps-98"),
     "sparse.alpha_whole": lambda: RUNS.beside("parts-98-alpha", "whole-98"),
     "sparse.alpha_rejected": lambda: count(is_rejected, "parts-98-alpha"),
@@ -263,6 +293,7 @@ BLOCKS = {
     "sparse.distilled98": lambda: RUNS.beside("distilled-98", "steps-98"),
     "sparse.taught98": lambda: RUNS.beside("taught-98", "steps-98"),
     "sparse.taught98_dense": lambda: RUNS.beside("taught-98", DENSE),
+    "sparse.fisher95": lambda: RUNS.beside("fisher-95", "steps-95"),
     "sparse.fisher98": lambda: RUNS.beside("fisher-98", "steps-98"),
     "sparse.chain_fisher98": lambda: RUNS.beside("chain-fisher-98", "fisher-98"),
     "sparse.scratch98": lambda: RUNS.beside("scratch-98", "steps-98"),
@@ -272,11 +303,15 @@ BLOCKS = {
     "sparse.least_erk": lambda: RUNS.beside("macs-least_loss", "macs-erk"),
     "sparse.global_uniform": lambda: RUNS.beside("macs-global", "macs-uniform"),
     "sparse.lamp_uniform": lambda: RUNS.beside("macs-lamp", "macs-uniform"),
+    "sparse.macs_known_erk": lambda: RUNS.beside("evolution-macs-known", "macs-erk"),
+    "sparse.macs_known_uniform": lambda: RUNS.beside("evolution-macs-known", "macs-uniform"),
+    "sparse.macs_known_least": lambda: RUNS.beside("evolution-macs-known", "macs-least_loss"),
+    "sparse.macs_images": lambda: f"{setting('evolution-macs-known', 'judge_images'):,g}",
+    "sparse.macs_chosen": lambda: plans_chosen("evolution-macs-known"),
     "sparse.time_uniform": lambda: RUNS.beside("time-least_loss", "time-uniform"),
     "sparse.time_global": lambda: RUNS.beside("time-least_loss", "time-global"),
     "sparse.time_evolution": lambda: RUNS.beside("evolution-time", "time-least_loss"),
     "sparse.time_known": lambda: RUNS.beside("evolution-time-known", "time-least_loss"),
-    "sparse.known_statistics": lambda: f"{setting('evolution-time-known', 'reestimate_batch_norm'):g}",
     "sparse.known_chosen": lambda: plans_chosen("evolution-time-known"),
     "sparse.rate": lambda: config("prune.learning_rate"),
     "sparse.decay": lambda: config("train.weight_decay"),
