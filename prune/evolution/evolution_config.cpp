@@ -123,6 +123,15 @@ std::int64_t batches_between_masks(const EvolutionConfig& config) {
   return std::min(config.mask_interval, config.batch_nr);
 }
 
+std::int64_t rising_iterations(const EvolutionConfig& config) {
+  const double share = config.prune_until * static_cast<double>(config.iter_nr);
+  return std::max<std::int64_t>(1, std::llround(share));
+}
+
+std::int64_t free_iterations(const EvolutionConfig& config) {
+  return std::llround(std::ceil(config.freeze_from * static_cast<double>(config.iter_nr)));
+}
+
 void check_config(const EvolutionConfig& config) {
   within("acc_threshold", config.acc_threshold, -1.0, 1.0);
   at_least("iter_nr", config.iter_nr, 1, kMaxBatches);

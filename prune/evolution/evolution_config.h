@@ -51,7 +51,7 @@ struct EvolutionConfig {
   std::vector<LayerLimits> layer_limits;
   std::vector<std::string> exclude;  // layers or patterns: not pruned, not counted in the budget
   double sparsity_step = 0.25;  // largest share of a layer's kept blocks pruned in one iteration
-  double prune_until = 0.6;     // after this fraction of iter_nr sparsity no longer rises
+  double prune_until = 0.6;     // after rising_iterations() sparsity no longer rises
   Pace pace = Pace::exponential;
   double freeze_from = 0.8;        // after this fraction masks are fixed, only weights train
   std::int64_t mask_interval = 0;  // batches between mask recomputations; 0: once per iteration
@@ -84,11 +84,11 @@ struct EvolutionConfig {
   bool known_allocations = false;    // among them uniform, ERK, global magnitude and LAMP
 
   // Eq 2's alpha.
-  double alpha = 0.1;  // at the start
+  double alpha = 0.1;  // at the start; 0: weights alone count, in all iterations
   double alpha_min = 0.0;
   double alpha_max = 0.5;
-  double alpha_step = 0.02;      // largest change in an iteration
-  double migration_goal = 0.02;  // share of kept blocks that should change places
+  double alpha_step = 0.5;       // largest change in an iteration, as a share of alpha
+  double migration_goal = 0.02;  // share of kept blocks that should change places in an iteration
 
   // Sensitivity and stagnation.
   double sensitivity_smoothing = 0.3;  // weight of one iteration's evidence
@@ -101,6 +101,12 @@ struct EvolutionConfig {
 
 // How many of an iteration's batches are trained under the same masks: mask_interval, or all.
 std::int64_t batches_between_masks(const EvolutionConfig& config);
+
+// prune_until * iter_nr to the nearest, 1 at least.
+std::int64_t rising_iterations(const EvolutionConfig& config);
+
+// freeze_from * iter_nr rounded up: iterations whose masks may move.
+std::int64_t free_iterations(const EvolutionConfig& config);
 
 // Throws Error{usage} that names the key, what was found and what was expected.
 void check_config(const EvolutionConfig& config);

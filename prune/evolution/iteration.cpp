@@ -190,7 +190,7 @@ void Iteration::cross_two() {
 
 void Iteration::update_statistics() {
   if (!proposal_.masks_fixed) {
-    record_.migration_rate = migration_rate(trial_.migrations);
+    record_.migration_rate = migration_rate(trial_.migrations, budget_.size());
     state_.alpha = next_alpha(state_.alpha, record_.migration_rate, config_);
   }
   update_sensitivity(state_.learned,

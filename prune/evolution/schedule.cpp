@@ -6,10 +6,6 @@
 namespace winnow {
 namespace {
 
-std::int64_t share_of(std::int64_t count, double share) {
-  return static_cast<std::int64_t>(std::ceil(share * static_cast<double>(count)));
-}
-
 // Where a pace from `start` to `goal` is after the share `done` of its way.
 double on_the_way(Pace pace, double start, double goal, double done) {
   if (pace == Pace::cubic) return goal + (start - goal) * std::pow(1.0 - done, 3);
@@ -19,8 +15,8 @@ double on_the_way(Pace pace, double start, double goal, double done) {
 }  // namespace
 
 Schedule::Schedule(const EvolutionConfig& config, double initial_density, double goal_density)
-    : rise_end_(share_of(config.iter_nr, config.prune_until)),
-      freeze_from_(share_of(config.iter_nr, config.freeze_from)),
+    : rise_end_(rising_iterations(config)),
+      freeze_from_(free_iterations(config)),
       last_(config.iter_nr - 1),
       pace_(config.pace),
       max_lag_(config.max_lag),

@@ -11,10 +11,8 @@ namespace winnow {
 Fssl::Fssl(const MethodConfig& method, const EvolutionConfig& config, Trainee& trainee,
            EvolutionState state)
     : SingleNetwork(method, config, trainee, std::move(state)) {
-  const auto rounded = [](double value) { return static_cast<std::int64_t>(std::llround(value)); };
-  const double end = config.prune_until * static_cast<double>(config.iter_nr);
-  within_end_ = std::min(rounded(end), config.iter_nr - 1);
-  between_end_ = rounded(method.between_channels * static_cast<double>(within_end_));
+  within_end_ = std::min(rising_iterations(config), config.iter_nr - 1);
+  between_end_ = std::llround(method.between_channels * static_cast<double>(within_end_));
 }
 
 GroupStage Fssl::stage_of(std::int64_t iteration) const {

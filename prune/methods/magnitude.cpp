@@ -10,12 +10,10 @@ std::int64_t Magnitude::batches_between_masks() const {
 }
 
 void Magnitude::prepare(const EvolutionState& state, IterationRecord& record) {
-  const auto iterations = static_cast<double>(config().iter_nr);
-  const auto iteration = static_cast<double>(state.iteration);
   record.phase = Phase::tune;
-  if (iteration < std::max(1.0, std::round(config().prune_until * iterations))) {
+  if (state.iteration < rising_iterations(config())) {
     record.phase = Phase::rise;
-  } else if (config().mask_interval > 0 && iteration < config().freeze_from * iterations) {
+  } else if (config().mask_interval > 0 && state.iteration < free_iterations(config())) {
     record.phase = Phase::settle;
   }
   remask(0, state, record);
@@ -32,8 +30,7 @@ void Magnitude::remask(std::int64_t done, const EvolutionState& state, Iteration
   const auto per_iteration = static_cast<double>(config().batch_nr);
   const double part = static_cast<double>(done + batches_between_masks()) / per_iteration;
   const double t = static_cast<double>(state.iteration) + std::min(1.0, part);
-  const auto iterations = static_cast<double>(config().iter_nr);
-  const double end = std::max(1.0, std::round(config().prune_until * iterations));
+  const auto end = static_cast<double>(rising_iterations(config()));
   const double goal = budget().goal_density();
   const double left = (state.initial_density - goal) * std::pow(std::max(0.0, 1.0 - t / end), 3);
   prune_to(goal + std::max(0.0, left), record);

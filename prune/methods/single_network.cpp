@@ -121,7 +121,7 @@ void SingleNetwork::note(std::span<const Migration> moved, IterationRecord& reco
   kept_weights_ = kept_by(moved);
   moved_.insert(moved_.end(), moved.begin(), moved.end());
   record.migration = total(moved_);
-  record.migration_rate = migration_rate(moved_);
+  record.migration_rate = migration_rate(moved_, budget_.size());
 }
 
 Solution SingleNetwork::make_child(const EvolutionState& state,

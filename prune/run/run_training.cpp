@@ -10,7 +10,7 @@ namespace winnow {
 namespace {
 
 bool uses_gradients(const RunConfig& config) {
-  return config.method.method == Method::evolutionary && config.evolution.alpha_max > 0.0;
+  return config.method.method == Method::evolutionary && config.evolution.alpha > 0.0;
 }
 
 }  // namespace

@@ -26,6 +26,20 @@ TEST_CASE("phases follow from the fractions of iter_nr") {
   CHECK(schedule.progress(9) == 1.0);
 }
 
+TEST_CASE("sparsity rises in the nearest whole number of iterations, masks move in those begun") {
+  EvolutionConfig config = ten_iterations();
+  config.iter_nr = 12;
+  CHECK(rising_iterations(config) == 7);  // 7.2
+  CHECK(free_iterations(config) == 10);   // 9.6
+  const Schedule schedule(config, 0.8, 0.1);
+  CHECK(schedule.phase(6) == Phase::rise);
+  CHECK(schedule.phase(7) == Phase::settle);
+  CHECK(schedule.phase(9) == Phase::settle);
+  CHECK(schedule.phase(10) == Phase::tune);
+  config.prune_until = 0.0;
+  CHECK(rising_iterations(config) == 1);
+}
+
 TEST_CASE("without other phases the last iteration must meet the goal") {
   EvolutionConfig config = ten_iterations();
   config.prune_until = config.freeze_from = 1.0;

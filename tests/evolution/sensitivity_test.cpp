@@ -89,15 +89,17 @@ TEST_CASE("a layer that keeps little gives little, by the size exponent") {
 }
 
 TEST_CASE("the migration rate counts exchanges, not what a change of sparsity forces") {
-  CHECK(migration_rate(std::vector<Migration>{{0, 50, 50, 50}}) == 0.0);
-  CHECK(migration_rate(std::vector<Migration>{{50, 0, 100, 100}}) == 0.0);
-  CHECK(migration_rate(std::vector<Migration>{{2, 12, 60, 60}, {3, 3, 40, 40}}) == 0.05);
-  CHECK(migration_rate({}) == 0.0);
+  CHECK(migration_rate(std::vector<Migration>{{0, 50, 50, 50}}, 1) == 0.0);
+  CHECK(migration_rate(std::vector<Migration>{{50, 0, 100, 100}}, 1) == 0.0);
+  const std::vector<Migration> two = {{2, 12, 60, 60}, {3, 3, 40, 40}};
+  CHECK(migration_rate(two, 2) == 0.05);
+  CHECK(migration_rate(two, 1) == 0.1);  // of one layer, twice: 5 of 50 that it keeps
+  CHECK(migration_rate({}, 2) == 0.0);
 }
 
 TEST_CASE("alpha falls when many blocks migrate and rises when none do, within its limits") {
   EvolutionConfig config;
-  config.alpha_step = 0.02;
+  config.alpha_step = 0.2;
   config.migration_goal = 0.02;
   config.alpha_min = 0.05;
   config.alpha_max = 0.15;
@@ -107,6 +109,8 @@ TEST_CASE("alpha falls when many blocks migrate and rises when none do, within i
   CHECK(next_alpha(0.1, 0.08, config) == doctest::Approx(0.085));
   CHECK(next_alpha(0.145, 0.0, config) == 0.15);
   CHECK(next_alpha(0.055, 1.0, config) == 0.05);
+  config.alpha_min = 0.0;
+  CHECK(next_alpha(0.0, 0.0, config) == 0.0);
   config.migration_goal = 0.0;
   CHECK(next_alpha(0.1, 0.0, config) == doctest::Approx(0.1));
 }

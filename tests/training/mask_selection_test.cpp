@@ -92,17 +92,20 @@ TEST_CASE("importance does not depend on strides, and a weight's mask keeps them
 TEST_CASE("a magnitude curve has the largest blocks first, and sums their squares") {
   const torch::Tensor weight =
       torch::tensor({{1.0f, -3.0f, 0.0f}, {2.0f, 4.0f, 5.0f}, {6.0f, 0.0f, 0.5f}});
-  const MagnitudeCurve single = magnitude_curve(weight, 1);
+  const std::vector<MagnitudeCurve> curves = magnitude_curves(
+      std::vector<WeightBlocks>{{weight, 1}, {weight, 2}, {torch::randn({100, 1000}), 1}});
+  REQUIRE(curves.size() == 3);
+  const MagnitudeCurve &single = curves[0], &pairs = curves[1], &large = curves[2];
   CHECK(single.ranks.size() == 9);
   CHECK(single.magnitudes == std::vector<double>{6, 5, 4, 3, 2, 1, 0.5, 0, 0});
   CHECK(single.squares[2] == 77.0);
   CHECK(single.squares[8] == 91.25);
-  const MagnitudeCurve pairs = magnitude_curve(weight, 2);  // the last group has one channel
-  CHECK(pairs.magnitudes == std::vector<double>{6, 3.5, 2.5, 1.5, 0.5, 0});
-  const MagnitudeCurve large = magnitude_curve(torch::randn({100, 1000}), 1);
+  CHECK(pairs.magnitudes ==
+        std::vector<double>{6, 3.5, 2.5, 1.5, 0.5, 0});  // the last group is one channel
   CHECK(large.ranks.back() == 99'999);
   CHECK(large.magnitudes.size() == large.ranks.size());
   CHECK(std::is_sorted(large.magnitudes.rbegin(), large.magnitudes.rend()));
+  CHECK(magnitude_curves({}).empty());
 }
 
 TEST_CASE("a layer of zeros and gradients of zeros have importance 0") {

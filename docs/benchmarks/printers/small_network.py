@@ -12,10 +12,13 @@ ROWS = {
     "lamp": "magnitude, every 16 batches, `lamp`",
     "erk": "magnitude, every 16 batches, `erk`",
     "before-chain": "evolutionary, before",
+    "longer-chain": "evolutionary, masks that move",
     "chain": "evolutionary",
+    "regrown": "evolutionary, regrowing",
     "mutated": "evolutionary, 8 plans compared, mutations alone",
     "before-evolved": "evolutionary, 8 plans compared, known allocations, before",
     "moved-evolved": "evolutionary, 8 plans compared, known allocations, masks that move",
+    "longer-evolved": "evolutionary, 8 plans compared, known allocations, none denser",
     "evolved": "evolutionary, 8 plans compared, known allocations",
 }
 
@@ -69,6 +72,12 @@ def plans_cost():
     return f"{more_loss('mutated', 'chain')} with mutations alone, {more_loss('evolved', 'chain')} with known allocations too"
 
 
+def migrated():
+    """Largest share of the kept weights that changed places in an iteration."""
+    rates = [line["migration"]["rate"] for seed in RUNS.seeds("regrown") for line in iterations("regrown", seed)]
+    return f"{100 * max(rates):.1f} %"
+
+
 BLOCKS = {
     "small.results": results,
     "small.before": lambda: more_loss("before-chain"),
@@ -76,8 +85,13 @@ BLOCKS = {
     "small.before_points": lambda: RUNS.beside("before-chain", BESIDE),
     "small.chain_points": lambda: RUNS.beside("chain", BESIDE),
     "small.moved": lambda: more_loss("moved-evolved"),
-    "small.returning": lambda: more_loss("evolved", "moved-evolved"),
-    "small.evolved": lambda: more_loss("evolved"),
+    "small.returning": lambda: more_loss("longer-evolved", "moved-evolved"),
+    "small.longer_evolved": lambda: more_loss("longer-evolved"),
+    "small.longer": lambda: more_loss("longer-chain"),
+    "small.longer_points": lambda: RUNS.beside("longer-chain", BESIDE),
+    "small.regrown": lambda: more_loss("regrown"),
+    "small.regrown_chain": lambda: more_loss("regrown", "chain"),
+    "small.migrated": migrated,
     "small.plans": plans_cost,
     "small.lamp": lambda: more_loss("lamp"),
     "small.erk": lambda: more_loss("erk"),
@@ -86,7 +100,7 @@ BLOCKS = {
     "small.dense": lambda: setting("train.epochs", ["dense"]),
     "small.iterations": lambda: setting("prune.iter_nr"),
     "small.judged": lambda: f"{int(setting('prune.judge_images')):,}",
-    "small.rising": lambda: rising("chain"),
+    "small.rising": lambda: rising("longer-chain"),
     "small.rising_magnitude": lambda: rising("steps"),
     "small.device": RUNS.devices,
     "small.last": lambda: str(LAST),

@@ -20,6 +20,7 @@ METHODS = {
     "evolved": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared, from the one chosen before",
     "evolved-more": "evolutionary, every 16 batches, dense first pool, best always chosen, 16 plans compared, from the one chosen before",
     "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
+    "chain-regrow": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing",
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "lottery4": "lottery, 4 rounds of 20 epochs",
     "fssl": "fssl",
@@ -46,11 +47,17 @@ PARTS = {
 }
 ALLOCATIONS = ("uniform", "erk", "global", "lamp", "least_loss")
 OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
-    "macs": {"least_loss, evolutionary, known first pool and plans": "evolution-macs-known"},
+    "macs": {
+        "least_loss, evolutionary": "evolution-macs",
+        "least_loss, evolutionary, mutations": "evolution-macs-mutated",
+        "least_loss, evolutionary, known first pool and plans": "evolution-macs-known",
+    },
     "time": {
         "least_loss, Fisher criterion": "time-fisher",
         "least_loss, evolutionary": "evolution-time",
+        "least_loss, evolutionary, mutations": "evolution-time-mutated",
         "least_loss, evolutionary, known plans": "evolution-time-known",
+        "least_loss, lottery, 2 rounds of 40 epochs": "lottery2-time",
     },
 }
 ORIGINS = {"plan": "its own plan", "mutation": "mutations"}  # others are allocations
@@ -76,12 +83,15 @@ def results():
 
 def six():
     """Of what has as many seeds."""
+    groups = [(f"{sparsity} % of the weights", [(name, f"{kind}-{sparsity}") for kind, name in METHODS.items()]) for sparsity in SPARSITIES]
+    groups += [("multiply-accumulates", budget_rows("macs")), ("time", budget_rows("time"))]
     rows = []
-    for sparsity in SPARSITIES:
-        steps = f"steps-{sparsity}"
-        kinds = {f"{kind}-{sparsity}": name for kind, name in METHODS.items() if len(SIX.seeds(f"{kind}-{sparsity}")) == SIX.most}
-        rows += [[name, sparsity, *SIX.columns(kind), "" if kind == steps else SIX.beside(kind, steps)] for kind, name in kinds.items()]
-    return table(["run", "sparsity %", *seed_columns(SIX.most), "points beside magnitude"], rows)
+    for budget, kinds in groups:
+        longer = [(name, kind) for name, kind in kinds if len(SIX.seeds(kind)) == SIX.most]
+        for name, kind in longer:
+            plain = longer[0][1]
+            rows.append([budget, name, *SIX.columns(kind), "" if kind == plain else SIX.beside(kind, plain)])
+    return table(["budget", "run", *seed_columns(SIX.most), "points beside the first of the budget"], rows)
 
 
 def reached(kind):

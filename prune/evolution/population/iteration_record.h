@@ -60,7 +60,7 @@ struct IterationRecord {
   Action action = Action::written;
   double alpha = 0.0;               // used in this iteration
   Migration migration;              // over all layers: moves of all recomputations, kept at last
-  double migration_rate = 0.0;      // share of kept blocks that changed places
+  double migration_rate = 0.0;      // migration_rate() of migration.h
   std::vector<double> sensitivity;  // [layers] after this iteration
   bool stagnation = false;          // the pool was cut to representatives
   PoolSummary pool;                 // after this iteration

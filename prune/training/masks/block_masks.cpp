@@ -143,11 +143,9 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
 }
 
 std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {
-  std::vector<MagnitudeCurve> curves;
-  for (const MaskedLayer& layer : masked_layers_) {
-    curves.push_back(magnitude_curve(layer.ranked(), layer.vector));
-  }
-  return curves;
+  std::vector<WeightBlocks> layers;
+  for (const MaskedLayer& layer : masked_layers_) layers.push_back({layer.ranked(), layer.vector});
+  return winnow::magnitude_curves(layers);
 }
 
 std::vector<GroupNorms> BlockMasks::group_norms() const {

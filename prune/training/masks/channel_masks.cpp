@@ -246,11 +246,11 @@ void ChannelMasks::shrink_groups(const GroupPenalty& penalty, double rate) const
 std::vector<MagnitudeCurve> ChannelMasks::magnitude_curves() const {
   const torch::NoGradGuard no_grad;
   const torch::Tensor magnitudes = importance(0.0).unsqueeze(1);
-  std::vector<MagnitudeCurve> curves;
+  std::vector<WeightBlocks> units;
   for (std::size_t u = 0; u < layers_.size(); ++u) {
-    curves.push_back(magnitude_curve(magnitudes.narrow(0, units_.first[u], layers_[u].blocks), 1));
+    units.push_back({magnitudes.narrow(0, units_.first[u], layers_[u].blocks)});
   }
-  return curves;
+  return winnow::magnitude_curves(units);
 }
 
 PruningMasks::NamedTensors ChannelMasks::state() const {

@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include <functional>
+
 #include "prune/evolution/trainee/importance.h"
 #include "runtime/base/divided_up.h"
 
@@ -43,17 +45,60 @@ torch::Tensor group_means(const torch::Tensor& rows, std::int64_t vector) {
   return sums / counts;
 }
 
-// Of blocks from the largest on, `square` in double. One transfer brings both to the host.
-MagnitudeCurve curve_of(const torch::Tensor& magnitude, const torch::Tensor& square) {
-  MagnitudeCurve curve{.ranks = curve_ranks(magnitude.numel())};
-  const torch::Tensor ranks = torch::tensor(curve.ranks, torch::kLong).to(magnitude.device());
-  const torch::Tensor found = torch::stack({magnitude.index_select(0, ranks).to(torch::kDouble),
-                                            square.cumsum(0).index_select(0, ranks)})
-                                  .to(torch::kCPU);
-  const auto* first = found.const_data_ptr<double>();
-  curve.magnitudes.assign(first, first + found.size(1));
-  curve.squares.assign(first + found.size(1), first + 2 * found.size(1));
-  return curve;
+// A layer's blocks, the largest first; squares are in double.
+struct SortedBlocks {
+  torch::Tensor magnitudes, squares;
+};
+
+std::vector<std::int64_t> sizes_of(std::span<const MagnitudeCurve> curves) {
+  std::vector<std::int64_t> sizes;
+  for (const MagnitudeCurve& curve : curves) {
+    sizes.push_back(static_cast<std::int64_t>(curve.ranks.size()));
+  }
+  return sizes;
+}
+
+// [2, ranks]: magnitudes at these ranks and the sums of squares up to them.
+torch::Tensor at_ranks(const SortedBlocks& sorted, const torch::Tensor& ranks) {
+  return torch::stack({sorted.magnitudes.index_select(0, ranks).to(torch::kDouble),
+                       sorted.squares.cumsum(0).index_select(0, ranks)});
+}
+
+// Of layers of so many blocks, which `sorted` gives one by one. All ranks go to the device at once
+// and all that is found there comes back at once, so that the host waits twice and not per layer.
+std::vector<MagnitudeCurve> curves_of(std::span<const std::int64_t> blocks, torch::Device device,
+                                      const std::function<SortedBlocks(std::size_t)>& sorted) {
+  std::vector<MagnitudeCurve> curves;
+  std::vector<std::int64_t> ranks;
+  for (const std::int64_t count : blocks) {
+    curves.push_back({.ranks = curve_ranks(count)});
+    ranks.insert(ranks.end(), curves.back().ranks.begin(), curves.back().ranks.end());
+  }
+  const std::vector<torch::Tensor> layer_ranks =
+      torch::tensor(ranks, torch::kLong).to(device).split_with_sizes(sizes_of(curves));
+  std::vector<torch::Tensor> found;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    found.push_back(at_ranks(sorted(i), layer_ranks[i]));
+  }
+  const torch::Tensor all = torch::cat(found, 1).to(torch::kCPU);
+  const auto* magnitude = all.const_data_ptr<double>();
+  const double* square = magnitude + ranks.size();
+  for (MagnitudeCurve& curve : curves) {
+    const std::size_t count = curve.ranks.size();
+    curve.magnitudes.assign(magnitude, magnitude + count);
+    curve.squares.assign(square, square + count);
+    magnitude += count;
+    square += count;
+  }
+  return curves;
+}
+
+std::vector<std::int64_t> counts_of(std::span<const WeightBlocks> layers) {
+  std::vector<std::int64_t> counts;
+  for (const auto& [weight, vector] : layers) {
+    counts.push_back(divided_up(weight.size(0), vector) * (weight.numel() / weight.size(0)));
+  }
+  return counts;
 }
 
 // The mask of what each row [rows, n] keeps; of equals the lower index stays. The least value that
@@ -103,17 +148,24 @@ torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsit
   return top_of_rows(importance.flatten(1), sparsity).view(importance.sizes());
 }
 
-MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector) {
-  const torch::Tensor blocks = block_magnitudes(weight, vector).flatten();
-  const torch::Tensor sorted = std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true));
-  return curve_of(sorted, sorted.to(torch::kDouble).square());
+std::vector<MagnitudeCurve> magnitude_curves(std::span<const WeightBlocks> layers) {
+  if (layers.empty()) return {};
+  return curves_of(counts_of(layers), layers[0].weight.device(), [&](std::size_t i) {
+    const torch::Tensor blocks = block_magnitudes(layers[i].weight, layers[i].vector).flatten();
+    const torch::Tensor sorted = std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true));
+    return SortedBlocks{sorted, sorted.to(torch::kDouble).square()};
+  });
 }
 
-MagnitudeCurve weight_curve(const torch::Tensor& weight, std::int64_t vector) {
-  const torch::Tensor size = magnitudes(weight);
-  const auto [sorted, order] =
-      group_means(size, vector).flatten().sort(/*dim=*/0, /*descending=*/true);
-  return curve_of(sorted, group_sums(size.square(), vector).flatten().index_select(0, order));
+std::vector<MagnitudeCurve> weight_curves(std::span<const WeightBlocks> layers) {
+  if (layers.empty()) return {};
+  return curves_of(counts_of(layers), layers[0].weight.device(), [&](std::size_t i) {
+    const torch::Tensor size = magnitudes(layers[i].weight);
+    const auto [sorted, order] =
+        group_means(size, layers[i].vector).flatten().sort(/*dim=*/0, /*descending=*/true);
+    const torch::Tensor squares = group_sums(size.square(), layers[i].vector).flatten();
+    return SortedBlocks{sorted, squares.index_select(0, order)};
+  });
 }
 
 torch::Tensor weight_mask(const torch::Tensor& block_mask, const torch::Tensor& weight,

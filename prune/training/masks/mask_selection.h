@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "prune/evolution/trainee/magnitude_curve.h"
@@ -33,12 +34,18 @@ torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity);
 // dimension.
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity);
 
-// Of the weight's blocks, at curve_ranks(). Waits for the device.
-MagnitudeCurve magnitude_curve(const torch::Tensor& weight, std::int64_t vector);
+// A layer's weight [K, ...], in blocks of `vector` output channels.
+struct WeightBlocks {
+  torch::Tensor weight;
+  std::int64_t vector = 1;
+};
+
+// Of the blocks of each layer, at curve_ranks(). All layers are on one device; waits for it twice.
+std::vector<MagnitudeCurve> magnitude_curves(std::span<const WeightBlocks> layers);
 
 // The same blocks in the same order, but `squares` sums the squares of the weights themselves, so
 // that blocks of different sizes compare.
-MagnitudeCurve weight_curve(const torch::Tensor& weight, std::int64_t vector);
+std::vector<MagnitudeCurve> weight_curves(std::span<const WeightBlocks> layers);
 
 // The mask of single weights, 0 or 1 in the weight's type and with its strides: what eq 4
 // multiplies by.

@@ -103,9 +103,9 @@ void PruningMasks::add_gradients() const {
 
 std::vector<MagnitudeCurve> PruningMasks::weight_curves(std::int64_t vector) const {
   const torch::NoGradGuard no_grad;
-  std::vector<MagnitudeCurve> curves;
-  for (const torch::Tensor& weight : weights_) curves.push_back(weight_curve(weight, vector));
-  return curves;
+  std::vector<WeightBlocks> layers;
+  for (const torch::Tensor& weight : weights_) layers.push_back({weight, vector});
+  return winnow::weight_curves(layers);
 }
 
 std::vector<Migration> to_migrations(const torch::Tensor& counts) {

@@ -45,7 +45,7 @@ class PruningMasks {
   virtual std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) = 0;
   virtual std::vector<MagnitudeCurve> magnitude_curves() const = 0;
 
-  // Of the weights of all layers in blocks of `vector` (weight_curve() of mask_selection.h).
+  // Of the weights of all layers in blocks of `vector` (weight_curves() of mask_selection.h).
   std::vector<MagnitudeCurve> weight_curves(std::int64_t vector) const;
 
   // Trainee::group_norms and keep_groups.
