@@ -50,35 +50,31 @@ struct SortedBlocks {
   torch::Tensor magnitudes, squares;
 };
 
-std::vector<std::int64_t> sizes_of(std::span<const MagnitudeCurve> curves) {
-  std::vector<std::int64_t> sizes;
-  for (const MagnitudeCurve& curve : curves) {
-    sizes.push_back(static_cast<std::int64_t>(curve.ranks.size()));
-  }
-  return sizes;
-}
-
 // [2, ranks]: magnitudes at these ranks and the sums of squares up to them.
 torch::Tensor at_ranks(const SortedBlocks& sorted, const torch::Tensor& ranks) {
   return torch::stack({sorted.magnitudes.index_select(0, ranks).to(torch::kDouble),
                        sorted.squares.cumsum(0).index_select(0, ranks)});
 }
 
-// Of layers of so many blocks, which `sorted` gives one by one. All ranks go to the device at once
-// and all that is found there comes back at once, so that the host waits twice and not per layer.
-std::vector<MagnitudeCurve> curves_of(std::span<const std::int64_t> blocks, torch::Device device,
-                                      const std::function<SortedBlocks(std::size_t)>& sorted) {
+// `sorted` gives the blocks of a layer. All ranks go to the device at once and all that is found
+// there comes back at once, so that the host waits twice and not per layer.
+std::vector<MagnitudeCurve> curves_of(
+    std::span<const WeightBlocks> layers,
+    const std::function<SortedBlocks(const WeightBlocks&)>& sorted) {
+  if (layers.empty()) return {};
   std::vector<MagnitudeCurve> curves;
-  std::vector<std::int64_t> ranks;
-  for (const std::int64_t count : blocks) {
-    curves.push_back({.ranks = curve_ranks(count)});
-    ranks.insert(ranks.end(), curves.back().ranks.begin(), curves.back().ranks.end());
+  std::vector<std::int64_t> ranks, sizes;
+  for (const auto& [weight, vector] : layers) {
+    const auto blocks = c10::multiply_integers(block_mask_shape(weight, vector));
+    const MagnitudeCurve& curve = curves.emplace_back(MagnitudeCurve{.ranks = curve_ranks(blocks)});
+    ranks.insert(ranks.end(), curve.ranks.begin(), curve.ranks.end());
+    sizes.push_back(static_cast<std::int64_t>(curve.ranks.size()));
   }
   const std::vector<torch::Tensor> layer_ranks =
-      torch::tensor(ranks, torch::kLong).to(device).split_with_sizes(sizes_of(curves));
+      torch::tensor(ranks, torch::kLong).to(layers[0].weight.device()).split_with_sizes(sizes);
   std::vector<torch::Tensor> found;
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    found.push_back(at_ranks(sorted(i), layer_ranks[i]));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    found.push_back(at_ranks(sorted(layers[i]), layer_ranks[i]));
   }
   const torch::Tensor all = torch::cat(found, 1).to(torch::kCPU);
   const auto* magnitude = all.const_data_ptr<double>();
@@ -91,14 +87,6 @@ std::vector<MagnitudeCurve> curves_of(std::span<const std::int64_t> blocks, torc
     square += count;
   }
   return curves;
-}
-
-std::vector<std::int64_t> counts_of(std::span<const WeightBlocks> layers) {
-  std::vector<std::int64_t> counts;
-  for (const auto& [weight, vector] : layers) {
-    counts.push_back(divided_up(weight.size(0), vector) * (weight.numel() / weight.size(0)));
-  }
-  return counts;
 }
 
 // The mask of what each row [rows, n] keeps; of equals the lower index stays. The least value that
@@ -149,21 +137,19 @@ torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsit
 }
 
 std::vector<MagnitudeCurve> magnitude_curves(std::span<const WeightBlocks> layers) {
-  if (layers.empty()) return {};
-  return curves_of(counts_of(layers), layers[0].weight.device(), [&](std::size_t i) {
-    const torch::Tensor blocks = block_magnitudes(layers[i].weight, layers[i].vector).flatten();
+  return curves_of(layers, [](const WeightBlocks& layer) {
+    const torch::Tensor blocks = block_magnitudes(layer.weight, layer.vector).flatten();
     const torch::Tensor sorted = std::get<0>(blocks.sort(/*dim=*/0, /*descending=*/true));
     return SortedBlocks{sorted, sorted.to(torch::kDouble).square()};
   });
 }
 
 std::vector<MagnitudeCurve> weight_curves(std::span<const WeightBlocks> layers) {
-  if (layers.empty()) return {};
-  return curves_of(counts_of(layers), layers[0].weight.device(), [&](std::size_t i) {
-    const torch::Tensor size = magnitudes(layers[i].weight);
+  return curves_of(layers, [](const WeightBlocks& layer) {
+    const torch::Tensor size = magnitudes(layer.weight);
     const auto [sorted, order] =
-        group_means(size, layers[i].vector).flatten().sort(/*dim=*/0, /*descending=*/true);
-    const torch::Tensor squares = group_sums(size.square(), layers[i].vector).flatten();
+        group_means(size, layer.vector).flatten().sort(/*dim=*/0, /*descending=*/true);
+    const torch::Tensor squares = group_sums(size.square(), layer.vector).flatten();
     return SortedBlocks{sorted, squares.index_select(0, order)};
   });
 }
