@@ -56,6 +56,26 @@ TEST_CASE("without gradients or with weights that are all zero the other term de
   CHECK(block_importance(zeros, zeros, {2, 1, 1}, 0.5) == std::vector<float>{0, 0});
 }
 
+TEST_CASE("both means are of what is kept, however many weights have neither value nor gradient") {
+  // Means of the three that are kept: |w| 2, |grad| 0.5. The fourth is pruned and missed.
+  std::vector<float> weights = {1, -2, 3, 0};
+  std::vector<float> gradients = {0.5f, 0, -1, 2};
+  const auto few = block_importance(weights, gradients, {4, 1, 1}, 0.25);
+  CHECK(few == std::vector<float>{0.625f, 0.75f, 1.625f, 1.0f});
+
+  weights.resize(400);
+  gradients.resize(400);
+  const auto many = block_importance(weights, gradients, {400, 1, 1}, 0.25);
+  CHECK(std::equal(few.begin(), few.end(), many.begin()));
+}
+
+TEST_CASE("where no kept weight has a gradient, gradients are over the mean of all") {
+  const std::vector<float> weights = {2, 0, 0};
+  const std::vector<float> gradients = {0, 1, 5};
+  const auto importance = block_importance(weights, gradients, {3, 1, 1}, 0.5);
+  CHECK(importance == std::vector<float>{0.5f, 0.25f, 1.25f});
+}
+
 TEST_CASE("a vector's importance is the mean over the channels that exist") {
   // 3 channels, 2 inputs, vectors of 2: the second group has one channel. Mean |w| is 4.
   const std::vector<float> weights = {1, 2,  //

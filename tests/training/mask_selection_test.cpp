@@ -14,10 +14,10 @@ std::span<const float> floats(const torch::Tensor& tensor) {
 
 TEST_CASE("importance of a worked example") {
   const torch::Tensor weight = torch::tensor({{1.0f, -3.0f}, {0.0f, 4.0f}});    // mean of kept 8/3
-  const torch::Tensor gradient = torch::tensor({{-1.0f, 0.0f}, {2.0f, 1.0f}});  // mean 1
-  const torch::Tensor wanted = torch::tensor({{0.53125f, 0.84375f}, {0.5f, 1.375f}});  // alpha 1/4
+  const torch::Tensor gradient = torch::tensor({{-1.0f, 0.0f}, {2.0f, 1.0f}});  // of kept 2/3
+  const torch::Tensor wanted = torch::tensor({{0.65625f, 0.84375f}, {0.75f, 1.5f}});  // alpha 1/4
   CHECK(torch::allclose(block_importance(weight, gradient, 1, 0.25), wanted));
-  const torch::Tensor pairs = torch::tensor({{0.515625f, 1.109375f}});  // means over both channels
+  const torch::Tensor pairs = torch::tensor({{0.703125f, 1.171875f}});  // means over both channels
   CHECK(torch::allclose(block_importance(weight, gradient, 8, 0.25), pairs));
 }
 

@@ -19,10 +19,18 @@ double mean_magnitude(std::span<const float> values) {
   return values.empty() ? 0.0 : sum_of_magnitudes(values) / static_cast<double>(values.size());
 }
 
-// Of those that are not 0: pruned weights say nothing about the size of the others.
-double mean_kept_magnitude(std::span<const float> values) {
-  const auto kept = std::count_if(values.begin(), values.end(), [](float v) { return v != 0.0f; });
-  return kept == 0 ? 0.0 : sum_of_magnitudes(values) / static_cast<double>(kept);
+// Of the values whose weights are not 0: pruned ones say nothing about the size of the others.
+double mean_kept_magnitude(std::span<const float> values, std::span<const float> weights) {
+  std::vector<float> kept;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (weights[i] != 0.0f) kept.push_back(values[i]);
+  }
+  return mean_magnitude(kept);
+}
+
+double gradient_scale(std::span<const float> gradients, std::span<const float> weights) {
+  const double kept = mean_kept_magnitude(gradients, weights);
+  return kept > 0.0 ? kept : mean_magnitude(gradients);
 }
 
 double share_over(double share, double mean) {
@@ -58,8 +66,8 @@ std::vector<float> block_importance(std::span<const float> weights,
   if (!(alpha >= 0.0 && alpha <= 1.0)) {
     fail(ErrorCode::usage, "importance: alpha is ", alpha, ", expected 0 to 1");
   }
-  const double per_weight = share_over(1.0 - alpha, mean_kept_magnitude(weights));
-  const double per_gradient = share_over(alpha, mean_magnitude(gradients));
+  const double per_weight = share_over(1.0 - alpha, mean_kept_magnitude(weights, weights));
+  const double per_gradient = share_over(alpha, gradient_scale(gradients, weights));
 
   std::vector<float> importance(static_cast<std::size_t>(layout.blocks()));
   for (std::int64_t g = 0; g < layout.groups(); ++g) {

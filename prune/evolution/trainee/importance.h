@@ -28,10 +28,12 @@ struct BlockLayout {
 
 // Eq 2, with both factors made comparable:
 //   alpha |grad| / mean |grad|  +  (1 - alpha) |w| / mean |w|
-// The mean of |w| is over the weights that are not 0: with pruned ones counted it would fall with
-// density, and alpha mean less the sparser a layer is. Gradients are of all weights, pruned ones
-// included, and so is their mean. A mean of 0 makes its term 0. The importance of a block is the
-// mean of its weights'.
+// Both means are over the weights that are not 0, so that alpha means the same at all densities.
+// With pruned ones counted the mean of |w| would fall with density. So would that of |grad|: of a
+// very sparse layer most weights lie between channels that are always 0 and have no gradient, and
+// the few gradients left would outweigh all magnitudes at once. If none of the weights that are
+// not 0 has a gradient, the mean of |grad| is over all. A mean of 0 makes its term 0. The
+// importance of a block is the mean of its weights'.
 //
 //   weights, gradients  [channels, inputs]; gradients may be empty: they count as 0
 //   returns             [blocks]

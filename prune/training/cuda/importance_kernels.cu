@@ -21,6 +21,7 @@ __device__ void add(ImportanceSums& to, const ImportanceSums& more) {
   to.weights += more.weights;
   to.kept += more.kept;
   to.gradients += more.gradients;
+  to.kept_gradients += more.kept_gradients;
 }
 
 // Always in the same order, so that equal values give equal bits.
@@ -39,13 +40,18 @@ __global__ void __launch_bounds__(kImportanceThreads) sum_chunks(ImportanceCall 
   const ImportanceChunk chunk(call);
   const unsigned first = chunk.index * kChunkValues;
   const unsigned last = min(chunk.layer.rows * chunk.columns(), first + kChunkValues);
-  ImportanceSums own = {0.0, 0.0, 0.0};
+  ImportanceSums own = {};
 #pragma unroll 8
   for (unsigned i = first + threadIdx.x; i < last; i += kImportanceThreads) {
     const float weight = chunk.layer.weight[i];
     own.weights += fabs(static_cast<double>(weight));
-    own.kept += weight != 0.0f ? 1.0 : 0.0;
-    if (chunk.layer.gradient) own.gradients += fabs(static_cast<double>(chunk.layer.gradient[i]));
+    const bool is_kept = weight != 0.0f;
+    own.kept += is_kept ? 1.0 : 0.0;
+    if (chunk.layer.gradient) {
+      const double gradient = fabs(static_cast<double>(chunk.layer.gradient[i]));
+      own.gradients += gradient;
+      own.kept_gradients += is_kept ? gradient : 0.0;
+    }
   }
   const ImportanceSums sum = sum_over_block(own);
   if (threadIdx.x == 0) call.sums[blockIdx.x] = sum;
@@ -60,18 +66,23 @@ __device__ double share_over(double share, double mean) {
   return mean > 0.0 ? share / mean : 0.0;
 }
 
+// The mean of the gradients of what is kept, or where that is 0 of all.
+__device__ double gradient_scale(const ImportanceChunk& chunk, const ImportanceSums& sum) {
+  if (sum.kept_gradients > 0.0) return sum.kept_gradients / sum.kept;
+  return sum.gradients / (static_cast<double>(chunk.layer.rows) * chunk.columns());
+}
+
 // Each block adds the layer's sums anew. Below some millions of weights that is less work than
 // another launch.
 __device__ Shares shares_of(const ImportanceCall& call, const ImportanceChunk& chunk) {
   if (call.alpha == 0.0) return {1.0, 0.0};
-  ImportanceSums own = {0.0, 0.0, 0.0};
+  ImportanceSums own = {};
   for (unsigned i = threadIdx.x; i < chunk.layer.chunks; i += kImportanceThreads) {
     add(own, call.sums[chunk.layer.first_chunk + i]);
   }
   const ImportanceSums sum = sum_over_block(own);
-  const double count = static_cast<double>(chunk.layer.rows) * chunk.columns();
   return {share_over(1.0 - call.alpha, sum.weights / fmax(sum.kept, 1.0)),
-          share_over(call.alpha, sum.gradients / count)};
+          share_over(call.alpha, gradient_scale(chunk, sum))};
 }
 
 // Mean of a block's `rows` weights, the first of which lies at `first`.

@@ -20,9 +20,9 @@ struct ImportanceLayer {
   unsigned first_chunk = 0;  // chunks of the layers before
 };
 
-// Of absolute values; `kept` counts weights that are not 0.
+// Of absolute values; `kept` counts weights that are not 0, and `kept_gradients` are theirs.
 struct ImportanceSums {
-  double weights, kept, gradients;
+  double weights, kept, gradients, kept_gradients;
 };
 
 struct ImportanceCall {

@@ -22,9 +22,15 @@ torch::Tensor share_over(double share, const torch::Tensor& mean) {
   return torch::where(mean > 0, share / mean, torch::zeros_like(mean));
 }
 
-// Mean of the values that are not 0.
-torch::Tensor mean_of_kept(const torch::Tensor& values) {
-  return values.sum() / values.count_nonzero().clamp_min(1);
+// Mean of the values where `sizes`, those of the weights, are not 0.
+torch::Tensor mean_of_kept(const torch::Tensor& values, const torch::Tensor& sizes) {
+  return torch::where(sizes != 0, values, 0.0).sum() / sizes.count_nonzero().clamp_min(1);
+}
+
+// What the gradients' mean is taken over: importance.h says it.
+torch::Tensor gradient_scale(const torch::Tensor& slopes, const torch::Tensor& sizes) {
+  const torch::Tensor kept = mean_of_kept(slopes, sizes);
+  return torch::where(kept > 0, kept, slopes.mean());
 }
 
 // Sums over groups of `vector` rows; the last group may have fewer. [K, n] -> [groups, n].
@@ -114,10 +120,10 @@ std::vector<std::int64_t> block_mask_shape(const torch::Tensor& weight, std::int
 torch::Tensor block_importance(const torch::Tensor& weight, const torch::Tensor& gradient,
                                std::int64_t vector, double alpha) {
   const torch::Tensor size = magnitudes(weight);
-  torch::Tensor sum = share_over(1.0 - alpha, mean_of_kept(size)) * size;
+  torch::Tensor sum = share_over(1.0 - alpha, mean_of_kept(size, size)) * size;
   if (gradient.defined()) {
     const torch::Tensor slope = magnitudes(gradient);
-    sum = sum + share_over(alpha, slope.mean()) * slope;
+    sum = sum + share_over(alpha, gradient_scale(slope, size)) * slope;
   }
   return group_means(sum, vector).to(torch::kFloat).view(block_mask_shape(weight, vector));
 }
