@@ -51,17 +51,22 @@ OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
         "least_loss, evolutionary": "evolution-macs",
         "least_loss, evolutionary, mutations": "evolution-macs-mutated",
         "least_loss, evolutionary, known first pool and plans": "evolution-macs-known",
+        "least_loss, evolutionary, dense first pool, known plans": "evolution-macs-known-dense",
+        "least_loss, evolutionary, known first pool and 16 plans": "evolution-macs-known-more",
     },
     "time": {
         "least_loss, Fisher criterion": "time-fisher",
         "least_loss, evolutionary": "evolution-time",
         "least_loss, evolutionary, mutations": "evolution-time-mutated",
         "least_loss, evolutionary, known plans": "evolution-time-known",
+        "least_loss, evolutionary, known first pool and plans": "evolution-time-known-pool",
+        "least_loss, evolutionary, 16 known plans": "evolution-time-known-more",
         "least_loss, lottery, 2 rounds of 40 epochs": "lottery2-time",
     },
 }
 ORIGINS = {"plan": "its own plan", "mutation": "mutations"}  # others are allocations
 QUANTIZED = "steps-96.2"
+BY_MAGNITUDE = ("steps-", "macs-", "time-")  # what these runs' names begin with
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
 
 
@@ -88,10 +93,10 @@ def six():
     rows = []
     for budget, kinds in groups:
         longer = [(name, kind) for name, kind in kinds if len(SIX.seeds(kind)) == SIX.most]
+        plain = max((kind for _, kind in longer if kind.startswith(BY_MAGNITUDE)), key=lambda kind: mean(SIX.accuracies(kind).values()), default="")
         for name, kind in longer:
-            plain = longer[0][1]
             rows.append([budget, name, *SIX.columns(kind), "" if kind == plain else SIX.beside(kind, plain)])
-    return table(["budget", "run", *seed_columns(SIX.most), "points beside the first of the budget"], rows)
+    return table(["budget", "run", *seed_columns(SIX.most), "points beside the best by magnitude"], rows)
 
 
 def reached(kind):
@@ -316,12 +321,27 @@ BLOCKS = {
     "sparse.macs_known_erk": lambda: RUNS.beside("evolution-macs-known", "macs-erk"),
     "sparse.macs_known_uniform": lambda: RUNS.beside("evolution-macs-known", "macs-uniform"),
     "sparse.macs_known_least": lambda: RUNS.beside("evolution-macs-known", "macs-least_loss"),
+    "sparse.macs_known_plain": lambda: RUNS.beside("evolution-macs-known", "evolution-macs"),
+    "sparse.macs_known_mutated": lambda: RUNS.beside("evolution-macs-known", "evolution-macs-mutated"),
+    "sparse.macs_plain_least": lambda: RUNS.beside("evolution-macs", "macs-least_loss"),
+    "sparse.macs_dense_pool": lambda: RUNS.beside("evolution-macs-known-dense", "evolution-macs-known"),
+    "sparse.macs_more": lambda: RUNS.beside("evolution-macs-known-more", "evolution-macs-known"),
+    "sparse.macs_six_erk": lambda: SIX.beside("evolution-macs-known", "macs-erk"),
+    "sparse.macs_six_uniform": lambda: SIX.beside("evolution-macs-known", "macs-uniform"),
     "sparse.macs_images": lambda: f"{setting('evolution-macs-known', 'judge_images'):,g}",
     "sparse.macs_chosen": lambda: plans_chosen("evolution-macs-known"),
     "sparse.time_uniform": lambda: RUNS.beside("time-least_loss", "time-uniform"),
     "sparse.time_global": lambda: RUNS.beside("time-least_loss", "time-global"),
     "sparse.time_evolution": lambda: RUNS.beside("evolution-time", "time-least_loss"),
     "sparse.time_known": lambda: RUNS.beside("evolution-time-known", "time-least_loss"),
+    "sparse.time_known_plain": lambda: RUNS.beside("evolution-time-known", "evolution-time"),
+    "sparse.time_known_mutated": lambda: RUNS.beside("evolution-time-known", "evolution-time-mutated"),
+    "sparse.time_known_pool": lambda: RUNS.beside("evolution-time-known-pool", "evolution-time-known"),
+    "sparse.time_more": lambda: RUNS.beside("evolution-time-known-more", "evolution-time-known"),
+    "sparse.time_six": lambda: SIX.beside("evolution-time-known", "time-least_loss"),
+    "sparse.time_lamp": lambda: RUNS.beside("time-lamp", "time-least_loss"),
+    "sparse.time_erk": lambda: RUNS.beside("time-erk", "time-least_loss"),
+    "sparse.time_lottery": lambda: RUNS.beside("lottery2-time", "time-least_loss"),
     "sparse.known_chosen": lambda: plans_chosen("evolution-time-known"),
     "sparse.rate": lambda: config("prune.learning_rate"),
     "sparse.decay": lambda: config("train.weight_decay"),
