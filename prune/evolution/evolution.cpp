@@ -46,7 +46,7 @@ void plan_first_steps(const EvolutionConfig& config, const LayerBudget& budget,
 void make_first_pool(const EvolutionConfig& config, const LayerBudget& budget, Trainee& trainee,
                      EvolutionState& state) {
   Random random = Random::from_state(state.random);
-  state.pool = first_pool(config, budget, trainee, state.alpha, random);  // may throw
+  state.pool = first_pool(config, budget, trainee, state.alphas, random);  // may throw
   state.random = random.state();
   state.next_id = std::ssize(state.pool);
   state.best_id = find_best(state.pool, budget.goal_density());
@@ -64,7 +64,7 @@ Evolution::Evolution(const EvolutionConfig& config, Trainee& trainee, Peers& pee
       peers_(peers),
       budget_(config_, trainee.layers()) {
   state_.random = Random(config_.seed).state();
-  state_.alpha = config_.alpha;
+  state_.alphas.assign(budget_.size(), config_.alpha);
   state_.learned.sensitivity.assign(budget_.size(), 0.0);
 }
 

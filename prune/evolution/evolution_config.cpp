@@ -5,6 +5,7 @@
 
 #include "prune/evolution/budget/allocation.h"
 #include "prune/evolution/trainee/layer_names.h"
+#include "runtime/base/divided_up.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 
@@ -121,6 +122,10 @@ void check_statistics(const EvolutionConfig& c) {
 std::int64_t batches_between_masks(const EvolutionConfig& config) {
   if (config.mask_interval == 0) return config.batch_nr;
   return std::min(config.mask_interval, config.batch_nr);
+}
+
+std::int64_t masks_of(const EvolutionConfig& config) {
+  return divided_up(config.batch_nr, batches_between_masks(config));
 }
 
 std::int64_t rising_iterations(const EvolutionConfig& config) {

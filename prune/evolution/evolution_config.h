@@ -87,8 +87,8 @@ struct EvolutionConfig {
   double alpha = 0.1;  // at the start; 0: weights alone count, in all iterations
   double alpha_min = 0.0;
   double alpha_max = 0.5;
-  double alpha_step = 0.5;       // largest change in an iteration, as a share of alpha
-  double migration_goal = 0.02;  // share of kept blocks that should change places in an iteration
+  double alpha_step = 0.5;       // largest rise, of all masks of an iteration, as a share of it
+  double migration_goal = 0.02;  // share of a layer's kept blocks that should move in an iteration
 
   // Sensitivity and stagnation.
   double sensitivity_smoothing = 0.3;  // weight of one iteration's evidence
@@ -101,6 +101,9 @@ struct EvolutionConfig {
 
 // How many of an iteration's batches are trained under the same masks: mask_interval, or all.
 std::int64_t batches_between_masks(const EvolutionConfig& config);
+
+// How many masks an iteration makes while they are not fixed.
+std::int64_t masks_of(const EvolutionConfig& config);
 
 // prune_until * iter_nr to the nearest, 1 at least.
 std::int64_t rising_iterations(const EvolutionConfig& config);

@@ -9,7 +9,8 @@
 namespace winnow {
 namespace {
 
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
+constexpr std::int64_t kWithOneAlpha = 2;      // the last version whose layers share one
 constexpr std::int64_t kWithoutCollapsed = 1;  // the version before `collapsed` was there
 
 class Writer {
@@ -137,9 +138,10 @@ FlatState flatten(const EvolutionState& state) {
     out.put(value);
   }
   for (const std::uint64_t word : state.random) out.put(std::bit_cast<std::int64_t>(word));
-  for (const double value :
-       {state.alpha, state.initial_density, state.learned.trend, state.learned.noise})
+  out.put_all(state.alphas);
+  for (const double value : {state.initial_density, state.learned.trend, state.learned.noise}) {
     out.put(value);
+  }
   out.put_all(state.learned.sensitivity);
   for (const Solution& solution : state.pool) put_solution(out, solution);
   return flat;
@@ -149,7 +151,7 @@ EvolutionState unflatten(const FlatState& flat) {
   Reader in(flat);
   std::int64_t version = 0;
   in.get(version);
-  if (version != kVersion && version != kWithoutCollapsed) {
+  if (version < kWithoutCollapsed || version > kVersion) {
     fail(ErrorCode::bad_file, "evolution state: version ", version, ", expected ", kVersion);
   }
   const std::int64_t layers = in.get_count("the number of layers");
@@ -168,10 +170,14 @@ EvolutionState unflatten(const FlatState& flat) {
   if (state.random == Random::State{}) {
     fail(ErrorCode::bad_file, "evolution state: the random state is all zero");
   }
-  for (double* value :
-       {&state.alpha, &state.initial_density, &state.learned.trend, &state.learned.noise})
+  in.get_all(state.alphas, version <= kWithOneAlpha ? 1 : layers);
+  for (double* value : {&state.initial_density, &state.learned.trend, &state.learned.noise}) {
     in.get(*value);
+  }
   in.get_all(state.learned.sensitivity, layers);
+  if (version <= kWithOneAlpha) {
+    state.alphas.resize(state.learned.sensitivity.size(), state.alphas[0]);
+  }
   for (std::int64_t i = 0; i < solutions; ++i) state.pool.push_back(get_solution(in, layers));
   in.expect_end();
   return state;

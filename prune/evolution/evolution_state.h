@@ -19,7 +19,7 @@ struct EvolutionState {
   std::int64_t without_progress = 0;  // iterations
   std::int64_t collapsed = 0;         // 1: the last network was forced, collapsed and was refused
   Random::State random{};
-  double alpha = 0.0;
+  std::vector<double> alphas;    // eq 2's, of the layers
   double initial_density = 1.0;  // mean of the first pool
   SensitivityEstimate learned;   // of the layers
   std::vector<Solution> pool;    // in the order of birth; empty before the first iteration

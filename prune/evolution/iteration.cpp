@@ -191,7 +191,8 @@ void Iteration::cross_two() {
 void Iteration::update_statistics() {
   if (!proposal_.masks_fixed) {
     record_.migration_rate = migration_rate(trial_.migrations, budget_.size());
-    state_.alpha = next_alpha(state_.alpha, record_.migration_rate, config_);
+    record_.migration_rates = migration_rates(trial_.migrations, budget_.size());
+    state_.alphas = next_alphas(state_.alphas, trial_.migrations, masks_of(config_), config_);
   }
   update_sensitivity(state_.learned,
                      {proposal_.parent.sparsities, record_.sparsities,

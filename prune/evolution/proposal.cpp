@@ -32,7 +32,7 @@ Proposal propose(std::int64_t iteration, std::span<const std::int64_t> taken,
   Proposal proposal;
   IterationRecord& record = proposal.record;
   record.iteration = iteration;
-  record.alpha = state.alpha;
+  record.alphas = state.alphas;
   record.phase = schedule.phase(iteration);
   record.forced = std::all_of(state.pool.begin(), state.pool.end(), [&](const Solution& solution) {
     return solution.density > ranking.allowed_density;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "prune/evolution/budget/allocation.h"
+#include "prune/evolution/migration.h"
 
 namespace winnow {
 namespace {
@@ -76,7 +77,7 @@ void compare(const Proposal& proposal, const EvolutionConfig& config, const Laye
   // Without a gradient nothing says which pruned weights should return: those that did would be
   // any.
   const std::span<const double> least =
-      record.alpha > 0.0 ? std::span<const double>() : proposal.parent.sparsities;
+      config.alpha > 0.0 ? std::span<const double>() : proposal.parent.sparsities;
   trial.offspring =
       make_offspring(path.plan(curves), least, record.layers, config, budget, curves, random);
   if (trial.offspring.size() == 1) {
@@ -85,18 +86,19 @@ void compare(const Proposal& proposal, const EvolutionConfig& config, const Laye
   }
   for (Offspring& plan : trial.offspring) {
     trainee.restore(start);
-    trainee.recompute_masks(plan.sparsities, record.alpha);
+    trainee.recompute_masks(plan.sparsities, record.alphas);
     plan.loss = trainee.measure_loss(config.judge_images);
   }
   trial.chosen = least_loss(trial.offspring);
   if (trial.chosen != 0) path.go_to(trial.offspring[trial.chosen].sparsities);
 }
 
-void recompute(double alpha, Trainee& trainee, Trial& trial) {
-  const std::vector<Migration> moved = trainee.recompute_masks(trial.sparsities, alpha);
+std::vector<Migration> recompute(std::span<const double> alphas, Trainee& trainee, Trial& trial) {
+  std::vector<Migration> moved = trainee.recompute_masks(trial.sparsities, alphas);
   trial.kept_weights.clear();
   for (const Migration& migration : moved) trial.kept_weights.push_back(migration.kept_weights);
   trial.migrations.insert(trial.migrations.end(), moved.begin(), moved.end());
+  return moved;
 }
 
 void train(const Proposal& proposal, const EvolutionConfig& config, const MaskPath& path,
@@ -104,11 +106,13 @@ void train(const Proposal& proposal, const EvolutionConfig& config, const MaskPa
   const std::int64_t interval =
       proposal.masks_fixed ? config.batch_nr : batches_between_masks(config);
   const auto all = static_cast<double>(config.batch_nr);
+  std::vector<double> alphas = proposal.record.alphas;
   for (std::int64_t done = 0; done < config.batch_nr;) {
     const std::int64_t count = std::min(interval, config.batch_nr - done);
     if (!proposal.masks_fixed) {
       trial.sparsities = path.after(static_cast<double>(done + count) / all, trainee);
-      recompute(proposal.record.alpha, trainee, trial);
+      const std::vector<Migration> moved = recompute(alphas, trainee, trial);
+      alphas = next_alphas(std::move(alphas), moved, masks_of(config), config);
     }
     trial.loss +=
         trainee.train_batches(proposal.first_batch + done, count) * static_cast<double>(count);

@@ -34,6 +34,7 @@ SingleNetwork::SingleNetwork(const MethodConfig& method, const EvolutionConfig& 
   if (state_.pool.empty()) {
     state_.random = Random(config_.seed).state();
     state_.learned.sensitivity.assign(budget_.size(), 0.0);
+    state_.alphas.assign(budget_.size(), 0.0);
   } else if (state_.pool.back().sparsities.size() != budget_.size()) {
     fail(ErrorCode::bad_file, "pruning state: found ", state_.pool.back().sparsities.size(),
          " layers, the network has ", budget_.size());
@@ -47,7 +48,7 @@ void SingleNetwork::begin(EvolutionState& state) const {
     start.sparsities.push_back(budget_.layer(i).initial_sparsity);
   }
   start.plan = start.sparsities;
-  set_kept(start, kept_by(trainee_.recompute_masks(start.sparsities, 0.0)), budget_);
+  set_kept(start, kept_by(trainee_.recompute_masks(start.sparsities, {})), budget_);
   start.accuracy = trainee_.measure_accuracy();
   if (!std::isfinite(start.accuracy)) start.accuracy = 0.0;
   start.level = start.accuracy;
@@ -106,7 +107,7 @@ void SingleNetwork::prune_to(double density, IterationRecord& record) {
                                                  ? trainee_.magnitude_curves()
                                                  : std::vector<MagnitudeCurve>{};
   record.sparsities = allocate(method_.allocation, density, budget_, curves);
-  note(trainee_.recompute_masks(record.sparsities, 0.0), record);
+  note(trainee_.recompute_masks(record.sparsities, {}), record);
 }
 
 void SingleNetwork::keep_groups(std::span<const KeptGroups> kept, IterationRecord& record) {
@@ -122,6 +123,7 @@ void SingleNetwork::note(std::span<const Migration> moved, IterationRecord& reco
   moved_.insert(moved_.end(), moved.begin(), moved.end());
   record.migration = total(moved_);
   record.migration_rate = migration_rate(moved_, budget_.size());
+  record.migration_rates = migration_rates(moved_, budget_.size());
 }
 
 Solution SingleNetwork::make_child(const EvolutionState& state,

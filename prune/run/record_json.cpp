@@ -1,6 +1,7 @@
 #include "prune/run/record_json.h"
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "runtime/base/version.h"
 
@@ -13,6 +14,11 @@ Json by_layer(const std::vector<double>& values, const std::vector<std::string>&
   Json json = Json::object();
   for (std::size_t i = 0; i < values.size() && i < layers.size(); ++i) json[layers[i]] = values[i];
   return json;
+}
+
+double mean_of(const std::vector<double>& values) {
+  if (values.empty()) return 0.0;
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
 }
 
 Json chosen_layers(const IterationRecord& record, const std::vector<std::string>& layers) {
@@ -77,11 +83,13 @@ std::string to_json(const IterationRecord& record, const std::vector<std::string
                {"weight_sparsity", record.weight_sparsity},
                {"sparsities", by_layer(record.sparsities, layers)},
                {"kept", by_layer(record.kept, layers)},
-               {"alpha", record.alpha},
+               {"alpha", mean_of(record.alphas)},
+               {"alphas", by_layer(record.alphas, layers)},
                {"migration",
                 {{"entered", record.migration.entered},
                  {"left", record.migration.left},
-                 {"rate", record.migration_rate}}},
+                 {"rate", record.migration_rate},
+                 {"rates", by_layer(record.migration_rates, layers)}}},
                {"sensitivity", by_layer(record.sensitivity, layers)},
                {"stagnation", record.stagnation},
                {"pool", pool_json(record.pool)},

@@ -100,7 +100,7 @@ double mask_for_goal(const RunConfig& config, Trainee& trainee) {
   const std::vector<double> sparsities =
       goal_sparsities(config.method, config.evolution, budget, trainee.magnitude_curves());
   std::vector<std::int64_t> kept;
-  for (const Migration& moved : trainee.recompute_masks(sparsities, 0.0)) {
+  for (const Migration& moved : trainee.recompute_masks(sparsities, {})) {
     kept.push_back(moved.kept_weights);
   }
   return budget.cost(kept);

@@ -158,9 +158,11 @@ class TorchTrainee::Impl {
     learner_.train(stage_, first, count, hooks, losses);
   }
 
-  std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) {
+  std::vector<Migration> recompute_masks(std::span<const double> sparsities,
+                                         std::span<const double> alphas) {
     require_layers("recompute_masks", sparsities.size());
-    return masks_->recompute(sparsities, alpha);
+    if (!alphas.empty()) require_layers("recompute_masks", alphas.size());
+    return masks_->recompute(sparsities, alphas);
   }
 
   std::vector<GroupNorms> group_norms() const { return masks_->group_norms(); }
@@ -506,8 +508,8 @@ std::vector<MagnitudeCurve> TorchTrainee::magnitude_curves() {
 }
 
 std::vector<Migration> TorchTrainee::recompute_masks(std::span<const double> sparsities,
-                                                     double alpha) {
-  return impl_->recompute_masks(sparsities, alpha);
+                                                     std::span<const double> alphas) {
+  return impl_->recompute_masks(sparsities, alphas);
 }
 
 std::vector<GroupNorms> TorchTrainee::group_norms() {

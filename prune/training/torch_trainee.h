@@ -125,7 +125,8 @@ class TorchTrainee : public Trainee {
   double measure_accuracy() override;
   double measure_loss(std::int64_t images) override;
   std::vector<MagnitudeCurve> magnitude_curves() override;
-  std::vector<Migration> recompute_masks(std::span<const double> sparsities, double alpha) override;
+  std::vector<Migration> recompute_masks(std::span<const double> sparsities,
+                                         std::span<const double> alphas) override;
   std::vector<GroupNorms> group_norms() override;
   void set_penalty(const GroupPenalty& penalty) override;
   std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) override;

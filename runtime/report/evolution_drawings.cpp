@@ -17,7 +17,8 @@ constexpr std::size_t kMostCells = 8000;
 
 std::string evolution_charts(const RunFacts& facts) {
   Series accuracy{"accuracy of the iteration", {}}, best{"best in the pool", {}};
-  Series sparsity{"sparsity", {}}, loss{"loss", {}}, alpha{"alpha", {}}, migration{"migration", {}};
+  Series sparsity{"sparsity", {}}, loss{"loss", {}}, alpha{"alpha, mean of the layers", {}},
+      migration{"migration", {}};
   for (const IterationPoint& point : facts.iterations) {
     const double at = point.iteration;
     accuracy.points.emplace_back(at, 100 * point.accuracy);

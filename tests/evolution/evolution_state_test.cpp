@@ -36,7 +36,7 @@ EvolutionState example() {
   state.without_progress = 2;
   state.collapsed = 1;
   state.random = {~std::uint64_t{0}, 1, std::uint64_t{1} << 63, 0};
-  state.alpha = 0.1;
+  state.alphas = {0.1, 1e-9};
   state.learned.trend = -1.0 / 3;
   state.initial_density = 0.8;
   state.learned.sensitivity = {1e-300, -0.25};
@@ -46,10 +46,21 @@ EvolutionState example() {
   return state;
 }
 
+TEST_CASE("a state written when all layers had one alpha is read") {
+  FlatState flat = flatten(example());
+  flat.integers[0] = 2;
+  flat.numbers.erase(flat.numbers.begin() + 1);
+  const EvolutionState back = unflatten(flat);
+  CHECK(back.alphas == std::vector<double>{0.1, 0.1});
+  CHECK(back.initial_density == example().initial_density);
+  CHECK(back.learned.sensitivity == example().learned.sensitivity);
+}
+
 TEST_CASE("a state written before collapses were noted is read") {
   FlatState flat = flatten(example());
   flat.integers[0] = 1;
   flat.integers.erase(flat.integers.begin() + 8);
+  flat.numbers.erase(flat.numbers.begin() + 1);
   const EvolutionState back = unflatten(flat);
   CHECK(back.without_progress == 2);
   CHECK(back.collapsed == 0);
@@ -102,7 +113,7 @@ TEST_CASE("a state with impossible numbers is refused") {
   const FlatState good = flatten(example());
   FlatState bad = good;
   SUBCASE("version") {
-    bad.integers[0] = 3;
+    bad.integers[0] = 4;
   }
   SUBCASE("number of layers") {
     bad.integers[1] = -1;
@@ -126,10 +137,10 @@ TEST_CASE("a state with impossible numbers is refused") {
     bad.snapshots[1] = nullptr;
   }
   SUBCASE("sparsity of 1") {
-    bad.numbers[9] = 1.0;
+    bad.numbers[10] = 1.0;
   }
   SUBCASE("density of 0") {
-    bad.numbers[6] = 0.0;
+    bad.numbers[7] = 0.0;
   }
   CHECK(error_of([&] { unflatten(good); }) == std::nullopt);
   CHECK(error_of([&] { unflatten(bad); }) == ErrorCode::bad_file);

@@ -40,7 +40,7 @@ bool same(const IterationRecord& a, const IterationRecord& b) {
   return a.iteration == b.iteration && a.phase == b.phase && a.solution == b.solution &&
          a.child == b.child && a.layers == b.layers && a.sparsities == b.sparsities &&
          a.kept == b.kept && a.loss == b.loss && a.accuracy == b.accuracy &&
-         a.improvement == b.improvement && a.action == b.action && a.alpha == b.alpha &&
+         a.improvement == b.improvement && a.action == b.action && a.alphas == b.alphas &&
          a.migration_rate == b.migration_rate && a.sensitivity == b.sensitivity &&
          a.stagnation == b.stagnation && a.pool.spread == b.pool.spread &&
          a.best_accuracy == b.best_accuracy && a.batches == b.batches;
@@ -251,16 +251,20 @@ TEST_CASE("masks are recomputed after each interval of an iteration") {
   CHECK(trainee.firsts.back() == 190);
 }
 
-TEST_CASE("alpha follows the migration that it causes") {
-  SyntheticTrainee trainee(four_layers(), 0.5);  // 10 % of alpha migrates
+TEST_CASE("each layer's alpha follows the migration that it causes") {
+  std::vector<SyntheticLayer> layers = four_layers();  // 10 % of alpha migrates
+  layers[2].migrates = 0.4;
+  SyntheticTrainee trainee(layers, 0.5);
   EvolutionConfig config = short_run();
   config.migration_goal = 0.02;
   config.alpha = 0.5;
   config.alpha_max = 1.0;
   Evolution evolution(config, trainee);
   const std::vector<IterationRecord> records = run_to_end(evolution);
-  CHECK(records[1].migration_rate > 0.03);
-  CHECK(records[47].alpha == doctest::Approx(0.2).epsilon(0.1));
+  CHECK(records[0].migration_rate > 0.03);
+  CHECK(records[0].migration_rates[2] > records[0].migration_rate);
+  CHECK(records[47].alphas[1] == doctest::Approx(0.2).epsilon(0.1));
+  CHECK(records[47].alphas[2] == doctest::Approx(0.05).epsilon(0.1));
 }
 
 TEST_CASE("stagnation cuts the pool to representatives and refills it") {

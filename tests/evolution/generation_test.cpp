@@ -133,7 +133,7 @@ TEST_CASE("ranks that do not agree are named") {
     if (peers.rank() == 2) trainee.noise = 0.02;  // as a GPU of another kind has
     Evolution evolution(config_of_ranks(), trainee, peers);
     EvolutionState other = evolution.state();
-    if (peers.rank() == 2) other.alpha += 0.001;
+    if (peers.rank() == 2) other.alphas[0] += 0.001;
     const auto rank = static_cast<std::size_t>(peers.rank());
     try {
       require_agreement(other, trainee, peers);

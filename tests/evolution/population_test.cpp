@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "prune/evolution/evolution.h"
@@ -29,6 +30,8 @@ std::vector<std::int64_t> ids(const std::vector<Solution>& pool) {
   return found;
 }
 
+constexpr std::array<double, 4> kAlphas = {0.1, 0.1, 0.1, 0.1};  // of as many layers at most
+
 using Ids = std::vector<std::int64_t>;
 
 TEST_CASE("the first pool prunes a share of what masks given at the start keep") {
@@ -39,7 +42,7 @@ TEST_CASE("the first pool prunes a share of what masks given at the start keep")
   layers[0].initial_sparsity = 0.7;
   const LayerBudget budget(config, layers);
   Random random(1);
-  for (const Solution& s : first_pool(config, budget, trainee, 0.1, random)) {
+  for (const Solution& s : first_pool(config, budget, trainee, kAlphas, random)) {
     CHECK((s.sparsities[0] >= 1 - 0.3 * 0.9 - 1e-12 && s.sparsities[0] < 1 - 0.3 * 0.7));
     CHECK((s.sparsities[1] >= 0.1 && s.sparsities[1] < 0.3));
   }
@@ -54,7 +57,7 @@ TEST_CASE(
   config.layer_limits = {{"layer2", 0.0, 0.15}};
   const LayerBudget budget(config, trainee.layers());
   Random random(1);
-  const std::vector<Solution> pool = first_pool(config, budget, trainee, 0.1, random);
+  const std::vector<Solution> pool = first_pool(config, budget, trainee, kAlphas, random);
 
   REQUIRE(ids(pool) == Ids{0, 1, 2, 3, 4});
   for (const Solution& s : pool) {
@@ -76,9 +79,9 @@ TEST_CASE("a known first pool has an allocation in each solution, and random one
   config.initial_sparsity_min = 0.1;
   const LayerBudget budget(config, trainee.layers());
   Random random(1), again(1);
-  const std::vector<Solution> drawn = first_pool(config, budget, trainee, 0.1, again);
+  const std::vector<Solution> drawn = first_pool(config, budget, trainee, kAlphas, again);
   config.known_first_pool = true;
-  const std::vector<Solution> pool = first_pool(config, budget, trainee, 0.1, random);
+  const std::vector<Solution> pool = first_pool(config, budget, trainee, kAlphas, random);
   REQUIRE(pool.size() == 6);
   const std::vector<Allocation> known = known_allocations(budget);
   REQUIRE(known.size() == 4);  // of a share of the parameters least_loss is lamp
@@ -101,7 +104,7 @@ TEST_CASE("first solutions that are equal are one, from which an evolution goes 
   config.patience = 1;  // differentiates where there is little to choose from
   const LayerBudget budget(config, trainee.layers());
   Random random(1);
-  REQUIRE(ids(first_pool(config, budget, trainee, 0.1, random)) == Ids{0});
+  REQUIRE(ids(first_pool(config, budget, trainee, kAlphas, random)) == Ids{0});
   for (const double threshold : {-0.5, 0.5}) {  // accepts all, accepts nothing
     config.acc_threshold = threshold;
     Evolution evolution(config, trainee);
@@ -122,7 +125,7 @@ TEST_CASE("an interrupted first pool gives the trainee its weights back") {
   const EvolutionConfig config;
   const LayerBudget budget(config, trainee.layers());
   Random random(1);
-  CHECK(error_of([&] { first_pool(config, budget, trainee, 0.1, random); }) ==
+  CHECK(error_of([&] { first_pool(config, budget, trainee, kAlphas, random); }) ==
         ErrorCode::interrupted);
   CHECK(trainee.now().sparsities == std::vector<double>{0.0});
 }

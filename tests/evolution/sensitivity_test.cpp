@@ -95,6 +95,9 @@ TEST_CASE("the migration rate counts exchanges, not what a change of sparsity fo
   CHECK(migration_rate(two, 2) == 0.05);
   CHECK(migration_rate(two, 1) == 0.1);  // of one layer, twice: 5 of 50 that it keeps
   CHECK(migration_rate({}, 2) == 0.0);
+  CHECK(migration_rates(two, 2) == Values{2.0 / 60, 3.0 / 40});
+  CHECK(migration_rates(two, 1) == Values{0.1});
+  CHECK(migration_rates({}, 2) == Values{0.0, 0.0});
 }
 
 TEST_CASE("alpha falls when many blocks migrate and rises when none do, within its limits") {
@@ -103,16 +106,31 @@ TEST_CASE("alpha falls when many blocks migrate and rises when none do, within i
   config.migration_goal = 0.02;
   config.alpha_min = 0.05;
   config.alpha_max = 0.15;
-  CHECK(next_alpha(0.1, 0.02, config) == doctest::Approx(0.1));
-  CHECK(next_alpha(0.1, 0.0, config) == doctest::Approx(0.12));
-  CHECK(next_alpha(0.1, 0.01, config) == doctest::Approx(0.11));
-  CHECK(next_alpha(0.1, 0.08, config) == doctest::Approx(0.085));
-  CHECK(next_alpha(0.145, 0.0, config) == 0.15);
-  CHECK(next_alpha(0.055, 1.0, config) == 0.05);
+  CHECK(next_alpha(0.1, 0.02, 1, config) == doctest::Approx(0.1));
+  CHECK(next_alpha(0.1, 0.0, 1, config) == doctest::Approx(0.12));
+  CHECK(next_alpha(0.1, 0.0, 4, config) == doctest::Approx(0.105));
+  CHECK(next_alpha(0.1, 0.01, 1, config) == doctest::Approx(0.11));
+  CHECK(next_alpha(0.12, 0.04, 1, config) == doctest::Approx(0.06));
+  CHECK(next_alpha(0.12, 0.04, 4, config) == doctest::Approx(0.06));
+  CHECK(next_alpha(0.145, 0.0, 1, config) == 0.15);
+  CHECK(next_alpha(0.055, 1.0, 1, config) == 0.05);
   config.alpha_min = 0.0;
-  CHECK(next_alpha(0.0, 0.0, config) == 0.0);
+  CHECK(next_alpha(0.0, 0.0, 1, config) == 0.0);
   config.migration_goal = 0.0;
-  CHECK(next_alpha(0.1, 0.0, config) == doctest::Approx(0.1));
+  CHECK(next_alpha(0.1, 0.0, 1, config) == doctest::Approx(0.1));
+}
+
+TEST_CASE("each layer's alpha follows its own masks, one after the other") {
+  EvolutionConfig config;
+  config.alpha_step = 0.2;
+  config.migration_goal = 0.02;
+  // Two masks of two layers: 1 of 100 blocks moves, that is 2 % in an iteration, then 4; 0, then 0.
+  const std::vector<Migration> moved = {
+      {1, 1, 100, 100}, {0, 5, 50, 50}, {4, 6, 100, 100}, {9, 0, 60, 60}};
+  const Values alphas = next_alphas({0.1, 0.1}, moved, 2, config);
+  CHECK(alphas[0] == doctest::Approx(0.1 * 0.02 / 0.08));
+  CHECK(alphas[1] == doctest::Approx(0.1 * 1.1 * 1.1));
+  CHECK(next_alphas({0.1, 0.2}, {}, 2, config) == Values{0.1, 0.2});
 }
 
 }  // namespace

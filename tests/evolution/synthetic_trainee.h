@@ -25,6 +25,7 @@ struct SyntheticLayer {
   double cost = 0.05;      // accuracy lost for good when density falls e times below that
   double shock = 0.05;     // accuracy lost until trained again, for the same fall anywhere
   double macs_per_weight = 1.0;
+  double migrates = 0.1;  // the share of what is kept that changes places with alpha 1
 };
 
 class SyntheticTrainee : public Trainee {
@@ -108,15 +109,16 @@ class SyntheticTrainee : public Trainee {
   }
 
   std::vector<Migration> recompute_masks(std::span<const double> sparsities,
-                                         double alpha) override {
+                                         std::span<const double> alphas) override {
     ++recomputations;
     std::vector<Migration> migrations;
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
       const std::int64_t before = kept_blocks(synthetic_[i].blocks, state_.sparsities[i]);
       const std::int64_t after = kept_blocks(synthetic_[i].blocks, sparsities[i]);
-      const std::int64_t swapped =
-          std::min(static_cast<std::int64_t>(alpha * 0.1 * static_cast<double>(after)),
-                   synthetic_[i].blocks - std::max(before, after));
+      const double alpha = alphas.empty() ? 0.0 : alphas[i];
+      const std::int64_t swapped = std::min(
+          static_cast<std::int64_t>(alpha * synthetic_[i].migrates * static_cast<double>(after)),
+          synthetic_[i].blocks - std::max(before, after));
       migrations.push_back({swapped + std::max<std::int64_t>(0, after - before),
                             swapped + std::max<std::int64_t>(0, before - after), after, after});
       const double fall = std::log((1.0 - state_.sparsities[i]) / (1.0 - sparsities[i]));
@@ -153,7 +155,7 @@ class SyntheticTrainee : public Trainee {
       sparsities.push_back(1.0 -
                            static_cast<double>(stays) / static_cast<double>(synthetic_[i].blocks));
     }
-    return recompute_masks(sparsities, 0.0);
+    return recompute_masks(sparsities, {});
   }
 
   std::shared_ptr<const Snapshot> snapshot() override { return std::make_shared<State>(state_); }

@@ -70,7 +70,7 @@ struct Pruned {
   explicit Pruned(const std::vector<double>& sparsities = {0.5, 0.5, 0.5, 0.5}) {
     trainee.begin(pruning_stage());
     trainee.train_batches(0, 8);
-    moved = trainee.recompute_masks(sparsities, 0.2);
+    moved = trainee.recompute_masks(sparsities, std::vector<double>(4, 0.2));
     trainee.train_batches(8, 8);
     trainee.store(model);
   }
@@ -159,7 +159,8 @@ TEST_CASE("a channel that returns is what it was, and learns") {
   TorchTrainee& trainee = pruned.trainee;
   const auto snapshot = trainee.snapshot();
   const auto before = to_floats(pruned.model.tensors.at("norm1.weight"));
-  const auto moved = trainee.recompute_masks(std::vector<double>{0.0, 0.5, 0.5, 0.5}, 0.5);
+  const auto moved =
+      trainee.recompute_masks(std::vector<double>{0.0, 0.5, 0.5, 0.5}, std::vector<double>(4, 0.5));
   CHECK(moved[0].entered == 4);
   CHECK(moved[0].left == 0);
   Model open = pruned.model;
@@ -186,7 +187,7 @@ TEST_CASE("channels come back in the order of what they were, and go by their fi
   Pruned pruned({0.0, 0.0, 0.0, 0.0});
   TorchTrainee& trainee = pruned.trainee;
   const auto kept_after = [&](const std::vector<double>& sparsities) {
-    trainee.recompute_masks(sparsities, 0.0);
+    trainee.recompute_masks(sparsities, {});
     trainee.store(pruned.model);
     const ChannelUnits units = channel_units(pruned.model.graph);
     const auto kept = masked_channels(units, pruned.model);
@@ -233,7 +234,7 @@ TEST_CASE("a snapshot of channel masks goes through host tensors into another tr
   other.restore(*other.read_snapshot(tensors, "file"));
   const std::vector<double> sparsities = {0.25, 0.6, 0.5, 0.0};
   for (TorchTrainee* trainee : {&pruned.trainee, &other}) {
-    trainee->recompute_masks(sparsities, 0.3);
+    trainee->recompute_masks(sparsities, std::vector<double>(4, 0.3));
     trainee->train_batches(16, 4);
   }
   Model a = pruned.model, b = pruned.model;
@@ -248,7 +249,7 @@ TEST_CASE("early weights return under the masks of now") {
   const auto early = trainee.snapshot();
   const auto weights = to_floats(pruned.model.tensors.at("a.weight"));
   trainee.train_batches(16, 4);
-  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5, 0.5}, 0.0);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5, 0.5}, {});
   trainee.rewind_weights(*early);
   Model model = pruned.model;
   trainee.store(model);

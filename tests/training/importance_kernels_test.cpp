@@ -46,29 +46,41 @@ RankedLayer some_layer(Random& random) {
 
 // Sums in another order differ in the last bits of a double, and so some rounded results in that of
 // a float: not all bits are equal.
-void check_layer(const RankedLayer& layer, double alpha, const torch::Tensor& found) {
+void check_layer(const RankedLayer& layer, const torch::Tensor& found) {
   CAPTURE(layer.weight.sizes());
   CAPTURE(layer.weight.strides());
   CAPTURE(layer.vector);
-  CAPTURE(alpha);
-  const torch::Tensor expected =
-      alpha == 0.0 ? block_magnitudes(layer.weight, layer.vector)
-                   : block_importance(layer.weight, layer.gradient, layer.vector, alpha);
+  CAPTURE(layer.alpha);
+  const torch::Tensor expected = layer.alpha == 0.0 ? block_magnitudes(layer.weight, layer.vector)
+                                                    : block_importance(layer.weight, layer.gradient,
+                                                                       layer.vector, layer.alpha);
   REQUIRE(found.sizes() == expected.sizes());
   REQUIRE(found.is_contiguous());
   REQUIRE(torch::allclose(found, expected, /*rtol=*/2.5e-7, /*atol=*/0.0));
-  if (alpha == 0.0 && layer.vector == 1) REQUIRE(torch::equal(found, expected));
+  if (layer.alpha == 0.0 && layer.vector == 1) REQUIRE(torch::equal(found, expected));
+}
+
+// The layers' alphas are each of these, the first one of the first layer and so on, or one of all.
+constexpr double kAlphas[] = {0.3, 0.0, 1.0};
+
+void check_layers(const MaskKernels& kernels, std::vector<RankedLayer> layers, bool shares_alpha,
+                  std::size_t first) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].alpha = kAlphas[(first + (shares_alpha ? 0 : i)) % std::size(kAlphas)];
+  }
+  const auto found = kernels.importances(layers);
+  const auto again = kernels.importances(layers);
+  REQUIRE(found.size() == layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    check_layer(layers[i], found[i]);
+    REQUIRE(torch::equal(found[i], again[i]));
+  }
 }
 
 void check_layers(const MaskKernels& kernels, const std::vector<RankedLayer>& layers) {
-  for (const double alpha : {0.0, 0.3, 1.0}) {
-    const auto found = kernels.importances(layers, alpha);
-    const auto again = kernels.importances(layers, alpha);
-    REQUIRE(found.size() == layers.size());
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      check_layer(layers[i], alpha, found[i]);
-      REQUIRE(torch::equal(found[i], again[i]));
-    }
+  for (std::size_t first = 0; first < std::size(kAlphas); ++first) {
+    check_layers(kernels, layers, /*shares_alpha=*/true, first);
+    check_layers(kernels, layers, /*shares_alpha=*/false, first);
   }
 }
 

@@ -153,7 +153,7 @@ MaskedLayer some_masked_layer(Random& random) {
 }
 
 void check_migrations(std::vector<MaskedLayer> layers, const std::vector<double>& sparsities) {
-  const auto importances = importances_of_layers(layers, 0.0, false);
+  const auto importances = importances_of_layers(layers, {}, false);
   const MaskChoice choice = top_blocks_of_layers(layers, importances, sparsities, true);
   REQUIRE(choice.migrations.size(0) == static_cast<std::int64_t>(layers.size()));
   for (std::size_t i = 0; i < layers.size(); ++i) {

@@ -24,7 +24,7 @@ TEST_CASE("the masks of many layers are those of each") {
     layers.push_back(layer_of(weight, 1));
   }
   const std::vector<double> sparsities = {0.3, 0.0, 0.7};
-  const auto importances = importances_of_layers(layers, 0.0, true);
+  const auto importances = importances_of_layers(layers, {}, true);
   const MaskChoice choice = top_blocks_of_layers(layers, importances, sparsities, true);
   REQUIRE(choice.masks.size() == layers.size());
   CHECK_FALSE(choice.migrations.defined());
@@ -87,13 +87,15 @@ std::int64_t total_of(const torch::Tensor& values) {
   return values.sum().item<std::int64_t>();
 }
 
-void check_recompute(SmallMasks& small, const std::vector<double>& sparsities, double alpha) {
+void check_recompute(SmallMasks& small, const std::vector<double>& sparsities,
+                     const std::vector<double>& alphas) {
   std::vector<torch::Tensor> before, expected;
   for (std::size_t i = 0; i < sparsities.size(); ++i) {
     before.push_back(small.mask(i));
+    const double alpha = alphas.empty() ? 0.0 : alphas[i];
     expected.push_back(expected_mask(small, i, sparsities[i], alpha));
   }
-  const auto moved = small.masks.recompute(sparsities, alpha);
+  const auto moved = small.masks.recompute(sparsities, alphas);
   for (std::size_t i = 0; i < sparsities.size(); ++i) {
     CAPTURE(i);
     CHECK(torch::equal(small.mask(i), expected[i]));
@@ -109,9 +111,9 @@ void check_recompute(SmallMasks& small, const std::vector<double>& sparsities, d
 TEST_CASE("on the CPU a mask update is that of each layer, whether kernels may be used or not") {
   for (const bool fuses_kernels : {false, true}) {
     SmallMasks small(torch::kCPU, fuses_kernels);
-    check_recompute(small, {0.5, 0.4, 0.3}, 0.3);
-    check_recompute(small, {0.2, 0.6, 0.5}, 1.0);
-    check_recompute(small, {0.6, 0.7, 0.5}, 0.0);
+    check_recompute(small, {0.5, 0.4, 0.3}, {0.3, 0.0, 1.0});
+    check_recompute(small, {0.2, 0.6, 0.5}, {1.0, 1.0, 1.0});
+    check_recompute(small, {0.6, 0.7, 0.5}, {});
   }
 }
 
@@ -121,9 +123,9 @@ TEST_CASE("on a GPU a mask update by kernels is that of each layer, migrations i
   for (const bool fuses_kernels : {false, true}) {
     CAPTURE(fuses_kernels);
     SmallMasks small(torch::kCUDA, fuses_kernels);
-    check_recompute(small, {0.5, 0.4, 0.3}, 0.0);
-    check_recompute(small, {0.2, 0.6, 0.5}, 0.3);
-    check_recompute(small, {0.6, 0.7, 0.5}, 0.0);
+    check_recompute(small, {0.5, 0.4, 0.3}, {});
+    check_recompute(small, {0.2, 0.6, 0.5}, {0.3, 0.0, 0.7});
+    check_recompute(small, {0.6, 0.7, 0.5}, {0.0, 0.0, 0.0});
   }
 }
 

@@ -241,10 +241,11 @@ Model trained(const Model& model, const torch::Device& device, bool fuses_kernel
   trainee.train_batches(0, 9);
   stage.is_pruning = true;
   trainee.begin(stage);
-  trainee.recompute_masks(std::vector<double>(trainee.layers().size(), 0.5), 0.0);
+  const std::size_t layers = trainee.layers().size();
+  trainee.recompute_masks(std::vector<double>(layers, 0.5), {});
   trainee.train_batches(9, 8);
-  trainee.recompute_masks(std::vector<double>(trainee.layers().size(), 0.6),
-                          vector == 1 ? 0.0 : 0.2);
+  trainee.recompute_masks(std::vector<double>(layers, 0.6),
+                          std::vector<double>(layers, vector == 1 ? 0.0 : 0.2));
   trainee.train_batches(17, 12);
   Model after = model;
   trainee.store(after);

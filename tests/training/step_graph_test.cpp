@@ -38,7 +38,7 @@ Model trained_on_gpu(const torch::Device& device, bool records_steps, bool has_a
   if (has_all) trainee.set_teacher(*trainee.snapshot());
   trainee.begin(stage);
   trainee.train_batches(9, 8);
-  trainee.recompute_masks(std::vector<double>{0.5, 0.6, 0.7}, 0.2);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.6, 0.7}, std::vector<double>(3, 0.2));
   const auto snapshot = trainee.snapshot();
   trainee.train_batches(17, 3);
   trainee.restore(*snapshot);

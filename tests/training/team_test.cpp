@@ -85,7 +85,7 @@ Trained trained(const Model& model, const TraineeOptions& wanted, std::int64_t f
   TorchTrainee trainee(model, striped_data(), wanted);
   trainee.join(place);
   trainee.begin(stage());
-  trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+  trainee.recompute_masks(std::vector<double>(3, 0.5), {});
   Trained result{model};
   result.loss = trainee.train_batches(first, count);
   result.checksum = trainee.checksum();
@@ -197,7 +197,7 @@ TEST_CASE("a team that was left trains alone again, and another one can be joine
     const auto start = trainee.snapshot();
     trainee.join(place);
     trainee.begin(stage());
-    trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+    trainee.recompute_masks(std::vector<double>(3, 0.5), {});
     trainee.train_batches(0, 2);
     TeamPlace again = place;
     again.name = "again0";
@@ -205,7 +205,7 @@ TEST_CASE("a team that was left trains alone again, and another one can be joine
     trainee.train_batches(2, 1);
     trainee.join({});
     trainee.restore(*start);
-    trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+    trainee.recompute_masks(std::vector<double>(3, 0.5), {});
     CHECK(trainee.train_batches(0, 2) == alone.loss);
   });
 }

@@ -147,7 +147,7 @@ TEST_CASE("masked weights stay exactly 0 through training and are counted in mig
   trainee.begin(pruning_stage());
   trainee.train_batches(0, 4);
   const std::vector<double> sparsities = {0.5, 0.75, 0.9};
-  const auto migrations = trainee.recompute_masks(sparsities, 0.2);
+  const auto migrations = trainee.recompute_masks(sparsities, std::vector<double>(3, 0.2));
   CHECK(migrations[0].left == 36);
   CHECK(migrations[0].kept == 36);
   CHECK(migrations[2].kept_weights == 19);  // round(0.1 * 192)
@@ -156,7 +156,7 @@ TEST_CASE("masked weights stay exactly 0 through training and are counted in mig
   check_model(model, "model");
   CHECK(sparsity(model) == doctest::Approx((36 + 648 + 173) / 1128.0));
 
-  const auto again = trainee.recompute_masks(sparsities, 0.5);
+  const auto again = trainee.recompute_masks(sparsities, std::vector<double>(3, 0.5));
   CHECK(again[1].entered == again[1].left);
   CHECK(again[1].entered > 0);  // pruned weights return where their gradients are large
 }
@@ -193,7 +193,7 @@ TEST_CASE("vector masks keep or drop whole groups of channels") {
   TorchTrainee trainee(small_model(), striped_data(), options(8));
   trainee.begin(pruning_stage());
   trainee.train_batches(0, 2);
-  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.1);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, std::vector<double>(3, 0.1));
   const Model model = stored(trainee);
   check_model(model, "model");
   CHECK(model.mask_vector.at("conv2") == 8);
@@ -207,7 +207,7 @@ TEST_CASE("row-balanced masks keep equally many blocks in every row") {
   TorchTrainee trainee(small_model(), striped_data(), balanced);
   trainee.begin(pruning_stage());
   trainee.train_batches(0, 2);
-  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.1);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, std::vector<double>(3, 0.1));
   const auto stored_mask = stored(trainee).tensors.at("conv2.weight.mask");
   const auto mask = stored_mask.values<std::uint8_t>();
   REQUIRE(mask.size() == 144);
@@ -219,16 +219,16 @@ TEST_CASE("restoring a snapshot repeats training bit for bit") {
   TorchTrainee trainee(small_model(), striped_data(), options());
   trainee.begin(pruning_stage());
   trainee.train_batches(0, 3);
-  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.3);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, std::vector<double>(3, 0.3));
   const auto snapshot = trainee.snapshot();
   trainee.train_batches(3, 5);
-  trainee.recompute_masks(std::vector<double>{0.8, 0.8, 0.8}, 0.3);
+  trainee.recompute_masks(std::vector<double>{0.8, 0.8, 0.8}, std::vector<double>(3, 0.3));
   const Model first = stored(trainee);
 
   trainee.restore(*snapshot);
   CHECK_FALSE((stored(trainee) == first));
   trainee.train_batches(3, 5);
-  trainee.recompute_masks(std::vector<double>{0.8, 0.8, 0.8}, 0.3);
+  trainee.recompute_masks(std::vector<double>{0.8, 0.8, 0.8}, std::vector<double>(3, 0.3));
   CHECK((stored(trainee) == first));
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("a snapshot goes through host tensors into another trainee unchanged")
   TorchTrainee trainee(small_model(), data, options(8));
   trainee.begin(pruning_stage());
   trainee.train_batches(0, 3);
-  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.3);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, std::vector<double>(3, 0.3));
   auto tensors = trainee.write_snapshot(*trainee.snapshot());
 
   TorchTrainee other(small_model(), data, options(8));
@@ -255,11 +255,11 @@ TEST_CASE("a snapshot goes through host tensors into another trainee unchanged")
 TEST_CASE("a fingerprint is that of the masks, not of the weights") {
   TorchTrainee trainee(small_model(), striped_data(), options());
   trainee.begin(pruning_stage());
-  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, 0.0);
+  trainee.recompute_masks(std::vector<double>{0.5, 0.5, 0.5}, {});
   const std::uint64_t before = trainee.fingerprint(*trainee.snapshot());
   trainee.train_batches(0, 3);
   CHECK(trainee.fingerprint(*trainee.snapshot()) == before);
-  trainee.recompute_masks(std::vector<double>{0.6, 0.5, 0.5}, 0.0);
+  trainee.recompute_masks(std::vector<double>{0.6, 0.5, 0.5}, {});
   CHECK(trainee.fingerprint(*trainee.snapshot()) != before);
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("with feedback pruned weights are trained by the gradient of the maske
   const std::vector<double> half(3, 0.5), none(3, 0.0);
   for (TorchTrainee* one : {&trainee, &plain}) {
     one->begin(pruning_stage());
-    one->recompute_masks(half, 0.0);
+    one->recompute_masks(half, {});
     one->train_batches(0, 4);
   }
   const Model masked = stored(trainee);
@@ -284,8 +284,8 @@ TEST_CASE("with feedback pruned weights are trained by the gradient of the maske
   };
   CHECK(conv1(masked) == conv1(stored(plain)));
 
-  trainee.recompute_masks(none, 0.0);
-  plain.recompute_masks(none, 0.0);
+  trainee.recompute_masks(none, {});
+  plain.recompute_masks(none, {});
   const std::string name = "conv2.weight";
   const Model all = stored(trainee), without = stored(plain), initial = small_model();
   const std::span<const float> back = all.tensors.at(name).values<float>();
@@ -312,15 +312,15 @@ TEST_CASE("feedback begins with what a stage without masks left, and goes on fro
   trainee.train_batches(0, 4);
   const Model trained = stored(trainee);
   trainee.begin(pruning_stage());
-  trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
-  trainee.recompute_masks(std::vector<double>(3, 0.0), 0.0);
+  trainee.recompute_masks(std::vector<double>(3, 0.5), {});
+  trainee.recompute_masks(std::vector<double>(3, 0.0), {});
   CHECK((stored(trainee).tensors == trained.tensors));
 
-  trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+  trainee.recompute_masks(std::vector<double>(3, 0.5), {});
   trainee.train_batches(4, 2);
   const auto snapshot = trainee.snapshot();
   const auto go_on = [&](TorchTrainee& one) {
-    one.recompute_masks(std::vector<double>(3, 0.3), 0.0);
+    one.recompute_masks(std::vector<double>(3, 0.3), {});
     one.train_batches(6, 3);
     return stored(one);
   };
@@ -361,10 +361,10 @@ TEST_CASE("a Fisher criterion prunes what the loss does not feel first, magnitud
     wanted.uses_fisher = uses_fisher;
     TorchTrainee trainee(with_idle_inputs(), striped_data(), wanted);
     trainee.begin(pruning_stage());
-    trainee.recompute_masks(half, 0.0);
+    trainee.recompute_masks(half, {});
     CHECK(kept_of_idle_inputs(trainee) == 16);  // no gradient yet: by magnitude
     trainee.train_batches(0, 3);
-    trainee.recompute_masks(fewer, 0.0);
+    trainee.recompute_masks(fewer, {});
     CHECK(kept_of_idle_inputs(trainee) == (uses_fisher ? 0 : 16));
     if (!uses_fisher) continue;
     const auto curve = trainee.magnitude_curves().back();
@@ -381,9 +381,9 @@ TEST_CASE("the squares of a Fisher criterion go on from a snapshot") {
   trainee.train_batches(0, 5);
   const auto snapshot = trainee.snapshot();
   const auto go_on = [&](TorchTrainee& one) {
-    one.recompute_masks(std::vector<double>(3, 0.6), 0.0);
+    one.recompute_masks(std::vector<double>(3, 0.6), {});
     one.train_batches(5, 3);
-    one.recompute_masks(std::vector<double>(3, 0.8), 0.0);
+    one.recompute_masks(std::vector<double>(3, 0.8), {});
     return stored(one);
   };
   const Model expected = go_on(trainee);
@@ -400,10 +400,10 @@ TEST_CASE("feedback decay draws pruned weights to 0 in proportion, and no others
     wanted.feedback_decay = decay;
     TorchTrainee trainee(small_model(), striped_data(), wanted);
     trainee.begin(pruning_stage());
-    trainee.recompute_masks(std::vector<double>(3, 0.5), 0.0);
+    trainee.recompute_masks(std::vector<double>(3, 0.5), {});
     trainee.train_batches(0, 1);
     const Model masked = stored(trainee);
-    trainee.recompute_masks(std::vector<double>(3, 0.0), 0.0);
+    trainee.recompute_masks(std::vector<double>(3, 0.0), {});
     return std::pair(masked, stored(trainee));
   };
   const auto [masked, free] = after_a_step(0.0);

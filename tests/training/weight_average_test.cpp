@@ -72,7 +72,7 @@ TEST_CASE("measuring and storing an average changes no training, and masks hold 
   for (TorchTrainee* one : {&looked_at, &left_alone}) {
     one->begin(stage(true));
     one->train_batches(0, 4);
-    one->recompute_masks(std::vector<double>{0.5, 0.7, 0.5}, 0.0);
+    one->recompute_masks(std::vector<double>{0.5, 0.7, 0.5}, {});
     if (one == &looked_at) {
       one->measure_accuracy();
       CHECK(sparsity(stored(*one)) == doctest::Approx(0.6).epsilon(0.05));

@@ -58,13 +58,14 @@ struct IterationRecord {
   bool accepted = false;
   bool forced = false;  // the pace or the target had to be met: accepted whatever the accuracy
   Action action = Action::written;
-  double alpha = 0.0;               // used in this iteration
-  Migration migration;              // over all layers: moves of all recomputations, kept at last
-  double migration_rate = 0.0;      // migration_rate() of migration.h
-  std::vector<double> sensitivity;  // [layers] after this iteration
-  bool stagnation = false;          // the pool was cut to representatives
-  PoolSummary pool;                 // after this iteration
-  double best_accuracy = 0.0;       // of the answer so far; 0 while none meets the target
+  std::vector<double> alphas;   // [layers] at its first mask; empty: all 0
+  Migration migration;          // over all layers: moves of all recomputations, kept at last
+  double migration_rate = 0.0;  // migration_rate() of migration.h
+  std::vector<double> migration_rates;  // [layers]; empty where masks were fixed
+  std::vector<double> sensitivity;      // [layers] after this iteration
+  bool stagnation = false;              // the pool was cut to representatives
+  PoolSummary pool;                     // after this iteration
+  double best_accuracy = 0.0;           // of the answer so far; 0 while none meets the target
   double best_sparsity = 0.0;
 };
 

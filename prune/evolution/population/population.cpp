@@ -58,8 +58,8 @@ bool holds(std::span<const Solution> pool, const std::vector<double>& sparsities
 }
 
 std::vector<Solution> measured_pool(const EvolutionConfig& config, const LayerBudget& budget,
-                                    Trainee& trainee, double alpha, const Snapshot& start,
-                                    Random& random) {
+                                    Trainee& trainee, std::span<const double> alphas,
+                                    const Snapshot& start, Random& random) {
   std::vector<Solution> pool;
   const std::vector<Allocation> allocations = first_allocations(config, budget);
   for (std::int64_t i = 0; i < config.pool_size; ++i) {
@@ -71,7 +71,7 @@ std::vector<Solution> measured_pool(const EvolutionConfig& config, const LayerBu
                          allocations, budget, trainee);
     if (holds(pool, solution.sparsities)) continue;
     solution.plan = solution.sparsities;
-    set_kept(solution, kept_weights(trainee.recompute_masks(solution.sparsities, alpha)), budget);
+    set_kept(solution, kept_weights(trainee.recompute_masks(solution.sparsities, alphas)), budget);
     const double accuracy = trainee.measure_accuracy();
     solution.accuracy = std::isfinite(accuracy) ? accuracy : 0.0;
     solution.level = solution.accuracy;
@@ -108,10 +108,10 @@ std::optional<std::size_t> worst_of(std::span<const Solution> pool, std::int64_t
 }  // namespace
 
 std::vector<Solution> first_pool(const EvolutionConfig& config, const LayerBudget& budget,
-                                 Trainee& trainee, double alpha, Random& random) {
+                                 Trainee& trainee, std::span<const double> alphas, Random& random) {
   const std::shared_ptr<const Snapshot> start = trainee.snapshot();
   try {
-    return measured_pool(config, budget, trainee, alpha, *start, random);
+    return measured_pool(config, budget, trainee, alphas, *start, random);
   } catch (...) {
     trainee.restore(*start);
     throw;

@@ -19,7 +19,7 @@ namespace winnow {
 // they keep is pruned. Equal ones are one: where none is pruned at the start, there is one
 // solution, and its children make the pool. If the trainee throws, it gets these weights back.
 std::vector<Solution> first_pool(const EvolutionConfig& config, const LayerBudget& budget,
-                                 Trainee& trainee, double alpha, Random& random);
+                                 Trainee& trainee, std::span<const double> alphas, Random& random);
 
 // Fills in what recompute_masks counted.
 void set_kept(Solution& solution, std::vector<std::int64_t> kept_weights,

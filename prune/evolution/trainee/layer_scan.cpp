@@ -16,7 +16,7 @@ LayerScan scan_from(const Snapshot& start, Trainee& trainee, std::span<const dou
   std::size_t done = 0;
   const auto measured = [&](const std::vector<double>& wanted) {
     trainee.restore(start);
-    trainee.recompute_masks(wanted, 0.0);
+    trainee.recompute_masks(wanted, {});
     const double accuracy = trainee.measure_accuracy();
     if (on_measured) on_measured(++done, total);
     return accuracy;

@@ -100,9 +100,9 @@ class Trainee {
   // was never trained has no gradient statistics: its gradients count as 0.
   //
   //   sparsities  [layers] in [0, 1)
-  //   alpha       in [0, 1]
+  //   alphas      [layers] in [0, 1]; empty: all 0
   virtual std::vector<Migration> recompute_masks(std::span<const double> sparsities,
-                                                 double alpha) = 0;
+                                                 std::span<const double> alphas) = 0;
 
   // Of every layer under the current masks. Waits for the device.
   virtual std::vector<GroupNorms> group_norms() = 0;

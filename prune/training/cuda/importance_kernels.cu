@@ -38,6 +38,7 @@ __device__ ImportanceSums sum_over_block(const ImportanceSums& own) {
 
 __global__ void __launch_bounds__(kImportanceThreads) sum_chunks(ImportanceCall call) {
   const ImportanceChunk chunk(call);
+  if (chunk.layer.alpha == 0.0) return;
   const unsigned first = chunk.index * kChunkValues;
   const unsigned last = min(chunk.layer.rows * chunk.columns(), first + kChunkValues);
   ImportanceSums own = {};
@@ -75,14 +76,15 @@ __device__ double gradient_scale(const ImportanceChunk& chunk, const ImportanceS
 // Each block adds the layer's sums anew. Below some millions of weights that is less work than
 // another launch.
 __device__ Shares shares_of(const ImportanceCall& call, const ImportanceChunk& chunk) {
-  if (call.alpha == 0.0) return {1.0, 0.0};
+  const double alpha = chunk.layer.alpha;
+  if (alpha == 0.0) return {1.0, 0.0};
   ImportanceSums own = {};
   for (unsigned i = threadIdx.x; i < chunk.layer.chunks; i += kImportanceThreads) {
     add(own, call.sums[chunk.layer.first_chunk + i]);
   }
   const ImportanceSums sum = sum_over_block(own);
-  return {share_over(1.0 - call.alpha, sum.weights / fmax(sum.kept, 1.0)),
-          share_over(call.alpha, gradient_scale(chunk, sum))};
+  return {share_over(1.0 - alpha, sum.weights / fmax(sum.kept, 1.0)),
+          share_over(alpha, gradient_scale(chunk, sum))};
 }
 
 // Mean of a block's `rows` weights, the first of which lies at `first`.
@@ -124,7 +126,7 @@ __global__ void __launch_bounds__(kImportanceThreads) write_importances(Importan
 const char* launch_importances(const ImportanceCall& call) {
   cudaSetDevice(call.device);
   const dim3 blocks(call.chunks), threads(kImportanceThreads);
-  if (call.alpha != 0.0) sum_chunks<<<blocks, threads, 0, call.stream>>>(call);
+  if (call.sums) sum_chunks<<<blocks, threads, 0, call.stream>>>(call);
   write_importances<<<blocks, threads, 0, call.stream>>>(call);
   return launch_error();
 }

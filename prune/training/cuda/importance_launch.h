@@ -18,6 +18,7 @@ struct ImportanceLayer {
   unsigned blocks = 0;
   unsigned chunks = 0;       // chunks_of() its weights
   unsigned first_chunk = 0;  // chunks of the layers before
+  double alpha = 0.0;        // 0: mean |w| of each block, and the gradient is null
 };
 
 // Of absolute values; `kept` counts weights that are not 0, and `kept_gradients` are theirs.
@@ -28,11 +29,10 @@ struct ImportanceSums {
 struct ImportanceCall {
   int device = 0;
   cudaStream_t stream = nullptr;
-  double alpha = 0.0;   // 0: mean |w| of each block, and gradients are null
   unsigned chunks = 0;  // of all layers, at least 1
   const ImportanceLayer* layers = nullptr;
   const unsigned* layer_of_chunk = nullptr;  // [chunks]
-  ImportanceSums* sums = nullptr;            // [chunks], of any content; null with alpha 0
+  ImportanceSums* sums = nullptr;            // [chunks], of any content; null if all alphas are 0
 };
 
 // Returns a CUDA error's text, or null.

@@ -7,6 +7,6 @@
 
 namespace winnow {
 
-std::vector<at::Tensor> importances_by_kernels(std::span<const RankedLayer> layers, double alpha);
+std::vector<at::Tensor> importances_by_kernels(std::span<const RankedLayer> layers);
 
 }  // namespace winnow

@@ -59,7 +59,7 @@ ImportanceLayer entry_of(const RankedLayer& layer, const at::Tensor& importance)
 
 }  // namespace
 
-Tensors importances_by_kernels(std::span<const RankedLayer> layers, double alpha) {
+Tensors importances_by_kernels(std::span<const RankedLayer> layers) {
   if (layers.empty()) return {};
   Tensors importances, gradients;  // gradients live until the launch
   ChunkTable<ImportanceLayer> table;
@@ -68,19 +68,21 @@ Tensors importances_by_kernels(std::span<const RankedLayer> layers, double alpha
     check(layer, like.device());
     importances.push_back(empty_importance(layer));
     ImportanceLayer entry = entry_of(layer, importances.back());
-    if (alpha != 0.0 && layer.gradient.defined()) {
+    entry.alpha = layer.alpha;
+    if (layer.alpha != 0.0 && layer.gradient.defined()) {
       gradients.push_back(matched_gradient(layer));
       entry.gradient = gradients.back().const_data_ptr<float>();
     }
     table.add(entry);
   }
+  const bool needs_sums = std::ranges::any_of(layers, &RankedLayer::alpha);
   const at::Tensor on_device = table.on_device(like.device());
-  const at::Tensor sums = sums_on(like.device(), alpha != 0.0 ? table.chunks() : 0);
+  const at::Tensor sums = sums_on(like.device(), needs_sums ? table.chunks() : 0);
   ImportanceCall call = {
       .device = like.device().index(),
       .stream = stream_of(like),
-      .alpha = alpha,
-      .sums = reinterpret_cast<ImportanceSums*>(sums.mutable_data_ptr<double>())};
+      .sums = needs_sums ? reinterpret_cast<ImportanceSums*>(sums.mutable_data_ptr<double>())
+                         : nullptr};
   table.enter(on_device, call);
   require(launch_importances(call));
   return importances;

@@ -96,8 +96,8 @@ void select(const Table& table, const at::Tensor& like) {
 
 class CudaMaskKernels : public MaskKernels {
  public:
-  Tensors importances(std::span<const RankedLayer> layers, double alpha) const override {
-    return importances_by_kernels(layers, alpha);
+  Tensors importances(std::span<const RankedLayer> layers) const override {
+    return importances_by_kernels(layers);
   }
 
   MaskChoice top_blocks(std::span<const at::Tensor> importances,

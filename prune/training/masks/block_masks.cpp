@@ -131,12 +131,14 @@ MaskChoice BlockMasks::chosen(const Tensors& importances,
   return choice;
 }
 
-std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities, double alpha) {
-  if (alpha != 0.0 && !options_.uses_gradients) {
-    fail(ErrorCode::internal, "masks: alpha is ", alpha, ", and no gradients were summed");
+std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
+                                             std::span<const double> alphas) {
+  const double largest = alphas.empty() ? 0.0 : std::ranges::max(alphas);
+  if (largest > 0.0 && !options_.uses_gradients) {
+    fail(ErrorCode::internal, "masks: an alpha is ", largest, ", and no gradients were summed");
   }
   const MaskChoice choice =
-      chosen(importances_of_layers(masked_layers_, alpha, options_.fuses_kernels), sparsities);
+      chosen(importances_of_layers(masked_layers_, alphas, options_.fuses_kernels), sparsities);
   const Tensors before = current_masks();
   set_masks(choice.masks);
   return to_migrations(choice.migrations.defined() ? choice.migrations : migrations_from(before));

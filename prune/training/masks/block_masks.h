@@ -17,7 +17,8 @@ class BlockMasks : public PruningMasks {
 
   void load(const Model& model) override;
   void store(Model& model) const override;
-  std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) override;
+  std::vector<Migration> recompute(std::span<const double> sparsities,
+                                   std::span<const double> alphas) override;
   std::vector<MagnitudeCurve> magnitude_curves() const override;
   std::vector<GroupNorms> group_norms() const override;
   std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) override;

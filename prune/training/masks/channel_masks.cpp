@@ -20,6 +20,14 @@ torch::Tensor numbers(std::vector<std::int64_t> channels, std::int64_t fixed,
   return torch::tensor(channels, torch::kLong).to(device);
 }
 
+// The unit that these channels are of; 0 where all are fixed, whose importance nothing reads.
+std::size_t unit_of(const ChannelUnits& units, const std::vector<std::int64_t>& channels) {
+  const auto free = std::ranges::find_if(channels, [](auto c) { return c != ChannelNode::kFixed; });
+  if (free == channels.end()) return 0;
+  const auto next = std::ranges::upper_bound(units.first, *free);
+  return static_cast<std::size_t>(next - units.first.begin()) - 1;
+}
+
 // Sums of rows over the weights that the mask keeps of a row that is kept.
 torch::Tensor mean_of_rows(const torch::Tensor& values, const torch::Tensor& mask) {
   const torch::Tensor kept = mask.flatten(1).sum(1).max().clamp_min(1);
@@ -64,6 +72,7 @@ void ChannelMasks::add(const ChannelNode& node, const Node& layer, Learner& lear
     const bool is_weight = has_prunable_weight(layer) && tensor.name == weight_name(layer);
     if (is_weight && !node.inputs.empty()) {
       masked.is_filter = true;
+      masked.unit = unit_of(units_, node.outputs);
       masked.inputs = numbers(node.inputs, units_.channels, device);
       masked.gradient_sum = torch::zeros_like(tensor.value).detach();
       weights_.push_back(masked.value);
@@ -144,10 +153,11 @@ torch::Tensor ChannelMasks::by_channel(const std::vector<torch::Tensor>& rows) c
 }
 
 // Of channels that are kept; 0 for others.
-torch::Tensor ChannelMasks::importance(double alpha) const {
+torch::Tensor ChannelMasks::importance(std::span<const double> alphas) const {
   std::vector<torch::Tensor> rows;
   for (const Masked& masked : all_) {
     if (!masked.is_filter) continue;
+    const double alpha = alphas.empty() ? 0.0 : alphas[masked.unit];
     const torch::Tensor blocks = block_importance(masked.value, masked.gradient_sum, 1, alpha);
     rows.push_back(mean_of_rows(blocks, masked.mask));
   }
@@ -155,19 +165,20 @@ torch::Tensor ChannelMasks::importance(double alpha) const {
 }
 
 // Behind all that are kept those that are dropped, by what they were.
-torch::Tensor ChannelMasks::ranking(double alpha) const {
+torch::Tensor ChannelMasks::ranking(std::span<const double> alphas) const {
   std::vector<torch::Tensor> rows;
   for (const Masked& masked : all_) {
     if (!masked.is_filter) continue;
     const torch::Tensor blocks = block_importance(masked.dropped, {}, 1, 0.0);
     rows.push_back(mean_of_rows(blocks, torch::ones_like(masked.mask)));
   }
-  return torch::where(kept_.to(torch::kBool), importance(alpha), -1 / (1 + by_channel(rows)));
+  return torch::where(kept_.to(torch::kBool), importance(alphas), -1 / (1 + by_channel(rows)));
 }
 
-std::vector<Migration> ChannelMasks::recompute(std::span<const double> sparsities, double alpha) {
+std::vector<Migration> ChannelMasks::recompute(std::span<const double> sparsities,
+                                               std::span<const double> alphas) {
   const torch::NoGradGuard no_grad;
-  const torch::Tensor order = ranking(alpha);
+  const torch::Tensor order = ranking(alphas);
   std::vector<torch::Tensor> parts;
   for (std::size_t u = 0; u < layers_.size(); ++u) {
     parts.push_back(top_blocks(order.narrow(0, units_.first[u], layers_[u].blocks), sparsities[u]));
@@ -245,7 +256,7 @@ void ChannelMasks::shrink_groups(const GroupPenalty& penalty, double rate) const
 
 std::vector<MagnitudeCurve> ChannelMasks::magnitude_curves() const {
   const torch::NoGradGuard no_grad;
-  const torch::Tensor magnitudes = importance(0.0).unsqueeze(1);
+  const torch::Tensor magnitudes = importance({}).unsqueeze(1);
   std::vector<WeightBlocks> units;
   for (std::size_t u = 0; u < layers_.size(); ++u) {
     units.push_back({magnitudes.narrow(0, units_.first[u], layers_[u].blocks)});

@@ -25,7 +25,8 @@ class ChannelMasks : public PruningMasks {
 
   void load(const Model& model) override;
   void store(Model& model) const override;
-  std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) override;
+  std::vector<Migration> recompute(std::span<const double> sparsities,
+                                   std::span<const double> alphas) override;
   std::vector<MagnitudeCurve> magnitude_curves() const override;
   std::vector<GroupNorms> group_norms() const override;
   std::vector<Migration> keep_groups(std::span<const KeptGroups> kept) override;
@@ -44,14 +45,15 @@ class ChannelMasks : public PruningMasks {
     torch::Tensor mask;         // as `value`
     torch::Tensor dropped;      // as `value`: what it was where the mask is 0
     bool is_filter = false;
+    std::size_t unit = 0;             // of filters, whose channels are all of one or fixed
     torch::Tensor gradient_sum = {};  // of filters
   };
 
   void add(const ChannelNode& node, const Node& layer, Learner& learner);
   torch::Tensor mask_of(const Masked& masked) const;
   torch::Tensor by_channel(const std::vector<torch::Tensor>& rows) const;
-  torch::Tensor importance(double alpha) const;
-  torch::Tensor ranking(double alpha) const;
+  torch::Tensor importance(std::span<const double> alphas) const;
+  torch::Tensor ranking(std::span<const double> alphas) const;
   torch::Tensor norms() const;
   std::vector<Migration> choose_channels(const torch::Tensor& kept);
 

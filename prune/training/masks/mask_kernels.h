@@ -20,6 +20,7 @@ struct RankedLayer {
   torch::Tensor weight;         // can_rank(), on a GPU
   torch::Tensor gradient = {};  // f32, of the weight's shape; undefined counts as 0
   std::int64_t vector = 1;      // output channels of a block
+  double alpha = 0.0;           // from 0 to 1
 };
 
 // Whether importances() covers such a weight: f32, of 1 to kMostKernelValues values, row-major or,
@@ -50,11 +51,10 @@ class MaskKernels {
   virtual ~MaskKernels() = default;
 
   // Eq 2 of the blocks of all layers, on one GPU: f32 and row-major, block_magnitudes() of
-  // mask_selection.h with alpha 0, else block_importance(); alpha is from 0 to 1. Sums are double,
+  // mask_selection.h with a layer's alpha 0, else block_importance(). Sums are double,
   // as there, but in another order. The call is work of the current stream and does not wait for
   // it; equal inputs give equal bits. Throws c10::Error for layers that it does not cover.
-  virtual std::vector<torch::Tensor> importances(std::span<const RankedLayer> layers,
-                                                 double alpha) const = 0;
+  virtual std::vector<torch::Tensor> importances(std::span<const RankedLayer> layers) const = 0;
 
   // The masks of the counts[i] largest values of importances[i], as top_blocks() of
   // mask_selection.h chooses them: u8, of the same shapes. Importances are f32, contiguous and of

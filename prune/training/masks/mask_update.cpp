@@ -41,20 +41,24 @@ MaskChoice top_blocks_by_kernels(const MaskKernels& kernels, std::span<const Mas
 
 }  // namespace
 
-Tensors importances_of_layers(std::span<const MaskedLayer> layers, double alpha,
+Tensors importances_of_layers(std::span<const MaskedLayer> layers, std::span<const double> alphas,
                               bool fuses_kernels) {
   const MaskKernels* kernels = kernels_for(layers, fuses_kernels);
   std::vector<RankedLayer> ranked;
   Tensors all;
-  for (const MaskedLayer& layer : layers) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const MaskedLayer& layer = layers[i];
+    const double alpha = alphas.empty() ? 0.0 : alphas[i];
     if (kernels) {
-      ranked.push_back(
-          {.weight = layer.ranked(), .gradient = layer.gradient_sum, .vector = layer.vector});
+      ranked.push_back({.weight = layer.ranked(),
+                        .gradient = layer.gradient_sum,
+                        .vector = layer.vector,
+                        .alpha = alpha});
     } else {
       all.push_back(importance_of(layer, alpha));
     }
   }
-  return kernels ? kernels->importances(ranked, alpha) : all;
+  return kernels ? kernels->importances(ranked) : all;
 }
 
 MaskChoice top_blocks_of_layers(std::span<const MaskedLayer> layers,

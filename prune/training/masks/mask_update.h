@@ -11,10 +11,11 @@
 namespace winnow {
 
 // Eq 2 of each layer's blocks: block_magnitudes() of mask_selection.h with alpha 0, else
-// block_importance(). Kernels add in another order, so that some values differ in the last bit.
-// With a Fisher criterion they need what is ranked of all layers at once: one more copy of all
-// weights.
-std::vector<torch::Tensor> importances_of_layers(std::span<const MaskedLayer> layers, double alpha,
+// block_importance(). `alphas` is [layers], or empty for all 0. Kernels add in another order, so
+// that some values differ in the last bit. With a Fisher criterion they need what is ranked of all
+// layers at once: one more copy of all weights.
+std::vector<torch::Tensor> importances_of_layers(std::span<const MaskedLayer> layers,
+                                                 std::span<const double> alphas,
                                                  bool fuses_kernels);
 
 // Eq 3: top_blocks() of mask_selection.h for each layer. Importances are f32, all of one device.

@@ -42,7 +42,8 @@ class PruningMasks {
   virtual void store(Model& model) const = 0;
 
   // Trainee::recompute_masks and magnitude_curves.
-  virtual std::vector<Migration> recompute(std::span<const double> sparsities, double alpha) = 0;
+  virtual std::vector<Migration> recompute(std::span<const double> sparsities,
+                                           std::span<const double> alphas) = 0;
   virtual std::vector<MagnitudeCurve> magnitude_curves() const = 0;
 
   // Of the weights of all layers in blocks of `vector` (weight_curves() of mask_selection.h).
