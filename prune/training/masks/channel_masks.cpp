@@ -21,11 +21,9 @@ torch::Tensor numbers(std::vector<std::int64_t> channels, std::int64_t fixed,
 }
 
 // The unit that these channels are of; 0 where all are fixed, whose importance nothing reads.
-std::size_t unit_of(const ChannelUnits& units, const std::vector<std::int64_t>& channels) {
+std::size_t unit_with(const ChannelUnits& units, const std::vector<std::int64_t>& channels) {
   const auto free = std::ranges::find_if(channels, [](auto c) { return c != ChannelNode::kFixed; });
-  if (free == channels.end()) return 0;
-  const auto next = std::ranges::upper_bound(units.first, *free);
-  return static_cast<std::size_t>(next - units.first.begin()) - 1;
+  return free == channels.end() ? 0 : units.unit_of(*free);
 }
 
 // Sums of rows over the weights that the mask keeps of a row that is kept.
@@ -72,7 +70,7 @@ void ChannelMasks::add(const ChannelNode& node, const Node& layer, Learner& lear
     const bool is_weight = has_prunable_weight(layer) && tensor.name == weight_name(layer);
     if (is_weight && !node.inputs.empty()) {
       masked.is_filter = true;
-      masked.unit = unit_of(units_, node.outputs);
+      masked.unit = unit_with(units_, node.outputs);
       masked.inputs = numbers(node.inputs, units_.channels, device);
       masked.gradient_sum = torch::zeros_like(tensor.value).detach();
       weights_.push_back(masked.value);

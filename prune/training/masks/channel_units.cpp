@@ -131,8 +131,7 @@ class UnitMaker {
         ++counts[ChannelCost::kNone];
         continue;
       }
-      const auto next = std::upper_bound(units_.first.begin(), units_.first.end(), channel);
-      const auto u = static_cast<std::size_t>(next - units_.first.begin()) - 1;
+      const std::size_t u = units_.unit_of(channel);
       counts[u] += 1.0 / static_cast<double>(members_[u].size());
     }
     for (auto& [u, count] : counts) count = std::round(count);  // each block is as many
@@ -193,6 +192,11 @@ class UnitMaker {
 };
 
 }  // namespace
+
+std::size_t ChannelUnits::unit_of(std::int64_t channel) const {
+  const auto next = std::upper_bound(first.begin(), first.end(), channel);
+  return static_cast<std::size_t>(next - first.begin()) - 1;
+}
 
 ChannelUnits channel_units(const Graph& graph) {
   ChannelUnits units = UnitMaker(graph).take();

@@ -31,6 +31,9 @@ struct ChannelUnits {
   std::vector<std::int64_t> first;    // [units] number of the unit's first channel
   std::int64_t channels = 0;          // of all units
   std::vector<ChannelNode> nodes;     // all nodes that have channels of units, in graph order
+
+  // The number of the unit that has the channel.
+  std::size_t unit_of(std::int64_t channel) const;
 };
 
 // Channels cannot go that the network's input or output, an embedding, a softmax or a grouped
