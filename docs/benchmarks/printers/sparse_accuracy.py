@@ -20,7 +20,12 @@ METHODS = {
     "evolved": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared, from the one chosen before",
     "evolved-more": "evolutionary, every 16 batches, dense first pool, best always chosen, 16 plans compared, from the one chosen before",
     "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
+    "chain-regrow-less": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing, goal 0.5 %",
     "chain-regrow": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing",
+    "chain-regrow-more": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing, goal 5 %",
+    "chain-regrow-most": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing, goal 10 %",
+    "chain-regrow-rarer": "evolutionary, every 44 batches, dense first pool, best always chosen, regrowing, goal 10 %",
+    "chain-regrow-third": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing, goal 30 %",
     "lottery2": "lottery, 2 rounds of 40 epochs",
     "lottery4": "lottery, 4 rounds of 20 epochs",
     "fssl": "fssl",
@@ -34,6 +39,7 @@ METHODS = {
     "steps-erk": "magnitude, every 16 batches, `erk`",
     "fisher": "magnitude, every 16 batches, Fisher criterion",
     "chain-fisher": "evolutionary, every 16 batches, dense first pool, best always chosen, Fisher criterion",
+    "chain-regrow-fisher": "evolutionary, every 16 batches, dense first pool, best always chosen, Fisher criterion, regrowing, goal 5 %",
     "taught": "magnitude, every 16 batches, taught by the dense network of 80 epochs",
     "scratch": "magnitude, every 16 batches, 80 epochs of pruning from random weights",
 }
@@ -53,6 +59,7 @@ OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
         "least_loss, evolutionary, known first pool and plans": "evolution-macs-known",
         "least_loss, evolutionary, dense first pool, known plans": "evolution-macs-known-dense",
         "least_loss, evolutionary, known first pool and 16 plans": "evolution-macs-known-more",
+        "least_loss, evolutionary, known first pool and plans, regrowing": "evolution-macs-known-regrow",
     },
     "time": {
         "least_loss, Fisher criterion": "time-fisher",
@@ -61,6 +68,7 @@ OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
         "least_loss, evolutionary, known plans": "evolution-time-known",
         "least_loss, evolutionary, known first pool and plans": "evolution-time-known-pool",
         "least_loss, evolutionary, 16 known plans": "evolution-time-known-more",
+        "least_loss, evolutionary, known plans, regrowing": "evolution-time-known-regrow",
         "least_loss, lottery, 2 rounds of 40 epochs": "lottery2-time",
     },
 }
@@ -185,32 +193,19 @@ def is_crossover(line):
     return line["action"] == "crossover"
 
 
-def seeds_text(seeds):
-    return ("seeds " if len(seeds) > 1 else "seed ") + " and ".join(seeds)
-
-
-def crossing(kind):
-    return seeds_text([seed for seed, lines in iterations(kind).items() if any(map(is_crossover, lines))])
-
-
-def same_runs(kind, other):
-    theirs = iterations(other)
-    return seeds_text([seed for seed, lines in iterations(kind).items() if lines == theirs[seed]])
-
-
 def largest_rate(kind):
-    """Of the kept weights, that changed places at a mask on average over an iteration."""
+    """Of the kept weights, that changed places in an iteration."""
     return f"{100 * max(line['migration']['rate'] for lines in iterations(kind).values() for line in lines):.1f} %"
+
+
+def goal(kind):
+    """The share of a layer's kept weights that shall change places in an iteration."""
+    return f"{100 * setting(kind, 'migration_goal'):g} %"
 
 
 def masks(kind):
     """Of an iteration."""
     return f"{setting(kind, 'batch_nr') / setting(kind, 'mask_interval'):g}"
-
-
-def worst(kind):
-    """(seed, accuracy)"""
-    return min(RUNS.accuracies(kind).items(), key=lambda found: found[1])
 
 
 def largest_alpha(kind):
@@ -276,25 +271,37 @@ BLOCKS = {
     "sparse.lost": lambda: points_lost("whole-98"),
     "sparse.rejected": lambda: count(is_rejected, "plain-95", "plain-98", "whole-95", "whole-98", "chain-95", "chain-98", "regrow-98"),
     "sparse.regrow98": lambda: RUNS.beside("regrow-98", "whole-98"),
+    "sparse.regrow_goal": lambda: goal("chain-regrow-98"),
+    "sparse.regrow95": lambda: SIX.beside("chain-regrow-95", "steps-95"),
+    "sparse.regrow_six98": lambda: SIX.beside("chain-regrow-98", "steps-98"),
+    "sparse.regrow_less98": lambda: RUNS.beside("chain-regrow-less-98", "steps-98"),
+    "sparse.regrow_more95": lambda: SIX.beside("chain-regrow-more-95", "steps-95"),
+    "sparse.regrow_more98": lambda: SIX.beside("chain-regrow-more-98", "steps-98"),
+    "sparse.regrow_most95": lambda: SIX.beside("chain-regrow-most-95", "steps-95"),
+    "sparse.regrow_most98": lambda: SIX.beside("chain-regrow-most-98", "steps-98"),
+    "sparse.regrow_third95": lambda: RUNS.beside("chain-regrow-third-95", "steps-95"),
+    "sparse.regrow_third98": lambda: RUNS.beside("chain-regrow-third-98", "steps-98"),
+    "sparse.regrow_rarer98": lambda: RUNS.beside("chain-regrow-rarer-98", "chain-regrow-most-98"),
+    "sparse.regrow_fisher95": lambda: RUNS.beside("chain-regrow-fisher-95", "fisher-95"),
+    "sparse.regrow_fisher98": lambda: RUNS.beside("chain-regrow-fisher-98", "fisher-98"),
+    "sparse.macs_regrow": lambda: RUNS.beside("evolution-macs-known-regrow", "evolution-macs-known"),
+    "sparse.time_regrow": lambda: RUNS.beside("evolution-time-known-regrow", "evolution-time-known"),
     "sparse.alpha": lambda: f"{setting('regrow-98', 'alpha'):g}",
     "sparse.alpha_largest": lambda: largest_alpha("regrow-98"),
     "sparse.parts_pool": lambda: f"{setting('parts-98', 'pool_size'):g}",
     "sparse.parts_pool_less": lambda: f"{setting('parts-98-population', 'pool_size'):g}",
     "sparse.parts_lost": lambda: points_lost("parts-98"),
+    "sparse.parts_steps": lambda: RUNS.beside("parts-98", "steps-98"),
     "sparse.parts_rate": lambda: largest_rate("parts-98"),
     "sparse.parts_masks": lambda: masks("parts-98"),
-    "sparse.collapsed": lambda: worst("parts-98-rewinding")[0],
-    "sparse.collapsed_accuracy": lambda: f"{percent(worst('parts-98-rewinding')[1])} %",
     "sparse.parts_population": lambda: RUNS.beside("parts-98-population", "parts-98"),
     "sparse.parts_alpha": lambda: RUNS.beside("parts-98-alpha", "parts-98"),
     "sparse.parts_crossover": lambda: RUNS.beside("parts-98-crossover", "parts-98"),
     "sparse.parts_rewinding": lambda: RUNS.beside("parts-98-rewinding", "parts-98"),
     "sparse.alpha_steps": lambda: RUNS.beside("parts-98-alpha", "steps-98"),
     "sparse.alpha_whole": lambda: RUNS.beside("parts-98-alpha", "whole-98"),
-    "sparse.alpha_rejected": lambda: count(is_rejected, "parts-98-alpha"),
+    "sparse.parts_rejected": lambda: count(is_rejected, "parts-98"),
     "sparse.crossovers": lambda: count(is_crossover, "parts-98"),
-    "sparse.crossing": lambda: crossing("parts-98"),
-    "sparse.same_crossover": lambda: same_runs("parts-98", "parts-98-crossover"),
     "sparse.lottery98": lambda: RUNS.beside("lottery2-98", "steps-98"),
     "sparse.lottery95": lambda: RUNS.beside("lottery2-95", "steps-95"),
     "sparse.lottery4_95": lambda: RUNS.beside("lottery4-95", "steps-95"),
@@ -309,8 +316,9 @@ BLOCKS = {
     "sparse.taught98": lambda: RUNS.beside("taught-98", "steps-98"),
     "sparse.taught98_dense": lambda: RUNS.beside("taught-98", DENSE),
     "sparse.fisher95": lambda: RUNS.beside("fisher-95", "steps-95"),
+    "sparse.fisher_six98": lambda: SIX.beside("fisher-98", "steps-98"),
+    "sparse.chain_fisher_six98": lambda: SIX.beside("chain-fisher-98", "fisher-98"),
     "sparse.fisher98": lambda: RUNS.beside("fisher-98", "steps-98"),
-    "sparse.chain_fisher98": lambda: RUNS.beside("chain-fisher-98", "fisher-98"),
     "sparse.scratch98": lambda: RUNS.beside("scratch-98", "steps-98"),
     "sparse.time_fisher": lambda: RUNS.beside("time-fisher", "time-least_loss"),
     "sparse.erk_uniform": lambda: RUNS.beside("macs-erk", "macs-uniform"),
@@ -339,6 +347,7 @@ BLOCKS = {
     "sparse.time_known_pool": lambda: RUNS.beside("evolution-time-known-pool", "evolution-time-known"),
     "sparse.time_more": lambda: RUNS.beside("evolution-time-known-more", "evolution-time-known"),
     "sparse.time_six": lambda: SIX.beside("evolution-time-known", "time-least_loss"),
+    "sparse.time_six_plain": lambda: SIX.beside("evolution-time-known", "evolution-time"),
     "sparse.time_lamp": lambda: RUNS.beside("time-lamp", "time-least_loss"),
     "sparse.time_erk": lambda: RUNS.beside("time-erk", "time-least_loss"),
     "sparse.time_lottery": lambda: RUNS.beside("lottery2-time", "time-least_loss"),
