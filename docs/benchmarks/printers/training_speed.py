@@ -17,7 +17,10 @@ WORK = (
     ("iteration of the evolution", "evolution", "prune", lambda line: line["phase"] != FIXED),
     ("iteration of the evolution, masks fixed", "evolution", "prune", lambda line: line["phase"] == FIXED),
 )
-BY_MAGNITUDE = ("iteration by magnitude", "magnitude", "prune", lambda line: line["phase"] != FIXED)
+DIVIDED = (  # before each mask, among the layers by the weights' sizes
+    ("iteration of the evolution, density divided by `global`", "recipe", "prune", lambda line: line["phase"] != FIXED),
+    ("iteration by magnitude", "magnitude", "prune", lambda line: line["phase"] != FIXED),
+)
 MEMORY = (("dense", "dense"), ("evolution, an epoch an iteration", "evolution"), ("evolution, larger population", "pool16"))
 
 
@@ -48,7 +51,7 @@ def images():
 
 def work_of(name):
     """Title, seconds and images of each kind of work."""
-    found = [(title, seconds(f"{name}-{kind}", stage, counts), images()) for title, kind, stage, counts in (*WORK, BY_MAGNITUDE)
+    found = [(title, seconds(f"{name}-{kind}", stage, counts), images()) for title, kind, stage, counts in (*WORK, *DIVIDED)
              if RUNS.seeds(f"{name}-{kind}")]
     whole = f"{name}-{WHOLE}"
     if RUNS.seeds(whole):

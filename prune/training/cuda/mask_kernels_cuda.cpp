@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "prune/training/cuda/chunk_table.h"
+#include "prune/training/cuda/curves.h"
 #include "prune/training/cuda/importances.h"
 #include "prune/training/cuda/launch_checks.h"
 #include "prune/training/cuda/selection_kernels.h"
@@ -117,6 +118,11 @@ class CudaMaskKernels : public MaskKernels {
     }
     if (table.chunks() > 0) select(table, importances[0]);
     return choice;
+  }
+
+  at::Tensor at_ranks(std::span<const at::Tensor> importances,
+                      std::span<const Ranks> ranks) const override {
+    return at_ranks_by_kernels(importances, ranks);
   }
 };
 

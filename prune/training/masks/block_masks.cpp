@@ -145,9 +145,7 @@ std::vector<Migration> BlockMasks::recompute(std::span<const double> sparsities,
 }
 
 std::vector<MagnitudeCurve> BlockMasks::magnitude_curves() const {
-  std::vector<WeightBlocks> layers;
-  for (const MaskedLayer& layer : masked_layers_) layers.push_back({layer.ranked(), layer.vector});
-  return winnow::magnitude_curves(layers);
+  return curves_of_layers(masked_layers_, options_.fuses_kernels);
 }
 
 std::vector<GroupNorms> BlockMasks::group_norms() const {

@@ -1,6 +1,6 @@
-// Kernels of our own for eqs 2 and 3 on a GPU: importances and masks of all layers at once, where
-// LibTorch takes some forty launches a layer. They lie in a module that is opened when a GPU is
-// used (prune/training/cuda).
+// Kernels of our own for eqs 2 and 3 on a GPU: importances, their order and masks of all layers at
+// once, where LibTorch takes some forty launches a layer. They lie in a module that is opened when
+// a GPU is used (prune/training/cuda).
 #pragma once
 
 #include <torch/types.h>
@@ -46,6 +46,9 @@ struct MaskChoice {
   torch::Tensor migrations = {};
 };
 
+// Of a layer's values in order, ascending, and the first one is 0.
+using Ranks = std::vector<std::int64_t>;
+
 class MaskKernels {
  public:
   virtual ~MaskKernels() = default;
@@ -64,6 +67,14 @@ class MaskKernels {
   virtual MaskChoice top_blocks(std::span<const torch::Tensor> importances,
                                 std::span<const std::int64_t> counts,
                                 std::span<const BlocksBefore> before) const = 0;
+
+  // What curves of magnitudes have of each layer's importances, as top_blocks() takes them, sorted
+  // from the largest on: the values at the layer's ranks, and for each rank the sum of the squares
+  // of what lies behind the rank before, up to this one. f64 [2, ranks of all layers] on the GPU.
+  // There is a layer, and each has a rank. The call is work of the current stream and does not wait
+  // for it; equal inputs give equal bits. Throws c10::Error for what it does not cover.
+  virtual torch::Tensor at_ranks(std::span<const torch::Tensor> importances,
+                                 std::span<const Ranks> ranks) const = 0;
 };
 
 // None on the CPU, and where the module is missing or was built without a CUDA compiler.

@@ -2,8 +2,6 @@
 
 #include <torch/torch.h>
 
-#include <functional>
-
 #include "prune/evolution/trainee/importance.h"
 #include "runtime/base/divided_up.h"
 
@@ -67,32 +65,24 @@ torch::Tensor at_ranks(const SortedBlocks& sorted, const torch::Tensor& ranks) {
 std::vector<MagnitudeCurve> curves_of(
     std::span<const WeightBlocks> layers,
     const std::function<SortedBlocks(const WeightBlocks&)>& sorted) {
-  if (layers.empty()) return {};
-  std::vector<MagnitudeCurve> curves;
-  std::vector<std::int64_t> ranks, sizes;
+  std::vector<std::int64_t> blocks;
   for (const auto& [weight, vector] : layers) {
-    const auto blocks = c10::multiply_integers(block_mask_shape(weight, vector));
-    const MagnitudeCurve& curve = curves.emplace_back(MagnitudeCurve{.ranks = curve_ranks(blocks)});
-    ranks.insert(ranks.end(), curve.ranks.begin(), curve.ranks.end());
-    sizes.push_back(static_cast<std::int64_t>(curve.ranks.size()));
+    blocks.push_back(c10::multiply_integers(block_mask_shape(weight, vector)));
   }
-  const std::vector<torch::Tensor> layer_ranks =
-      torch::tensor(ranks, torch::kLong).to(layers[0].weight.device()).split_with_sizes(sizes);
-  std::vector<torch::Tensor> found;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    found.push_back(at_ranks(sorted(layers[i]), layer_ranks[i]));
-  }
-  const torch::Tensor all = torch::cat(found, 1).to(torch::kCPU);
-  const auto* magnitude = all.const_data_ptr<double>();
-  const double* square = magnitude + ranks.size();
-  for (MagnitudeCurve& curve : curves) {
-    const std::size_t count = curve.ranks.size();
-    curve.magnitudes.assign(magnitude, magnitude + count);
-    curve.squares.assign(square, square + count);
-    magnitude += count;
-    square += count;
-  }
-  return curves;
+  return curves_from(blocks, [&](std::span<const MagnitudeCurve> curves) {
+    std::vector<std::int64_t> ranks, sizes;
+    for (const MagnitudeCurve& curve : curves) {
+      ranks.insert(ranks.end(), curve.ranks.begin(), curve.ranks.end());
+      sizes.push_back(static_cast<std::int64_t>(curve.ranks.size()));
+    }
+    const std::vector<torch::Tensor> layer_ranks =
+        torch::tensor(ranks, torch::kLong).to(layers[0].weight.device()).split_with_sizes(sizes);
+    std::vector<torch::Tensor> found;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      found.push_back(at_ranks(sorted(layers[i]), layer_ranks[i]));
+    }
+    return torch::cat(found, 1);
+  });
 }
 
 // The mask of what each row [rows, n] keeps; of equals the lower index stays. The least value that
@@ -140,6 +130,25 @@ torch::Tensor top_blocks(const torch::Tensor& importance, double sparsity) {
 
 torch::Tensor top_blocks_of_rows(const torch::Tensor& importance, double sparsity) {
   return top_of_rows(importance.flatten(1), sparsity).view(importance.sizes());
+}
+
+std::vector<MagnitudeCurve> curves_from(
+    std::span<const std::int64_t> blocks,
+    const std::function<torch::Tensor(std::span<const MagnitudeCurve>)>& found) {
+  if (blocks.empty()) return {};
+  std::vector<MagnitudeCurve> curves;
+  for (const std::int64_t count : blocks) curves.push_back({.ranks = curve_ranks(count)});
+  const torch::Tensor all = found(curves).to(torch::kCPU);
+  const auto* magnitude = all.const_data_ptr<double>();
+  const double* square = magnitude + all.size(1);
+  for (MagnitudeCurve& curve : curves) {
+    const std::size_t count = curve.ranks.size();
+    curve.magnitudes.assign(magnitude, magnitude + count);
+    curve.squares.assign(square, square + count);
+    magnitude += count;
+    square += count;
+  }
+  return curves;
 }
 
 std::vector<MagnitudeCurve> magnitude_curves(std::span<const WeightBlocks> layers) {

@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,12 @@ struct WeightBlocks {
   torch::Tensor weight;
   std::int64_t vector = 1;
 };
+
+// Of layers of so many blocks, at curve_ranks(). `found` gives, of the ranks of all layers, one
+// layer after the other, f64 [2, ranks] on any device: magnitudes, and sums of squares up to them.
+std::vector<MagnitudeCurve> curves_from(
+    std::span<const std::int64_t> blocks,
+    const std::function<torch::Tensor(std::span<const MagnitudeCurve>)>& found);
 
 // Of the blocks of each layer, at curve_ranks(). All layers are on one device; waits for it twice.
 std::vector<MagnitudeCurve> magnitude_curves(std::span<const WeightBlocks> layers);

@@ -1,6 +1,7 @@
 #include "prune/training/masks/mask_update.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "prune/evolution/trainee/importance.h"
 #include "prune/training/masks/mask_selection.h"
@@ -39,6 +40,21 @@ MaskChoice top_blocks_by_kernels(const MaskKernels& kernels, std::span<const Mas
   return kernels.top_blocks(rows, counts, before);
 }
 
+// [2, ranks]: magnitudes at the curves' ranks and the sums of squares up to them.
+torch::Tensor found_by_kernels(const MaskKernels& kernels, const Tensors& importances,
+                               std::span<const MagnitudeCurve> curves) {
+  std::vector<Ranks> ranks;
+  for (const MagnitudeCurve& curve : curves) ranks.push_back(curve.ranks);
+  torch::Tensor found = kernels.at_ranks(importances, ranks).to(torch::kCPU);
+  double* square = found.mutable_data_ptr<double>() + found.size(1);
+  for (const Ranks& of_layer : ranks) {
+    double* end = square + of_layer.size();
+    std::partial_sum(square, end, square);
+    square = end;
+  }
+  return found;
+}
+
 }  // namespace
 
 Tensors importances_of_layers(std::span<const MaskedLayer> layers, std::span<const double> alphas,
@@ -59,6 +75,22 @@ Tensors importances_of_layers(std::span<const MaskedLayer> layers, std::span<con
     }
   }
   return kernels ? kernels->importances(ranked) : all;
+}
+
+std::vector<MagnitudeCurve> curves_of_layers(std::span<const MaskedLayer> layers,
+                                             bool fuses_kernels) {
+  const MaskKernels* kernels = kernels_for(layers, fuses_kernels);
+  if (!kernels) {
+    std::vector<WeightBlocks> blocks;
+    for (const MaskedLayer& layer : layers) blocks.push_back({layer.ranked(), layer.vector});
+    return magnitude_curves(blocks);
+  }
+  const Tensors importances = importances_of_layers(layers, {}, fuses_kernels);
+  std::vector<std::int64_t> counts;
+  for (const torch::Tensor& importance : importances) counts.push_back(importance.numel());
+  return curves_from(counts, [&](std::span<const MagnitudeCurve> curves) {
+    return found_by_kernels(*kernels, importances, curves);
+  });
 }
 
 MaskChoice top_blocks_of_layers(std::span<const MaskedLayer> layers,

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "prune/evolution/trainee/magnitude_curve.h"
 #include "prune/training/masks/mask_kernels.h"
 #include "prune/training/masks/masked_layer.h"
 
@@ -17,6 +18,12 @@ namespace winnow {
 std::vector<torch::Tensor> importances_of_layers(std::span<const MaskedLayer> layers,
                                                  std::span<const double> alphas,
                                                  bool fuses_kernels);
+
+// magnitude_curves() of mask_selection.h. Kernels add squares in another order, and magnitudes of
+// vectors as importances_of_layers() has them. The host waits for the device once, by LibTorch's
+// operations twice.
+std::vector<MagnitudeCurve> curves_of_layers(std::span<const MaskedLayer> layers,
+                                             bool fuses_kernels);
 
 // Eq 3: top_blocks() of mask_selection.h for each layer. Importances are f32, all of one device.
 // Kernels count what MaskedLayer::migration_from() the masks before will; else that is left to it.
