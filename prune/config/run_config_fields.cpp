@@ -159,6 +159,7 @@ void visit_course(EvolutionConfig& evolution, Fields& fields) {
   fields.integer("generation", evolution.generation, {.lowest = 1, .highest = 1000});
   fields.integer("offspring", evolution.offspring, {.lowest = 1, .highest = 1000});
   fields.integer("judge_images", evolution.judge_images, kPositiveCount);
+  fields.integer("judge_batches", evolution.judge_batches, kCount);
   fields.boolean("known_allocations", evolution.known_allocations);
 }
 

@@ -102,6 +102,7 @@ void check_choice(const EvolutionConfig& c) {
   at_least("generation", c.generation, 1, c.pool_size);
   at_least("offspring", c.offspring, 1, 1000);
   at_least("judge_images", c.judge_images, 1, kMaxBatches);
+  at_least("judge_batches", c.judge_batches, 0, c.batch_nr);
 }
 
 void check_statistics(const EvolutionConfig& c) {

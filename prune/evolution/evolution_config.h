@@ -81,6 +81,7 @@ struct EvolutionConfig {
   // Plans compared before one of them is trained (offspring.h).
   std::int64_t offspring = 1;        // 1: only the solution's own
   std::int64_t judge_images = 1024;  // training images whose loss decides
+  std::int64_t judge_batches = 0;    // that each plan trains before, at most batch_nr; then undone
   bool known_allocations = false;    // among them uniform, ERK, global magnitude and LAMP
 
   // Eq 2's alpha.

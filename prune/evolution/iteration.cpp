@@ -38,6 +38,8 @@ Iteration::Iteration(const EvolutionConfig& config, const LayerBudget& budget,
       record_(proposal_.record) {
   record_.offspring = std::move(trial_.offspring);
   record_.chosen = trial_.chosen;
+  record_.judged_batches =
+      static_cast<std::int64_t>(record_.offspring.size()) * config_.judge_batches;
   record_.sparsities = trial_.sparsities;
   record_.loss = trial_.loss;
   record_.accuracy = trial_.accuracy;

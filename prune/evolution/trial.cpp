@@ -87,6 +87,10 @@ void compare(const Proposal& proposal, const EvolutionConfig& config, const Laye
   for (Offspring& plan : trial.offspring) {
     trainee.restore(start);
     trainee.recompute_masks(plan.sparsities, record.alphas);
+    // The same batches for all: what differs is the plan.
+    if (config.judge_batches > 0) {
+      trainee.train_batches(proposal.first_batch, config.judge_batches);
+    }
     plan.loss = trainee.measure_loss(config.judge_images);
   }
   trial.chosen = least_loss(trial.offspring);

@@ -99,6 +99,7 @@ std::string to_json(const IterationRecord& record, const std::vector<std::string
   if (!record.offspring.empty()) {
     json["offspring"] = offspring_json(record);
     json["origin"] = to_string(record.offspring[record.chosen].origin);
+    json["judged_batches"] = record.judged_batches;
   }
   json["seconds"] = seconds;
   return json.dump();

@@ -48,6 +48,8 @@ TEST_CASE("a value out of range is refused with its key's name") {
       {"size_exponent", [](EvolutionConfig& c) { c.size_exponent = -1; }},
       {"mutation_range", [](EvolutionConfig& c) { c.mutation_range = INFINITY; }},
       {"crossover_probability", [](EvolutionConfig& c) { c.crossover_probability = 1.5; }},
+      {"judge_batches", [](EvolutionConfig& c) { c.judge_batches = -1; }},
+      {"judge_batches", [](EvolutionConfig& c) { c.judge_batches = c.batch_nr + 1; }},
       {"alpha", [](EvolutionConfig& c) { c.alpha = 0.6; }},  // above alpha_max
       {"alpha_min", [](EvolutionConfig& c) { c.alpha_min = 0.7; }},
       {"alpha_max", [](EvolutionConfig& c) { c.alpha_max = 1.5; }},

@@ -108,6 +108,38 @@ TEST_CASE("an iteration trains the plan of least loss and says what it compared"
   CHECK(result.best.sparsities[1] < result.best.sparsities[0]);
 }
 
+TEST_CASE("plans that train before they are judged are judged by what they do not get back") {
+  for (const std::int64_t judge_batches : {0, 600}) {
+    CAPTURE(judge_batches);
+    // Pruning the first layer costs more at once, but that heals; of the second nothing does.
+    SyntheticTrainee trainee({{.blocks = 1000, .cost = 0.0, .shock = 0.2},
+                              {.blocks = 1000, .tolerance = 0.0, .cost = 0.03, .shock = 0.0}},
+                             /*skill=*/0.9);
+    EvolutionConfig config = few_iterations();
+    config.batch_nr = 600;
+    config.offspring = 6;
+    config.judge_batches = judge_batches;
+    Evolution evolution(config, trainee);
+    trainee.firsts.clear();
+    double sparser = 0.0;  // the first layer of the plans that were chosen, beside the others'
+    while (!evolution.finished()) {
+      const IterationRecord record = evolution.step().front();
+      const auto plans = static_cast<std::int64_t>(record.offspring.size());
+      CHECK(record.judged_batches == plans * judge_batches);
+      CHECK(record.batches == 600 * (record.iteration + 1));
+      const std::size_t trained = judge_batches > 0 ? record.offspring.size() + 1 : 1;
+      CHECK(trainee.firsts == std::vector(trained, record.batches - 600));
+      trainee.firsts.clear();
+      for (const Offspring& plan : record.offspring) {
+        sparser += record.sparsities[0] - plan.sparsities[0];
+      }
+    }
+    CHECK((sparser > 0.0) == (judge_batches > 0));
+    CHECK(std::abs(sparser) > 0.1);
+    CHECK(evolution.result().target_met);
+  }
+}
+
 TEST_CASE("with a base allocation an iteration divides its density by it") {
   for (const std::int64_t offspring : {1, 4}) {
     SyntheticTrainee trainee = three_layers();

@@ -103,6 +103,7 @@ const Variant kVariants[] = {
      [](RunConfig& config) {
        config.evolution.offspring = 6;
        config.evolution.judge_images = 100;
+       config.evolution.judge_batches = 1;
        config.evolution.known_allocations = true;
        config.stage.batch_norm_images = 64;
      }},

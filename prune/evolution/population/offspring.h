@@ -19,7 +19,7 @@ std::string_view to_string(Origin origin);
 struct Offspring {
   Origin origin = Origin::plan;
   std::vector<double> sparsities = {};
-  double loss = 0.0;  // of training images under its masks, before any training
+  double loss = 0.0;  // of training images under its masks, before it is trained as an iteration
 };
 
 // config.offspring plans or fewer, none denser than `plan` and each as dense as it can be: the plan
