@@ -3,19 +3,18 @@
 #include <ATen/Functions.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "prune/training/cuda/curve_launch.h"
+#include "prune/training/cuda/device_copy.h"
+#include "prune/training/cuda/importances.h"
 #include "prune/training/cuda/launch_checks.h"
 
 namespace winnow {
 namespace {
 
 void check(const at::Tensor& importance, const Ranks& ranks, const at::Device& device) {
-  TORCH_CHECK(importance.scalar_type() == at::kFloat && importance.is_contiguous() &&
-                  importance.device() == device && importance.numel() <= kMostKernelValues &&
-                  !ranks.empty() && ranks.front() == 0 && ranks.back() < importance.numel() &&
-                  std::ranges::is_sorted(ranks),
+  TORCH_CHECK(is_importance(importance, device) && !ranks.empty() && ranks.front() == 0 &&
+                  ranks.back() < importance.numel() && std::ranges::is_sorted(ranks),
               "curves: found ", importance.numel(), " importances of ", importance.scalar_type(),
               " on ", importance.device(), " and ", ranks.size(), " ranks of them");
 }
@@ -57,19 +56,10 @@ void add_parts(const at::Tensor& sorted, const Ranks& ranks, std::vector<SortedP
   }
 }
 
-// From pinned memory, which LibTorch keeps until the copy is made: the host does not wait.
-at::Tensor on_device(const std::vector<SortedPart>& parts, const at::Device& device) {
-  const std::size_t bytes = parts.size() * sizeof(SortedPart);
-  const at::Tensor host = at::empty({static_cast<std::int64_t>(bytes)},
-                                    at::TensorOptions().dtype(at::kByte).pinned_memory(true));
-  std::memcpy(host.mutable_data_ptr<std::uint8_t>(), parts.data(), bytes);
-  return host.to(device, /*non_blocking=*/true);
-}
-
 at::Tensor read(const std::vector<SortedPart>& parts, const at::Tensor& like) {
   const auto count = static_cast<std::int64_t>(parts.size());
   const at::Tensor found = at::empty({2, count}, like.options().dtype(at::kDouble));
-  const at::Tensor table = on_device(parts, like.device());
+  const at::Tensor table = device_copy({std::as_bytes(std::span(parts))}, like.device());
   auto* lasts = found.mutable_data_ptr<double>();
   require(launch_parts(
       {.device = like.device().index(),

@@ -20,9 +20,7 @@ using Table = ChunkTable<SelectedLayer>;
 constexpr std::int64_t kMostVector = 65536;  // a chunk's weights fit into 32 bits
 
 void check(const at::Tensor& importance, std::int64_t count, const at::Device& device) {
-  TORCH_CHECK(importance.scalar_type() == at::kFloat && importance.is_contiguous() &&
-                  importance.device() == device && importance.numel() <= kMostKernelValues &&
-                  count >= 0 && count <= importance.numel(),
+  TORCH_CHECK(is_importance(importance, device) && count >= 0 && count <= importance.numel(),
               "masks: found ", importance.numel(), " importances of ", importance.scalar_type(),
               " on ", importance.device(), ", of which ", count, " shall stay");
 }
