@@ -9,6 +9,7 @@ RUNS = Runs("training-speed")
 IMAGES = 50000  # in CIFAR-10's training files
 NETWORKS = {"VGG16": "vgg16", "ResNet50": "resnet50"}
 BEFORE, KERNELS = "before-", "kernels-"  # runs of earlier programs
+H200, SORTED_BEFORE = "h200-", "h200-before-"  # runs on another GPU, by today's program and by one in which LibTorch sorts the weights
 WHOLE = "whole"  # runs of nearly all images
 FIXED = "tune"  # the phase of the evolution whose masks stay
 # Title, kind of run, stage of metrics.jsonl, and which of its lines count.
@@ -18,8 +19,8 @@ WORK = (
     ("iteration of the evolution, masks fixed", "evolution", "prune", lambda line: line["phase"] == FIXED),
 )
 DIVIDED = (  # before each mask, among the layers by the weights' sizes
-    ("iteration of the evolution, density divided by `global`", "recipe", "prune", lambda line: line["phase"] != FIXED),
     ("iteration by magnitude", "magnitude", "prune", lambda line: line["phase"] != FIXED),
+    ("iteration of the evolution, density divided by `global`", "recipe", "prune", lambda line: line["phase"] != FIXED),
 )
 MEMORY = (("dense", "dense"), ("evolution, an epoch an iteration", "evolution"), ("evolution, larger population", "pool16"))
 
@@ -70,13 +71,38 @@ def epochs():
     return table(["network", "what", "counted", "median s", "least s", "most s", f"median scaled to {IMAGES:,} images, s"], rows)
 
 
+def h200():
+    """Today's program, beside one in which LibTorch sorts the weights before each mask."""
+    rows = []
+    for network, name in NETWORKS.items():
+        for title, kind, stage, counts in (*WORK, *DIVIDED):
+            found = seconds(f"{H200}{name}-{kind}", stage, counts)
+            if not found:
+                continue
+            earlier = seconds(f"{SORTED_BEFORE}{name}-{kind}", stage, counts)
+            rows.append([network, title, str(len(found)), *(three_digits(value) for value in (median(found), min(found), max(found))),
+                         *([three_digits(median(earlier)), f"{three_digits(min(earlier))} to {three_digits(max(earlier))}", change(found, earlier)] if earlier else [""] * 3)])
+    return table(["network", "what", "counted", "median s", "least s", "most s", "LibTorch's sort, median s", "range s", "change %"], rows)
+
+
+def change(ours, theirs):
+    return f"{100 * (median(ours) / median(theirs) - 1):+.1f}"
+
+
+def equal_sorts():
+    """Of the runs by magnitude that took turns, on the test images."""
+    pairs = [(RUNS.accuracies(f"{H200}{name}-magnitude"), RUNS.accuracies(f"{SORTED_BEFORE}{name}-magnitude")) for name in NETWORKS.values()]
+    same = [ours[seed] == theirs[seed] for ours, theirs in pairs for seed in theirs]
+    return f"{sum(same)} of {len(same)}"
+
+
 def before():
     """VGG16 by two earlier programs, which took turns on one GPU."""
     rows = []
     for title, kind, stage, counts in WORK:
         ours, theirs = seconds(f"{KERNELS}vgg16-{kind}", stage, counts), seconds(f"{BEFORE}vgg16-{kind}", stage, counts)
         rows.append([title, str(len(theirs)), three_digits(median(theirs)), f"{three_digits(min(theirs))} to {three_digits(max(theirs))}",
-                     three_digits(median(ours)), f"{100 * (median(ours) / median(theirs) - 1):+.1f}"])
+                     three_digits(median(ours)), change(ours, theirs)])
     return table(["VGG16", "counted", "LibTorch's, median s", "range s", "kernels', median s", "change %"], rows)
 
 
@@ -146,6 +172,9 @@ def device():
 
 BLOCKS = {
     "speed.epochs": epochs,
+    "speed.h200": h200,
+    "speed.h200.equal": equal_sorts,
+    "speed.h200.device": lambda: RUNS.devices_of(*(f"{prefix}{name}-magnitude" for prefix in (H200, SORTED_BEFORE) for name in NETWORKS.values())),
     "speed.before": before,
     "speed.equal": equal_accuracies,
     "speed.update": update_ms,
