@@ -52,6 +52,12 @@ class Runs:
         points = [100 * (ours[seed] - theirs[seed]) for seed in ours if seed in theirs]
         return points_text(points) if points else NOT_RUN
 
+    def beside_best(self, kinds, is_plain):
+        """Name, columns and points of (name, kind), beside the plain one of the best mean among those with most seeds."""
+        plain = [kind for _, kind in kinds if is_plain(kind)]
+        best = max(plain, key=lambda kind: (len(self.seeds(kind)), mean(self.accuracies(kind).values())), default="")
+        return [[name, *self.columns(kind), "" if kind == best else self.beside(kind, best)] for name, kind in kinds]
+
     def mean_accuracy(self, kind):
         found = self.accuracies(kind).values()
         return f"{percent(mean(found))} %" if found else NOT_RUN
@@ -60,7 +66,12 @@ class Runs:
         found = self.accuracies(kind).values()
         return f"{percent(min(found))} to {percent(max(found))} %" if found else NOT_RUN
 
+    def devices_of(self, *kinds):
+        """Without what runs on them."""
+        return ", ".join(sorted({summary["device"].split(",")[0] for kind in kinds for summary in self.summaries(kind).values()}))
+
+    def kinds(self):
+        return {path.name.rsplit("-seed", 1)[0] for path in (ROOT / self.folder).iterdir() if path.is_dir()}
+
     def devices(self):
-        found = {read(f"{self.folder}/{path.name}/prune.json")["device"].split(",")[0]
-                 for path in (ROOT / self.folder).iterdir() if path.is_dir()}
-        return ", ".join(sorted(found))
+        return self.devices_of(*self.kinds())

@@ -18,6 +18,7 @@ METHODS = {
     "chain": "evolutionary, every 16 batches, dense first pool, best always chosen",
     "known": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared",
     "evolved": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared, from the one chosen before",
+    "judged": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared, from the one chosen before, each trained before",
     "evolved-more": "evolutionary, every 16 batches, dense first pool, best always chosen, 16 plans compared, from the one chosen before",
     "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
     "chain-regrow-less": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing, goal 0.5 %",
@@ -101,9 +102,7 @@ def six():
     rows = []
     for budget, kinds in groups:
         longer = [(name, kind) for name, kind in kinds if len(SIX.seeds(kind)) == SIX.most]
-        plain = max((kind for _, kind in longer if kind.startswith(BY_MAGNITUDE)), key=lambda kind: mean(SIX.accuracies(kind).values()), default="")
-        for name, kind in longer:
-            rows.append([budget, name, *SIX.columns(kind), "" if kind == plain else SIX.beside(kind, plain)])
+        rows += [[budget, *row] for row in SIX.beside_best(longer, lambda kind: kind.startswith(BY_MAGNITUDE))]
     return table(["budget", "run", *seed_columns(SIX.most), "points beside the best by magnitude"], rows)
 
 
@@ -255,6 +254,11 @@ BLOCKS = {
     "sparse.known98": lambda: RUNS.beside("known-98", "steps-98"),
     "sparse.more95": lambda: RUNS.beside("evolved-more-95", "steps-95"),
     "sparse.more98": lambda: RUNS.beside("evolved-more-98", "steps-98"),
+    "sparse.judged95": lambda: SIX.beside("judged-95", "steps-95"),
+    "sparse.judged98": lambda: SIX.beside("judged-98", "steps-98"),
+    "sparse.judged_batches": lambda: f"{setting('judged-98', 'judge_batches'):g}",
+    "sparse.judged_epochs": lambda: f"{setting('judged-98', 'iter_nr'):g}",
+    "sparse.judged_device": lambda: RUNS.devices_of("judged-98"),
     "sparse.more_plans": lambda: f"{setting('evolved-more-98', 'offspring'):g}",
     "sparse.more_images": lambda: f"{setting('evolved-more-98', 'judge_images'):,g}",
     "sparse.sooner98": lambda: RUNS.beside("sooner-98", "steps-98"),

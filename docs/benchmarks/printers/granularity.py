@@ -1,0 +1,72 @@
+"""Vectors of 16 and whole channels at a share of the weights, six seeds: sparse-accuracy.md. Runs MASKS-KIND-SPARSITY of sparse-accuracy/runs.txt."""
+from printers.common import table
+from printers.runs import mean, seed_columns
+from printers.sparse_accuracy import SIX, plans_chosen, setting
+
+MASKS = {"vectors": "vectors of 16", "channels": "whole channels"}
+SPARSITIES = ("95", "98")
+BY_MAGNITUDE = {
+    "uniform": "magnitude, `uniform`",
+    "erk": "magnitude, `erk`",
+    "erk-longer": "magnitude, `erk`, longer",
+    "global": "magnitude, `global`",
+    "lamp": "magnitude, `lamp`",
+    "lamp-longer": "magnitude, `lamp`, longer",
+}
+EVOLUTIONARY = {
+    "chain": "evolutionary, no plans compared",
+    "mutated": "evolutionary, 7 plans compared: mutations",
+    "known": "evolutionary, 7 plans compared, one follows an allocation",
+    "evolved": "evolutionary, 7 plans compared, from the one chosen before",
+    "more": "evolutionary, 16 plans compared, from the one chosen before",
+    "judged": "evolutionary, 7 plans compared, from the one chosen before, each trained before",
+}
+ROWS = BY_MAGNITUDE | EVOLUTIONARY
+KEPT = ("lamp", "erk", "evolved")  # of whole channels, 98 %
+
+
+def results():
+    rows = []
+    for masks, title in MASKS.items():
+        for sparsity in SPARSITIES:
+            kinds = {f"{masks}-{kind}-{sparsity}": kind for kind in ROWS if SIX.seeds(f"{masks}-{kind}-{sparsity}")}
+            named = [(ROWS[kind], run) for run, kind in kinds.items()]
+            rows += [[title, sparsity, *row] for row in SIX.beside_best(named, lambda run: kinds[run] in BY_MAGNITUDE)]
+    return table(["masks of", "sparsity %", "run", *seed_columns(SIX.most), "points beside the best by magnitude"], rows)
+
+
+def kept_of(run):
+    """{layer: (output channels that are kept, mean of all seeds, and all of them)}"""
+    channels, answers = {}, []
+    for summary in SIX.summaries(run).values():
+        channels |= {layer["name"]: layer["shape"][0] for layer in summary["layers"]}
+        answers += [solution["sparsities"] for solution in summary["population"] if solution["answer"]]
+    return {name: (mean((1 - answer[name]) * channels[name] for answer in answers), channels[name]) for name in answers[0]}
+
+
+def kept():
+    found = {kind: kept_of(f"channels-{kind}-98") for kind in KEPT}
+    return table(["layer", "channels", *(ROWS[kind] for kind in KEPT)],
+                 [[name, str(all_), *(f"{found[kind][name][0]:.1f}" for kind in KEPT)] for name, (_, all_) in found[KEPT[0]].items()])
+
+
+def seconds(run):
+    """Of pruning, a mean; several runs shared a GPU."""
+    return mean(summary["seconds"]["prune"] for summary in SIX.summaries(run).values())
+
+
+def beside(masks, kind, other, sparsity):
+    return lambda: SIX.beside(f"{masks}-{kind}-{sparsity}", f"{masks}-{other}-{sparsity}")
+
+
+BLOCKS = {
+    "granularity.results": results,
+    "granularity.kept": kept,
+    "granularity.plans": lambda: f"{setting('channels-evolved-98', 'offspring'):g}",
+    "granularity.images": lambda: f"{setting('channels-evolved-98', 'judge_images'):,g}",
+    "granularity.chosen": lambda: plans_chosen("channels-evolved-98"),
+    "granularity.longer": lambda: f"{100 * (seconds('channels-evolved-98') / seconds('channels-lamp-98') - 1):.0f} %",
+    "granularity.device": lambda: SIX.devices_of(*(f"{masks}-{kind}-{sparsity}" for masks in MASKS for kind in ROWS for sparsity in SPARSITIES)),
+    **{f"granularity.{masks}.{kind}_{other}{sparsity}": beside(masks, kind, other, sparsity)
+       for masks in MASKS for kind in ROWS for other in ROWS for sparsity in SPARSITIES if kind != other},
+}
