@@ -63,13 +63,22 @@ class MaskPath {
   bool is_divided_;
 };
 
+// Under the plan's masks. With judge_batches the network trains the iteration's first batches
+// before, the same for all plans, so that the plan is what differs.
+double judged_loss(const Offspring& plan, const Proposal& proposal, const EvolutionConfig& config,
+                   Trainee& trainee) {
+  trainee.restore(*proposal.parent.snapshot);
+  trainee.recompute_masks(plan.sparsities, proposal.record.alphas);
+  if (config.judge_batches > 0) trainee.train_batches(proposal.first_batch, config.judge_batches);
+  return trainee.measure_loss(config.judge_images);
+}
+
 // Leads the path to the plan of least loss.
 void compare(const Proposal& proposal, const EvolutionConfig& config, const LayerBudget& budget,
              Trainee& trainee, MaskPath& path, Trial& trial) {
-  const Snapshot& start = *proposal.parent.snapshot;
   std::vector<MagnitudeCurve> curves;
   if (config.known_allocations || path.is_divided()) {
-    trainee.restore(start);
+    trainee.restore(*proposal.parent.snapshot);
     curves = trainee.magnitude_curves();
   }
   const IterationRecord& record = proposal.record;
@@ -85,13 +94,7 @@ void compare(const Proposal& proposal, const EvolutionConfig& config, const Laye
     return;
   }
   for (Offspring& plan : trial.offspring) {
-    trainee.restore(start);
-    trainee.recompute_masks(plan.sparsities, record.alphas);
-    // The same batches for all: what differs is the plan.
-    if (config.judge_batches > 0) {
-      trainee.train_batches(proposal.first_batch, config.judge_batches);
-    }
-    plan.loss = trainee.measure_loss(config.judge_images);
+    plan.loss = judged_loss(plan, proposal, config, trainee);
   }
   trial.chosen = least_loss(trial.offspring);
   if (trial.chosen != 0) path.go_to(trial.offspring[trial.chosen].sparsities);

@@ -30,6 +30,7 @@ EvolutionConfig config_of_ranks() {
   config.generation = 4;
   config.target_sparsity = 0.9;
   config.offspring = 3;
+  config.judge_batches = 2;
   config.seed = 11;
   return config;
 }
@@ -80,16 +81,20 @@ TEST_CASE("the iterations of a generation choose different solutions of one pool
   const Run run = run_with(alone());
   REQUIRE(run.generations.size() == 6);  // 4 4 4 4 4 2
   std::int64_t iteration = 0;
+  int plans = 0;
   for (const auto& generation : run.generations) {
     std::set<std::int64_t> parents;
     for (const IterationRecord& record : generation) {
       CHECK(record.iteration == iteration++);
       parents.insert(record.solution);
+      plans += static_cast<int>(record.offspring.size());
+      CHECK(record.judged_batches == 2 * static_cast<std::int64_t>(record.offspring.size()));
     }
     CHECK(parents.size() == generation.size());
   }
   CHECK(iteration == 22);
-  CHECK(run.calls == 22);
+  CHECK(plans > 22);
+  CHECK(run.calls == 22 + plans);  // each plan trains before it is judged
 }
 
 TEST_CASE("any number of ranks computes the same") {

@@ -2,20 +2,17 @@
 #include <cmath>
 #include <limits>
 
-#include "prune/training/masks/mask_selection.h"
+#include "prune/training/masks/layer_curves.h"
 #include "prune/training/masks/mask_update.h"
 #include "runtime/base/random.h"
 #include "tests/training/kernels_here.h"
+#include "tests/training/masked_layers.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
 namespace {
 
 constexpr std::int64_t kVectors[] = {1, 8, 16, 32};
-
-MaskedLayer layer_of(const torch::Tensor& weight, std::int64_t vector) {
-  return MaskedLayer::whole("layer", vector, weight, torch::zeros_like(weight));
-}
 
 // Of one weight up to several chunks; distinct, with ties, mostly or all zeros.
 MaskedLayer some_layer(Random& random) {
@@ -47,7 +44,28 @@ void check_curve(const MagnitudeCurve& found, const MagnitudeCurve& expected, st
   }
 }
 
-void check_curves(const std::vector<MaskedLayer>& layers) {
+// The curves are what the kernels read, bit by bit, and so not LibTorch's.
+void check_source(const MaskKernels& kernels, const std::vector<MaskedLayer>& layers,
+                  const std::vector<MagnitudeCurve>& curves) {
+  if (layers.empty()) return;
+  const auto importances = importances_of_layers(layers, {}, /*fuses_kernels=*/true);
+  std::vector<Ranks> ranks;
+  for (const MagnitudeCurve& curve : curves) ranks.push_back(curve.ranks);
+  const torch::Tensor read = kernels.at_ranks(importances, ranks).to(torch::kCPU);
+  const auto value = read.accessor<double, 2>();
+  std::int64_t k = 0;
+  for (const MagnitudeCurve& curve : curves) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < curve.ranks.size(); ++i, ++k) {
+      sum += value[1][k];
+      REQUIRE(curve.magnitudes[i] == value[0][k]);
+      REQUIRE(curve.squares[i] == sum);
+    }
+  }
+  REQUIRE(k == read.size(1));
+}
+
+void check_curves(const MaskKernels& kernels, const std::vector<MaskedLayer>& layers) {
   const auto found = curves_of_layers(layers, /*fuses_kernels=*/true);
   const auto again = curves_of_layers(layers, /*fuses_kernels=*/true);
   const auto expected = curves_of_layers(layers, /*fuses_kernels=*/false);
@@ -60,26 +78,29 @@ void check_curves(const std::vector<MaskedLayer>& layers) {
     REQUIRE(found[i].magnitudes == again[i].magnitudes);
     REQUIRE(found[i].squares == again[i].squares);
   }
+  check_source(kernels, layers, found);
 }
 
 TEST_CASE("curves read by kernels are LibTorch's over random layers") {
-  if (!kernels_here(mask_kernels)) return;
+  const MaskKernels* kernels = kernels_here(mask_kernels);
+  if (!kernels) return;
   torch::manual_seed(41);
   Random random(42);
   for (int round = 0; round < 25; ++round) {
     std::vector<MaskedLayer> layers;
     const std::uint64_t count = 1 + random.below(9);
     for (std::uint64_t i = 0; i < count; ++i) layers.push_back(some_layer(random));
-    check_curves(layers);
+    check_curves(*kernels, layers);
   }
-  check_curves({});
+  check_curves(*kernels, {});
 }
 
 TEST_CASE("kernels read the curves of a large layer, and of one whose weights are no numbers") {
-  if (!kernels_here(mask_kernels)) return;
+  const MaskKernels* kernels = kernels_here(mask_kernels);
+  if (!kernels) return;
   torch::manual_seed(43);
-  check_curves({layer_of(torch::randn({1030, 1024, 3, 3}, torch::kCUDA), 1),
-                layer_of(torch::randn({1030, 1024, 3, 3}, torch::kCUDA), 16)});
+  check_curves(*kernels, {layer_of(torch::randn({1030, 1024, 3, 3}, torch::kCUDA), 1),
+                          layer_of(torch::randn({1030, 1024, 3, 3}, torch::kCUDA), 16)});
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   torch::Tensor weight = torch::randn({7, 9}, torch::kCUDA);
   weight[2][3] = std::nanf("");
@@ -88,6 +109,27 @@ TEST_CASE("kernels read the curves of a large layer, and of one whose weights ar
   CHECK(std::isnan(curves[0].magnitudes[0]));
   CHECK(curves[0].magnitudes[1] == kInfinity);
   CHECK(std::isnan(curves[0].squares.back()));
+}
+
+TEST_CASE("kernels read values at ranks, and refuse what is none of them") {
+  const MaskKernels* kernels = kernels_here(mask_kernels);
+  if (!kernels) return;
+  const std::vector<torch::Tensor> values = {torch::tensor({1.0f, 3.0f, 2.0f, 0.0f}).cuda(),
+                                             torch::tensor({5.0f}).cuda()};
+  const torch::Tensor found = kernels->at_ranks(values, std::vector<Ranks>{{0, 1, 3}, {0}});
+  CHECK(torch::equal(found.cpu(),
+                     torch::tensor({{3.0, 2.0, 0.0, 5.0}, {9.0, 4.0, 1.0, 25.0}}, torch::kDouble)));
+  const auto refuses = [&](const std::vector<torch::Tensor>& some, std::vector<Ranks> ranks) {
+    CHECK_THROWS_AS(kernels->at_ranks(some, ranks), c10::Error);
+  };
+  refuses(values, {{0, 4}, {0}});
+  refuses(values, {{1, 2}, {0}});
+  refuses(values, {{0, 2, 1}, {0}});
+  refuses(values, {{0}, {}});
+  refuses(values, {{0}});
+  refuses({values[0].to(torch::kDouble), values[1]}, {{0}, {0}});
+  refuses({values[0].cpu(), values[1]}, {{0}, {0}});
+  refuses({}, {});
 }
 
 TEST_CASE("on the CPU curves are LibTorch's, whether kernels may be used or not") {

@@ -1,5 +1,6 @@
 // Eqs 2 to 4 in LibTorch against the plain loops of prune/evolution/trainee/importance.h.
 #include "prune/training/masks/mask_selection.h"
+#include "prune/training/masks/layer_curves.h"
 
 #include "prune/evolution/trainee/importance.h"
 #include "prune/training/tensor_bridge.h"

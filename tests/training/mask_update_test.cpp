@@ -7,14 +7,11 @@
 #include "tests/training/graphs.h"
 #include "tests/training/images.h"
 #include "tests/training/kernels_here.h"
+#include "tests/training/masked_layers.h"
 #include "tests/training/torch_doctest.h"
 
 namespace winnow {
 namespace {
-
-MaskedLayer layer_of(const torch::Tensor& weight, std::int64_t vector) {
-  return MaskedLayer::whole("layer", vector, weight, torch::zeros_like(weight));
-}
 
 TEST_CASE("the masks of many layers are those of each") {
   torch::manual_seed(6);
@@ -45,13 +42,19 @@ struct SmallMasks {
   Learner learner;
   BlockMasks masks;
 
-  SmallMasks(const torch::Device& device, bool fuses_kernels)
+  SmallMasks(const torch::Device& device, MaskOptions options)
       : learner(model, data, device, TrainConfig{}, AugmentConfig{}, 1),
-        masks(model, learner, {.vectors = {1, 8, 8}, .fuses_kernels = fuses_kernels}) {
+        masks(model, learner, with_vectors(std::move(options))) {
     torch::manual_seed(7);
     for (const auto& [name, value] : masks.state()) {
       if (name.ends_with(".gradient")) torch::Tensor(value).normal_();
+      if (name.ends_with(".square")) torch::Tensor(value).uniform_();
     }
+  }
+
+  static MaskOptions with_vectors(MaskOptions options) {
+    options.vectors.assign(std::begin(kVectors), std::end(kVectors));
+    return options;
   }
 
   torch::Tensor state(const std::string& wanted) const {
@@ -110,7 +113,7 @@ void check_recompute(SmallMasks& small, const std::vector<double>& sparsities,
 
 TEST_CASE("on the CPU a mask update is that of each layer, whether kernels may be used or not") {
   for (const bool fuses_kernels : {false, true}) {
-    SmallMasks small(torch::kCPU, fuses_kernels);
+    SmallMasks small(torch::kCPU, {.fuses_kernels = fuses_kernels});
     check_recompute(small, {0.5, 0.4, 0.3}, {0.3, 0.0, 1.0});
     check_recompute(small, {0.2, 0.6, 0.5}, {1.0, 1.0, 1.0});
     check_recompute(small, {0.6, 0.7, 0.5}, {});
@@ -122,11 +125,48 @@ TEST_CASE("on a GPU a mask update by kernels is that of each layer, migrations i
   if (!kernels_here(mask_kernels)) return;
   for (const bool fuses_kernels : {false, true}) {
     CAPTURE(fuses_kernels);
-    SmallMasks small(torch::kCUDA, fuses_kernels);
+    SmallMasks small(torch::kCUDA, {.fuses_kernels = fuses_kernels});
     check_recompute(small, {0.5, 0.4, 0.3}, {});
     check_recompute(small, {0.2, 0.6, 0.5}, {0.3, 0.0, 0.7});
     check_recompute(small, {0.6, 0.7, 0.5}, {0.0, 0.0, 0.0});
   }
+}
+
+std::vector<MagnitudeCurve> curves_with(const torch::Device& device, MaskOptions options) {
+  const SmallMasks small(device, std::move(options));
+  return small.masks.magnitude_curves();
+}
+
+TEST_CASE("on a GPU kernels read the curves of what a criterion or feedback ranks") {
+  if (!kernels_here(mask_kernels)) return;
+  for (const bool uses_fisher : {false, true}) {
+    CAPTURE(uses_fisher);
+    MaskOptions options = {.uses_fisher = uses_fisher, .feedback = !uses_fisher};
+    const auto found = curves_with(torch::kCUDA, options);
+    options.fuses_kernels = false;
+    const auto expected = curves_with(torch::kCUDA, options);
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      REQUIRE(found[i].ranks == expected[i].ranks);
+      CHECK(found[i].magnitudes.front() > 0);
+      for (std::size_t k = 0; k < found[i].ranks.size(); ++k) {
+        CHECK(found[i].magnitudes[k] == doctest::Approx(expected[i].magnitudes[k]).epsilon(1e-6));
+        CHECK(found[i].squares[k] == doctest::Approx(expected[i].squares[k]).epsilon(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("layers have kernels where all of them are covered, and only where they may be used") {
+  const std::vector<MaskedLayer> on_cpu = {layer_of(torch::rand({3, 4}), 1)};
+  CHECK(kernels_for(on_cpu, true) == nullptr);
+  CHECK(kernels_for({}, true) == nullptr);
+  if (!kernels_here(mask_kernels)) return;
+  std::vector<MaskedLayer> layers = {layer_of(torch::rand({3, 4}, torch::kCUDA), 1)};
+  CHECK(kernels_for(layers, true) != nullptr);
+  CHECK(kernels_for(layers, false) == nullptr);
+  layers.push_back(layer_of(torch::rand({4, 6}, torch::kCUDA).t(), 1));  // rows are not together
+  CHECK(kernels_for(layers, true) == nullptr);
 }
 
 }  // namespace

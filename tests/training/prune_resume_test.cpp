@@ -103,9 +103,13 @@ const Variant kVariants[] = {
      [](RunConfig& config) {
        config.evolution.offspring = 6;
        config.evolution.judge_images = 100;
-       config.evolution.judge_batches = 1;
        config.evolution.known_allocations = true;
        config.stage.batch_norm_images = 64;
+     }},
+    {"offspring that train before they are judged",
+     [](RunConfig& config) {
+       config.evolution.offspring = 3;
+       config.evolution.judge_batches = 1;
      }},
     {"generation", [](RunConfig& config) { config.evolution.generation = 3; }},
     {"magnitude", [](RunConfig& config) { config.method.method = Method::magnitude; }},

@@ -46,7 +46,7 @@ struct IterationRecord {
   std::vector<std::int64_t> layers;  // chosen, ascending
   std::vector<Offspring> offspring;  // plans that were compared; empty: none were
   std::size_t chosen = 0;            // index into them
-  std::int64_t judged_batches = 0;   // that they trained before; `batches` does not count these
+  std::int64_t judged_batches = 0;   // of all plans together, which `batches` does not count
   std::vector<double> sparsities;    // [layers] asked for
   std::vector<double> kept;          // [layers] share of weights kept
   double sparsity = 0.0;             // share of the budget that is pruned

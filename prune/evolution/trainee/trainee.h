@@ -76,8 +76,10 @@ class Trainee {
   // every step) and accumulates, per weight, the gradient statistics that eq 2 reads: the mean
   // gradient of the task's loss, pruned weights included. Statistics start anew at each call.
   //
-  // `first` alone fixes the learning rate, the data order, augmentation and dropout. It never goes
-  // back: batches that are rewound count too, so iter_nr * batch_nr batches are the whole schedule.
+  // `first` alone fixes the learning rate, the data order, augmentation and dropout. From iteration
+  // to iteration it only grows: batches that are rewound count too, so iter_nr * batch_nr batches
+  // are the whole schedule. Plans that are judged (judge_batches) train the first batches of their
+  // iteration; these are trained again afterwards and count once.
   //
   // Returns the mean training loss. Throws Error{interrupted} if the user asked to stop; the
   // network is then as after the last whole batch.

@@ -19,56 +19,62 @@ void check(const at::Tensor& importance, const Ranks& ranks, const at::Device& d
               " on ", importance.device(), " and ", ranks.size(), " ranks of them");
 }
 
-at::Tensor bytes_on(const at::Device& device, std::size_t bytes) {
-  return at::empty({static_cast<std::int64_t>(bytes)},
-                   at::TensorOptions().dtype(at::kByte).device(device));
-}
+// What the layers share, one after the other: enough for each of them.
+struct Buffers {
+  at::Tensor workspace, sorted;
+};
 
-// Enough for each of them, one after the other.
-at::Tensor workspace_of(std::span<const at::Tensor> importances) {
-  const at::Device device = importances[0].device();
+Buffers buffers_for(std::span<const at::Tensor> importances) {
+  const at::Tensor& like = importances[0];
   std::int64_t most = 0;
-  for (const at::Tensor& importance : importances) most = std::max(most, importance.numel());
-  std::size_t bytes = 0;
-  require(sort_workspace(device.index(), static_cast<unsigned>(most), bytes));
-  return bytes_on(device, bytes);
+  std::size_t most_bytes = 0;
+  for (const at::Tensor& importance : importances) {
+    std::size_t bytes = 0;
+    const auto count = static_cast<unsigned>(importance.numel());
+    require(sort_workspace(like.device().index(), count, bytes));
+    most = std::max(most, importance.numel());
+    most_bytes = std::max(most_bytes, bytes);
+  }
+  return {at::empty({static_cast<std::int64_t>(most_bytes)}, like.options().dtype(at::kByte)),
+          at::empty({most}, like.options())};
 }
 
-at::Tensor sorted_from(const at::Tensor& importance, const at::Tensor& workspace) {
-  const at::Tensor sorted = at::empty_like(importance);
+void sort(const at::Tensor& importance, const Buffers& buffers) {
   require(launch_sort({.device = importance.device().index(),
                        .stream = stream_of(importance),
-                       .workspace = workspace.mutable_data_ptr<std::uint8_t>(),
-                       .workspace_bytes = static_cast<std::size_t>(workspace.numel()),
+                       .workspace = buffers.workspace.mutable_data_ptr<std::uint8_t>(),
+                       .workspace_bytes = static_cast<std::size_t>(buffers.workspace.numel()),
                        .values = importance.const_data_ptr<float>(),
-                       .sorted = sorted.mutable_data_ptr<float>(),
+                       .sorted = buffers.sorted.mutable_data_ptr<float>(),
                        .count = static_cast<unsigned>(importance.numel())}));
-  return sorted;
 }
 
-// Each from behind the rank before.
-void add_parts(const at::Tensor& sorted, const Ranks& ranks, std::vector<SortedPart>& parts) {
-  unsigned first = 0;
-  for (const std::int64_t rank : ranks) {
-    const auto last = static_cast<unsigned>(rank);
-    parts.push_back({.sorted = sorted.const_data_ptr<float>(), .first = first, .last = last});
-    first = last + 1;
+// Of all layers, each part from behind the rank before.
+std::vector<SortedPart> parts_of(std::span<const Ranks> ranks) {
+  std::vector<SortedPart> parts;
+  for (const Ranks& of_layer : ranks) {
+    unsigned first = 0;
+    for (const std::int64_t rank : of_layer) {
+      const auto last = static_cast<unsigned>(rank);
+      parts.push_back({.first = first, .last = last});
+      first = last + 1;
+    }
   }
+  return parts;
 }
 
-at::Tensor read(const std::vector<SortedPart>& parts, const at::Tensor& like) {
-  const auto count = static_cast<std::int64_t>(parts.size());
-  const at::Tensor found = at::empty({2, count}, like.options().dtype(at::kDouble));
-  const at::Tensor table = device_copy({std::as_bytes(std::span(parts))}, like.device());
-  auto* lasts = found.mutable_data_ptr<double>();
-  require(launch_parts(
-      {.device = like.device().index(),
-       .stream = stream_of(like),
-       .parts = reinterpret_cast<const SortedPart*>(table.const_data_ptr<std::uint8_t>()),
-       .count = static_cast<unsigned>(count),
-       .lasts = lasts,
-       .squares = lasts + count}));
-  return found;
+// `done` parts are of the layers before.
+void read_parts(const Buffers& buffers, const at::Tensor& parts, std::int64_t done,
+                std::size_t count, const at::Tensor& found) {
+  auto* lasts = found.mutable_data_ptr<double>() + done;
+  const auto* first = reinterpret_cast<const SortedPart*>(parts.const_data_ptr<std::uint8_t>());
+  require(launch_parts({.device = found.device().index(),
+                        .stream = stream_of(found),
+                        .sorted = buffers.sorted.const_data_ptr<float>(),
+                        .parts = first + done,
+                        .count = static_cast<unsigned>(count),
+                        .lasts = lasts,
+                        .squares = lasts + found.size(1)}));
 }
 
 }  // namespace
@@ -80,14 +86,18 @@ at::Tensor at_ranks_by_kernels(std::span<const at::Tensor> importances,
   for (std::size_t i = 0; i < importances.size(); ++i) {
     check(importances[i], ranks[i], importances[0].device());
   }
-  const at::Tensor workspace = workspace_of(importances);
-  std::vector<at::Tensor> sorted;  // live until the launch
-  std::vector<SortedPart> parts;
+  const std::vector<SortedPart> parts = parts_of(ranks);
+  const at::Tensor table = device_copy({std::as_bytes(std::span(parts))}, importances[0].device());
+  const Buffers buffers = buffers_for(importances);
+  const at::Tensor found = at::empty({2, static_cast<std::int64_t>(parts.size())},
+                                     importances[0].options().dtype(at::kDouble));
+  std::int64_t done = 0;
   for (std::size_t i = 0; i < importances.size(); ++i) {
-    sorted.push_back(sorted_from(importances[i], workspace));
-    add_parts(sorted.back(), ranks[i], parts);
+    sort(importances[i], buffers);
+    read_parts(buffers, table, done, ranks[i].size(), found);
+    done += static_cast<std::int64_t>(ranks[i].size());
   }
-  return read(parts, importances[0]);
+  return found;
 }
 
 }  // namespace winnow

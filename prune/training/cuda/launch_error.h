@@ -4,10 +4,14 @@
 
 namespace winnow {
 
-// The text of the last launch's error; null if there is none.
-inline const char* launch_error() {
-  const cudaError_t error = cudaGetLastError();
+// Null where there is no error.
+inline const char* text_of(cudaError_t error) {
   return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+}
+
+// Of the last launch.
+inline const char* launch_error() {
+  return text_of(cudaGetLastError());
 }
 
 }  // namespace winnow

@@ -19,14 +19,6 @@ struct Moves {
   }
 };
 
-__device__ inline unsigned sum_over_warp(unsigned value) {
-#pragma unroll
-  for (int step = kWarpSize / 2; step > 0; step /= 2) {
-    value += __shfl_xor_sync(kAllLanes, value, step);
-  }
-  return value;
-}
-
 // Called by every thread of the block. Counts are integers: they do not depend on the order of the
 // blocks.
 __device__ inline void add_to_layer(const SelectedLayer& layer, const Moves& moves) {

@@ -4,13 +4,12 @@
 #include <cfloat>
 
 #include "prune/training/cuda/selection_kernels.h"
+#include "prune/training/cuda/warp_sum.cuh"
 
 namespace winnow {
 
 constexpr int kSelectionThreads = 256;
-constexpr int kWarpSize = 32;
 constexpr int kSelectionWarps = kSelectionThreads / kWarpSize;
-constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr int kMostBins = 2048;  // of the digits: 11, 11 and 10 bits
 
 // Of one layer, in the workspace. What a pass of digits leaves is the next one's input.

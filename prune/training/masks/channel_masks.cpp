@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "prune/training/masks/group_lasso.h"
+#include "prune/training/masks/layer_curves.h"
 #include "prune/training/masks/mask_selection.h"
 #include "prune/training/trainability.h"
 #include "runtime/model/weight_parts.h"

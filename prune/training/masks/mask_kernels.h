@@ -1,6 +1,6 @@
-// Kernels of our own for eqs 2 and 3 on a GPU: importances, their order and masks of all layers at
-// once, where LibTorch takes some forty launches a layer. They lie in a module that is opened when
-// a GPU is used (prune/training/cuda).
+// Kernels of our own for eqs 2 and 3 on a GPU: importances and masks of all layers at once, where
+// LibTorch takes some forty launches a layer, and the order of importances layer by layer. They lie
+// in a module that is opened when a GPU is used (prune/training/cuda).
 #pragma once
 
 #include <torch/types.h>

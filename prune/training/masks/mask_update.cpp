@@ -1,7 +1,6 @@
 #include "prune/training/masks/mask_update.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "prune/evolution/trainee/importance.h"
 #include "prune/training/masks/mask_selection.h"
@@ -10,14 +9,6 @@ namespace winnow {
 namespace {
 
 using Tensors = std::vector<torch::Tensor>;
-
-// Null where layers shall or must be computed one by one.
-const MaskKernels* kernels_for(std::span<const MaskedLayer> layers, bool fuses_kernels) {
-  if (!fuses_kernels || layers.empty()) return nullptr;
-  const MaskKernels* kernels = mask_kernels(layers[0].weight.device());
-  const auto is_covered = [](const MaskedLayer& layer) { return can_rank(layer.weight); };
-  return kernels && std::ranges::all_of(layers, is_covered) ? kernels : nullptr;
-}
 
 torch::Tensor importance_of(const MaskedLayer& layer, double alpha) {
   if (alpha == 0.0) return block_magnitudes(layer.ranked(), layer.vector);
@@ -40,22 +31,14 @@ MaskChoice top_blocks_by_kernels(const MaskKernels& kernels, std::span<const Mas
   return kernels.top_blocks(rows, counts, before);
 }
 
-// [2, ranks]: magnitudes at the curves' ranks and the sums of squares up to them.
-torch::Tensor found_by_kernels(const MaskKernels& kernels, const Tensors& importances,
-                               std::span<const MagnitudeCurve> curves) {
-  std::vector<Ranks> ranks;
-  for (const MagnitudeCurve& curve : curves) ranks.push_back(curve.ranks);
-  torch::Tensor found = kernels.at_ranks(importances, ranks).to(torch::kCPU);
-  double* square = found.mutable_data_ptr<double>() + found.size(1);
-  for (const Ranks& of_layer : ranks) {
-    double* end = square + of_layer.size();
-    std::partial_sum(square, end, square);
-    square = end;
-  }
-  return found;
-}
-
 }  // namespace
+
+const MaskKernels* kernels_for(std::span<const MaskedLayer> layers, bool fuses_kernels) {
+  if (!fuses_kernels || layers.empty()) return nullptr;
+  const MaskKernels* kernels = mask_kernels(layers[0].weight.device());
+  const auto is_covered = [](const MaskedLayer& layer) { return can_rank(layer.weight); };
+  return kernels && std::ranges::all_of(layers, is_covered) ? kernels : nullptr;
+}
 
 Tensors importances_of_layers(std::span<const MaskedLayer> layers, std::span<const double> alphas,
                               bool fuses_kernels) {
@@ -75,22 +58,6 @@ Tensors importances_of_layers(std::span<const MaskedLayer> layers, std::span<con
     }
   }
   return kernels ? kernels->importances(ranked) : all;
-}
-
-std::vector<MagnitudeCurve> curves_of_layers(std::span<const MaskedLayer> layers,
-                                             bool fuses_kernels) {
-  const MaskKernels* kernels = kernels_for(layers, fuses_kernels);
-  if (!kernels) {
-    std::vector<WeightBlocks> blocks;
-    for (const MaskedLayer& layer : layers) blocks.push_back({layer.ranked(), layer.vector});
-    return magnitude_curves(blocks);
-  }
-  const Tensors importances = importances_of_layers(layers, {}, fuses_kernels);
-  std::vector<std::int64_t> counts;
-  for (const torch::Tensor& importance : importances) counts.push_back(importance.numel());
-  return curves_from(counts, [&](std::span<const MagnitudeCurve> curves) {
-    return found_by_kernels(*kernels, importances, curves);
-  });
 }
 
 MaskChoice top_blocks_of_layers(std::span<const MaskedLayer> layers,

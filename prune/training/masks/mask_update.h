@@ -5,11 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "prune/evolution/trainee/magnitude_curve.h"
 #include "prune/training/masks/mask_kernels.h"
 #include "prune/training/masks/masked_layer.h"
 
 namespace winnow {
+
+// Null where layers shall or must be computed one by one: without `fuses_kernels`, on the CPU, or
+// where kernels do not cover a layer (can_rank()).
+const MaskKernels* kernels_for(std::span<const MaskedLayer> layers, bool fuses_kernels);
 
 // Eq 2 of each layer's blocks: block_magnitudes() of mask_selection.h with alpha 0, else
 // block_importance(). `alphas` is [layers], or empty for all 0. Kernels add in another order, so
@@ -18,12 +21,6 @@ namespace winnow {
 std::vector<torch::Tensor> importances_of_layers(std::span<const MaskedLayer> layers,
                                                  std::span<const double> alphas,
                                                  bool fuses_kernels);
-
-// magnitude_curves() of mask_selection.h. Kernels add squares in another order, and magnitudes of
-// vectors as importances_of_layers() has them. The host waits for the device once, by LibTorch's
-// operations twice.
-std::vector<MagnitudeCurve> curves_of_layers(std::span<const MaskedLayer> layers,
-                                             bool fuses_kernels);
 
 // Eq 3: top_blocks() of mask_selection.h for each layer. Importances are f32, all of one device.
 // Kernels count what MaskedLayer::migration_from() the masks before will; else that is left to it.

@@ -4,6 +4,7 @@
 
 #include "prune/training/masks/block_masks.h"
 #include "prune/training/masks/channel_masks.h"
+#include "prune/training/masks/layer_curves.h"
 #include "prune/training/masks/mask_selection.h"
 #include "prune/training/trainability.h"
 #include "runtime/base/error.h"

@@ -21,7 +21,7 @@ struct MaskOptions {
   // As in TraineeOptions; neither with whole channels.
   bool row_balance = false, uses_gradients = true, uses_fisher = false, feedback = false;
   double feedback_decay = 0;
-  bool fuses_kernels = true;  // MaskKernels rank and choose where the device has them
+  bool fuses_kernels = true;  // MaskKernels rank, sort and choose where the device has them
 };
 
 class PruningMasks {
@@ -46,7 +46,7 @@ class PruningMasks {
                                            std::span<const double> alphas) = 0;
   virtual std::vector<MagnitudeCurve> magnitude_curves() const = 0;
 
-  // Of the weights of all layers in blocks of `vector` (weight_curves() of mask_selection.h).
+  // Of the weights of all layers in blocks of `vector` (weight_curves() of layer_curves.h).
   std::vector<MagnitudeCurve> weight_curves(std::int64_t vector) const;
 
   // Trainee::group_norms and keep_groups.
