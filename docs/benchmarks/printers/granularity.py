@@ -1,9 +1,10 @@
-"""Vectors of 16 and whole channels at a share of the weights, six seeds: sparse-accuracy.md. Runs MASKS-KIND-SPARSITY of sparse-accuracy/runs.txt."""
+"""Masks of vectors of 16 and whole channels, and of single weights from the same dense networks, at a share of the weights, six seeds:
+sparse-accuracy.md. Runs MASKS-KIND-SPARSITY of sparse-accuracy/runs.txt."""
 from printers.common import table
 from printers.runs import mean, seed_columns
-from printers.sparse_accuracy import SIX, plans_chosen, setting
+from printers.sparse_accuracy import SIX, plans_counted, setting
 
-MASKS = {"vectors": "vectors of 16", "channels": "whole channels"}
+MASKS = {"elements": "single weights", "vectors": "vectors of 16", "channels": "whole channels"}
 SPARSITIES = ("95", "98")
 BY_MAGNITUDE = {
     "uniform": "magnitude, `uniform`",
@@ -15,11 +16,11 @@ BY_MAGNITUDE = {
 }
 EVOLUTIONARY = {
     "chain": "evolutionary, no plans compared",
-    "mutated": "evolutionary, 7 plans compared: mutations",
-    "known": "evolutionary, 7 plans compared, one follows an allocation",
-    "evolved": "evolutionary, 7 plans compared, from the one chosen before",
+    "mutated": "evolutionary, plans compared: mutations alone",
+    "known": "evolutionary, plans compared, one follows an allocation",
+    "evolved": "evolutionary, plans compared, from the one chosen before",
     "more": "evolutionary, 16 plans compared, from the one chosen before",
-    "judged": "evolutionary, 7 plans compared, from the one chosen before, each trained before",
+    "judged": "evolutionary, plans compared, from the one chosen before, each trained before",
 }
 ROWS = BY_MAGNITUDE | EVOLUTIONARY
 KEPT = ("lamp", "erk", "evolved")  # of whole channels, 98 %
@@ -55,6 +56,11 @@ def seconds(run):
     return mean(summary["seconds"]["prune"] for summary in SIX.summaries(run).values())
 
 
+def longer(kind):
+    """Than by magnitude, of whole channels."""
+    return f"{100 * (seconds('channels-evolved-98') / seconds(f'channels-{kind}-98') - 1):.0f} %"
+
+
 def beside(masks, kind, other, sparsity):
     return lambda: SIX.beside(f"{masks}-{kind}-{sparsity}", f"{masks}-{other}-{sparsity}")
 
@@ -64,8 +70,10 @@ BLOCKS = {
     "granularity.kept": kept,
     "granularity.plans": lambda: f"{setting('channels-evolved-98', 'offspring'):g}",
     "granularity.images": lambda: f"{setting('channels-evolved-98', 'judge_images'):,g}",
-    "granularity.chosen": lambda: plans_chosen("channels-evolved-98"),
-    "granularity.longer": lambda: f"{100 * (seconds('channels-evolved-98') / seconds('channels-lamp-98') - 1):.0f} %",
+    "granularity.chosen": lambda: plans_counted("channels-evolved-98", SIX),
+    "granularity.longer_lamp": lambda: longer("lamp"),
+    "granularity.longer_erk": lambda: longer("erk"),
+    "granularity.dense": lambda: SIX.beside("dense-40-h200", "dense-40"),
     "granularity.device": lambda: SIX.devices_of(*(f"{masks}-{kind}-{sparsity}" for masks in MASKS for kind in ROWS for sparsity in SPARSITIES)),
     **{f"granularity.{masks}.{kind}_{other}{sparsity}": beside(masks, kind, other, sparsity)
        for masks in MASKS for kind in ROWS for other in ROWS for sparsity in SPARSITIES if kind != other},

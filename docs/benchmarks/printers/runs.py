@@ -67,7 +67,7 @@ class Runs:
         return f"{percent(min(found))} to {percent(max(found))} %" if found else NOT_RUN
 
     def devices_of(self, *kinds):
-        """Without what runs on them."""
+        """Names of the GPUs alone, without how steps ran on them."""
         return ", ".join(sorted({summary["device"].split(",")[0] for kind in kinds for summary in self.summaries(kind).values()}))
 
     def kinds(self):

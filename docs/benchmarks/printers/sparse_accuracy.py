@@ -18,7 +18,6 @@ METHODS = {
     "chain": "evolutionary, every 16 batches, dense first pool, best always chosen",
     "known": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared",
     "evolved": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared, from the one chosen before",
-    "judged": "evolutionary, every 16 batches, dense first pool, best always chosen, 8 plans compared, from the one chosen before, each trained before",
     "evolved-more": "evolutionary, every 16 batches, dense first pool, best always chosen, 16 plans compared, from the one chosen before",
     "regrow": "evolutionary, every 16 batches, dense first pool, regrowing",
     "chain-regrow-less": "evolutionary, every 16 batches, dense first pool, best always chosen, regrowing, goal 0.5 %",
@@ -153,7 +152,7 @@ def config(key):
 
 def setting(kind, key):
     """Of all seeds of a run: one number."""
-    values = {float(read_config(f"{FOLDER}/{kind}-seed{seed}/config.yaml")[f"prune.{key}"]) for seed in RUNS.seeds(kind)}
+    values = {float(read_config(f"{FOLDER}/{kind}-seed{seed}/config.yaml")[f"prune.{key}"]) for seed in SIX.seeds(kind)}
     assert len(values) == 1, (kind, key, values)
     return values.pop()
 
@@ -171,9 +170,9 @@ def rounds(*kinds):
     return f"{number:g} rounds of {epochs / number:g} epochs"
 
 
-def iterations(kind):
+def iterations(kind, runs=RUNS):
     """{seed: what metrics.jsonl has of each iteration, but for its seconds}"""
-    lines = {seed: read_lines(f"{FOLDER}/{kind}-seed{seed}/metrics.jsonl") for seed in RUNS.seeds(kind)}
+    lines = {seed: read_lines(f"{FOLDER}/{kind}-seed{seed}/metrics.jsonl") for seed in runs.seeds(kind)}
     return {seed: [{key: value for key, value in line.items() if key != "seconds"} for line in found if line["stage"] == "prune"]
             for seed, found in lines.items()}
 
@@ -221,6 +220,13 @@ def plans_chosen(kind):
     return ", ".join(texts)
 
 
+def plans_counted(kind, runs):
+    """What was trained of the plans that were compared, of all seeds together, most often first."""
+    origins = Counter(line["origin"] for lines in iterations(kind, runs).values() for line in lines if line.get("origin"))
+    named = [f"{ORIGINS.get(origin, f'`{origin}`')} {times}" for origin, times in origins.most_common()]
+    return f"{', '.join(named)} of {sum(origins.values())}"
+
+
 BLOCKS = {
     "sparse.results": results,
     "sparse.six": six,
@@ -254,11 +260,6 @@ BLOCKS = {
     "sparse.known98": lambda: RUNS.beside("known-98", "steps-98"),
     "sparse.more95": lambda: RUNS.beside("evolved-more-95", "steps-95"),
     "sparse.more98": lambda: RUNS.beside("evolved-more-98", "steps-98"),
-    "sparse.judged95": lambda: SIX.beside("judged-95", "steps-95"),
-    "sparse.judged98": lambda: SIX.beside("judged-98", "steps-98"),
-    "sparse.judged_batches": lambda: f"{setting('judged-98', 'judge_batches'):g}",
-    "sparse.judged_epochs": lambda: f"{setting('judged-98', 'iter_nr'):g}",
-    "sparse.judged_device": lambda: RUNS.devices_of("judged-98"),
     "sparse.more_plans": lambda: f"{setting('evolved-more-98', 'offspring'):g}",
     "sparse.more_images": lambda: f"{setting('evolved-more-98', 'judge_images'):,g}",
     "sparse.sooner98": lambda: RUNS.beside("sooner-98", "steps-98"),
@@ -368,5 +369,5 @@ BLOCKS = {
     "sparse.rate": lambda: config("prune.learning_rate"),
     "sparse.decay": lambda: config("train.weight_decay"),
     "sparse.cutout": lambda: config("augment.cutout"),
-    "sparse.device": RUNS.devices,
+    "sparse.device": SIX.devices,
 }

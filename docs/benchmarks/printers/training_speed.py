@@ -22,6 +22,7 @@ DIVIDED = (  # before each mask, among the layers by the weights' sizes
     ("iteration by magnitude", "magnitude", "prune", lambda line: line["phase"] != FIXED),
     ("iteration of the evolution, density divided by `global`", "recipe", "prune", lambda line: line["phase"] != FIXED),
 )
+TIMES = ("counted", "median s", "least s", "most s", f"median scaled to {IMAGES:,} images, s")
 MEMORY = (("dense", "dense"), ("evolution, an epoch an iteration", "evolution"), ("evolution, larger population", "pool16"))
 
 
@@ -46,43 +47,45 @@ def every(*kinds):
     return [f"{network}-{kind}" for network in NETWORKS.values() for kind in kinds]
 
 
-def images():
-    return IMAGES - setting(every("dense", "evolution"), "data.validation")
+def images(kinds):
+    return IMAGES - setting(kinds, "data.validation")
 
 
 def work_of(name):
-    """Title, seconds and images of each kind of work."""
-    found = [(title, seconds(f"{name}-{kind}", stage, counts), images()) for title, kind, stage, counts in (*WORK, *DIVIDED)
+    """Title, kind of run, stage, lines that count and images of each kind of work that was run."""
+    found = [(title, kind, stage, counts, images([f"{name}-{kind}"])) for title, kind, stage, counts in (*WORK, *DIVIDED)
              if RUNS.seeds(f"{name}-{kind}")]
     whole = f"{name}-{WHOLE}"
     if RUNS.seeds(whole):
         trained = setting([whole], "prune.batch_nr") * setting([whole], "train.batch_size")
         title, _, stage, counts = WORK[1]
-        found.append((f"{title}, {trained:,} images, hardly a measurement", seconds(whole, stage, counts), trained))
+        found.append((f"{title}, {trained:,} images, hardly a measurement", WHOLE, stage, counts, trained))
     return found
+
+
+def times(found, trained):
+    """The columns TIMES."""
+    scaled = median(found) * IMAGES / trained
+    return [str(len(found)), *(three_digits(value) for value in (median(found), min(found), max(found), scaled))]
 
 
 def epochs():
     rows = []
     for network, name in NETWORKS.items():
-        for title, found, trained in work_of(name):
-            scaled = median(found) * IMAGES / trained
-            rows.append([network, title, str(len(found)), *(three_digits(value) for value in (median(found), min(found), max(found), scaled))])
-    return table(["network", "what", "counted", "median s", "least s", "most s", f"median scaled to {IMAGES:,} images, s"], rows)
+        for title, kind, stage, counts, trained in work_of(name):
+            rows.append([network, title, *times(seconds(f"{name}-{kind}", stage, counts), trained)])
+    return table(["network", "what", *TIMES], rows)
 
 
 def h200():
     """Today's program, beside one in which LibTorch sorts the weights before each mask."""
     rows = []
     for network, name in NETWORKS.items():
-        for title, kind, stage, counts in (*WORK, *DIVIDED):
-            found = seconds(f"{H200}{name}-{kind}", stage, counts)
-            if not found:
-                continue
-            earlier = seconds(f"{SORTED_BEFORE}{name}-{kind}", stage, counts)
-            rows.append([network, title, str(len(found)), *(three_digits(value) for value in (median(found), min(found), max(found))),
+        for title, kind, stage, counts, trained in work_of(f"{H200}{name}"):
+            found, earlier = (seconds(f"{prefix}{name}-{kind}", stage, counts) for prefix in (H200, SORTED_BEFORE))
+            rows.append([network, title, *times(found, trained),
                          *([three_digits(median(earlier)), f"{three_digits(min(earlier))} to {three_digits(max(earlier))}", change(found, earlier)] if earlier else [""] * 3)])
-    return table(["network", "what", "counted", "median s", "least s", "most s", "LibTorch's sort, median s", "range s", "change %"], rows)
+    return table(["network", "what", *TIMES, "LibTorch's sort, median s", "range s", "change %"], rows)
 
 
 def change(ours, theirs):
@@ -174,7 +177,7 @@ BLOCKS = {
     "speed.epochs": epochs,
     "speed.h200": h200,
     "speed.h200.equal": equal_sorts,
-    "speed.h200.device": lambda: RUNS.devices_of(*(f"{prefix}{name}-magnitude" for prefix in (H200, SORTED_BEFORE) for name in NETWORKS.values())),
+    "speed.h200.device": lambda: RUNS.devices_of(*(kind for kind in RUNS.kinds() if kind.startswith(H200))),
     "speed.before": before,
     "speed.equal": equal_accuracies,
     "speed.update": update_ms,
@@ -184,7 +187,7 @@ BLOCKS = {
     "speed.seeds.vgg16": lambda: seeds_of("vgg16"),
     "speed.seeds.resnet50": lambda: seeds_of("resnet50"),
     "speed.memory": memory,
-    "speed.images": lambda: f"{images():,}",
+    "speed.images": lambda: f"{images(every('dense', 'evolution')):,}",
     "speed.validation": lambda: f"{setting(every('dense', 'evolution'), 'data.validation'):,}",
     "speed.batch": lambda: str(setting(every("dense", "evolution"), "train.batch_size")),
     "speed.batches": lambda: str(setting(every("evolution"), "prune.batch_nr")),

@@ -2,15 +2,31 @@
 import json
 
 from printers.common import ROOT, percent, read, table
+from printers.runs import SEEDS, Runs
 from printers.trainings import FOLDER, best_dense, folders, training
 
 PRECISIONS = {"f16": "f16", "f32": "f32", "tf32": "f32, dense TF32"}
+RECIPES = Runs("sparse-accuracy")
+DENSE = "dense-80"
+SHIPPED = {  # configurations: their runs, which begin with dense networks of the same training
+    "`configs/vgg16-magnitude.yaml`: gradual magnitude pruning": "steps-96.2",
+    "`configs/vgg16.yaml`: evolution": "chain-95",
+}
 LAYER_RUNS = ("vgg16-4b", "vgg16-vector16-4b")
 
 
 def trained_run(deployed):
     """The training that a deployed model comes from: .../RUN/pruned.safetensors."""
     return read(f"{FOLDER}/deploy/{deployed}/quantize.json")["in"].split("/")[-2]
+
+
+def shipped():
+    """What configurations that are shipped end with, beside dense networks of as many epochs."""
+    rows = [["dense", "", *RECIPES.columns(DENSE), ""]]
+    for name, kind in SHIPPED.items():
+        sparsity = RECIPES.summaries(kind)["1"]["sparsity"]
+        rows.append([name, percent(sparsity), *RECIPES.columns(kind), RECIPES.beside(kind, DENSE)])
+    return table(["run", "weight sparsity %", *SEEDS, "points beside dense"], rows)
 
 
 def accuracy(names=None):
@@ -148,6 +164,8 @@ BLOCKS = {
     "vgg16.spread": spread,
     "vgg16.baseline": baseline_scope,
     "vgg16.verification": verification,
+    "vgg16.readme.shipped": shipped,
+    "vgg16.readme.device": lambda: RECIPES.devices_of(DENSE, *SHIPPED.values()),
     "vgg16.readme.accuracy": accuracy(("vgg16-16b", "vgg16-4b", "vgg16-vector16-4b")),
     "vgg16.readme.networks": networks(("vgg16-4b",)),
     **{f"vgg16.layers.{run}.{batch}": layers(run, batch) for run in LAYER_RUNS for batch in (1, 128)},

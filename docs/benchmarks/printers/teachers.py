@@ -1,0 +1,80 @@
+"""Epochs that were trained in all for a taught network, with its teacher's: pages whose pruned networks learn from another one."""
+from math import ceil
+
+from printers import frontier_resnet50, frontier_search, frontier_taught, paper_networks
+from printers.common import read_config
+from printers.frontier_resnet50 import CUT5, CUT7, LARGE7, LATE8, LATE10
+from printers.runs import Runs
+
+IMAGES = 50000  # in CIFAR's training files
+SAME = ("model.architecture", "data.format", "data.validation", "augment.cutout", "train.weight_decay")  # of networks that stand beside each other
+
+
+def config(runs, name):
+    return read_config(f"{runs.folder}/{name}/config.yaml")
+
+
+def run_of(weights):
+    """Of runs/NAME/dense.safetensors: NAME; nothing of no file."""
+    path = weights.strip('"')
+    assert not path or path.endswith("/dense.safetensors"), path
+    return path.split("/")[-2] if path else ""
+
+
+def pruning_epochs(values):
+    batches = ceil((IMAGES - int(values["data.validation"])) / int(values["train.batch_size"]))
+    epochs, rest = divmod(int(values["prune.iter_nr"]) * int(values["prune.batch_nr"]), batches)
+    assert rest == 0, (values["name"], rest)
+    return epochs
+
+
+def epochs_of(runs, name):
+    """Of a run, of what it begins with and of its teacher, each network once."""
+    values = config(runs, name)
+    others = {run_of(values["model.weights"]), run_of(values["prune.teacher"])} - {""}
+    return int(values["train.epochs"]) + pruning_epochs(values) + sum(int(config(runs, other)["train.epochs"]) for other in others)
+
+
+def dense_runs(runs, name, epochs):
+    """Kinds of dense networks with all layers that were trained for so many epochs as this run's networks are."""
+    wanted = config(runs, name)
+    found = []
+    for kind in runs.kinds():
+        if "dense-" not in kind or not runs.seeds(kind):
+            continue
+        values = config(runs, f"{kind}-seed{runs.seeds(kind)[0]}")
+        if int(values["train.epochs"]) == epochs and all(values[key] == wanted[key] for key in SAME):
+            found.append(kind)
+    return found
+
+
+def in_all(runs, *kinds):
+    """Epochs with those of the teachers, and what a dense network of as many lies beside."""
+    def text():
+        names = [f"{kind}-seed{seed}" for kind in kinds for seed in runs.seeds(kind)]
+        found = {epochs_of(runs, name) for name in names}
+        assert len(found) == 1, (kinds, found)
+        epochs = found.pop()
+        dense = dense_runs(runs, names[0], epochs)
+        if not dense:
+            return f"{epochs} epochs in all; a dense network of as many was not run beside"
+        assert len(kinds) == len(dense) == 1, (kinds, dense)
+        return f"{epochs} epochs in all, and lies {runs.beside(kinds[0], dense[0])} points beside a dense network of as many"
+    return text
+
+
+PAPERS, SPARSE = paper_networks.RUNS, Runs("sparse-accuracy")
+DENSENET = "densenet121-c10-89.5-taught"
+RESNET = "resnet50-c10-97.2-taught"
+
+BLOCKS = {
+    "teachers.vgg16_c100": in_all(PAPERS, "vgg16-c100-92.2-taught"),
+    "teachers.resnet50_c10": in_all(PAPERS, RESNET, f"{RESNET}-warm", f"{RESNET}-warm-2"),
+    "teachers.densenet121_40": in_all(PAPERS, DENSENET),
+    "teachers.densenet121_80": in_all(PAPERS, f"{DENSENET}-80", f"{DENSENET}-early"),
+    "teachers.densenet121_120": in_all(PAPERS, f"{DENSENET}-120"),
+    "teachers.vgg16_c10": in_all(SPARSE, "taught-98"),
+    "teachers.frontier_vgg16": in_all(frontier_taught.RUNS, "cut6-vector16-3-taught", "cut6-sparse-2.75-taught"),
+    "teachers.frontier_search": in_all(frontier_search.RUNS, "hand-3-taught", "magnitude-2.5-taught"),
+    "teachers.frontier_resnet50": in_all(frontier_resnet50.RUNS, CUT5, CUT7, LARGE7, LATE8, LATE10),
+}
