@@ -23,6 +23,14 @@ def has_all(group, key):
     return all(run[key] is not None for run in group)
 
 
+def add_dense_times(found):
+    """Dense networks have one time, whatever their weights: where they have no bench.json it is that which was taken beside the others."""
+    beside = [run["dense_ms"] for run in found if run["dense_ms"] is not None]
+    for run in found:
+        if run["granularity"] == DENSE and run["ms"] is None and beside:
+            run["ms"], run["beside"] = sum(beside) / len(beside), beside
+
+
 @lru_cache(maxsize=None)
 def runs(case):
     found = [run_of(case, path.name) for path in sorted((ROOT / FOLDER / case).iterdir())
@@ -33,6 +41,7 @@ def runs(case):
     for run in with_times:
         if run["where"] != with_times[0]["where"]:
             refuse(run["place"], f"measured on {run['where']}, {with_times[0]['name']} on {with_times[0]['where']}")
+    add_dense_times(found)
     is_dense_measured = has_all([run for run in found if run["granularity"] == DENSE], "ms")
     for run in found:
         run["is_measured"] = run["ms"] is not None and (is_dense_measured or run["dense_ms"] is not None)
@@ -97,6 +106,9 @@ def measured_ms(group):
     found = [run for run in group if run["ms"] is not None]
     if not found:
         return NOT_MEASURED
+    if "beside" in found[0]:
+        beside = found[0]["beside"]
+        return f"{three_digits(found[0]['ms'])} ({three_digits(min(beside))} to {three_digits(max(beside))}, beside the others)"
     return with_range(found, "ms", three_digits, "" if len(found) == len(group) else f"{len(found)} of {len(group)} seeds")
 
 
