@@ -442,12 +442,13 @@ class Frontier(unittest.TestCase):
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn("gpu (made up), f16, batch 128", page)
             self.assertIn("gpu (another), f16, batch 128", page)
-            self.assertIn("| `dense` | dense |  |  | 30 | 1 | 94.00 | +0.00 |  | 4 | not measured | not measured |", page)
+            self.assertIn("| `dense` | dense |  |  | 30 | 1 | 94.00 | +0.00 |  | 4 | 3 (3 to 3, beside the others) | 1.00x |", page)
             self.assertIn("| `not` | mixed | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 1 | not measured | not measured |", page)
             self.assertIn("1.50x, -0.20 points (vector16, magnitude, asked for 2x)", page)
             self.assertIn("| `measured` | 1 | -0.20 | 0.5 | 0.8 | 1.60x |", page)
             figure = (copy.root / "docs/benchmarks/frontier/net.svg").read_text(encoding="utf-8")
             self.assertIn(">vector16<", figure)
+            self.assertIn(">dense<", figure)
             self.assertNotIn("predicted", figure)
 
     def test_what_is_predicted_for_another_device_is_not_the_fastest(self):

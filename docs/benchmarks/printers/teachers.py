@@ -4,7 +4,7 @@ from math import ceil
 from printers import frontier_resnet50, frontier_search, frontier_taught, paper_networks
 from printers.common import read_config
 from printers.frontier_resnet50 import CUT5, CUT7, LARGE7, LATE8, LATE10
-from printers.runs import Runs
+from printers.runs import NOT_RUN, Runs
 
 IMAGES = 50000  # in CIFAR's training files
 SAME = ("model.architecture", "data.format", "data.validation", "augment.cutout", "train.weight_decay")  # of networks that stand beside each other
@@ -52,6 +52,8 @@ def in_all(runs, *kinds):
     """Epochs with those of the teachers, and what a dense network of as many lies beside."""
     def text():
         names = [f"{kind}-seed{seed}" for kind in kinds for seed in runs.seeds(kind)]
+        if not names:
+            return NOT_RUN
         found = {epochs_of(runs, name) for name in names}
         assert len(found) == 1, (kinds, found)
         epochs = found.pop()
