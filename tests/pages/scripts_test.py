@@ -552,6 +552,18 @@ class Frontier(unittest.TestCase):
             self.assertIn("| `met` | vector8 | magnitude | 2x |", page)
 
 
+class Sentences(unittest.TestCase):
+    def test_a_run_that_began_with_another_dense_network_is_refused(self):
+        with Copy() as copy:
+            path = copy.root / "docs/benchmarks/sentences/steps-87.5-fold3/prune.json"
+            summary = json.loads(path.read_text(encoding="utf-8"))
+            path.write_text(json.dumps(summary | {"dense_accuracy": 0.5}), encoding="utf-8")
+            run = copy.tables("--check")
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("steps-87.5", run.stderr)
+            self.assertIn("fold 3", run.stderr)
+
+
 class PaperNetworks(unittest.TestCase):
     def test_pruned_networks_stand_beside_dense_ones_of_equal_seeds_and_the_paper(self):
         accuracies = {"resnet50-c10-dense-80-seed1": 0.95, "resnet50-c10-dense-80-seed2": 0.96, "resnet50-c10-97.2-seed2": 0.955}
