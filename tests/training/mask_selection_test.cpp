@@ -1,8 +1,8 @@
 // Eqs 2 to 4 in LibTorch against the plain loops of prune/evolution/trainee/importance.h.
 #include "prune/training/masks/mask_selection.h"
-#include "prune/training/masks/layer_curves.h"
 
 #include "prune/evolution/trainee/importance.h"
+#include "prune/training/masks/layer_curves.h"
 #include "prune/training/tensor_bridge.h"
 #include "tests/training/torch_doctest.h"
 

@@ -2,7 +2,7 @@
 sparse-accuracy.md. Runs MASKS-KIND-SPARSITY of sparse-accuracy/runs.txt."""
 from printers.common import table
 from printers.runs import mean, seed_columns
-from printers.sparse_accuracy import SIX, plans_counted, setting
+from printers.sparse_accuracy import SIX, iterations, plans_counted, setting
 
 MASKS = {"elements": "single weights", "vectors": "vectors of 16", "channels": "whole channels"}
 SPARSITIES = ("95", "98")
@@ -61,6 +61,13 @@ def longer(kind):
     return f"{100 * (seconds('channels-evolved-98') / seconds(f'channels-{kind}-98') - 1):.0f} %"
 
 
+def judged_batches():
+    """Those that a run's plans trained before they were judged: of the run with the fewest, and with the most."""
+    runs = [f"{masks}-judged-{sparsity}" for masks in MASKS for sparsity in SPARSITIES]
+    found = [sum(line.get("judged_batches", 0) for line in lines) for run in runs for lines in iterations(run, SIX).values()]
+    return f"{min(found)} to {max(found)}"
+
+
 def beside(masks, kind, other, sparsity):
     return lambda: SIX.beside(f"{masks}-{kind}-{sparsity}", f"{masks}-{other}-{sparsity}")
 
@@ -71,6 +78,10 @@ BLOCKS = {
     "granularity.plans": lambda: f"{setting('channels-evolved-98', 'offspring'):g}",
     "granularity.images": lambda: f"{setting('channels-evolved-98', 'judge_images'):,g}",
     "granularity.chosen": lambda: plans_counted("channels-evolved-98", SIX),
+    "granularity.judged_batches": judged_batches,
+    "granularity.judged_iterations": lambda: f"{setting('channels-judged-98', 'iter_nr'):g}",
+    "granularity.iterations": lambda: f"{setting('channels-evolved-98', 'iter_nr'):g}",
+    "granularity.batches": lambda: f"{setting('channels-judged-98', 'batch_nr'):g}",
     "granularity.longer_lamp": lambda: longer("lamp"),
     "granularity.longer_erk": lambda: longer("erk"),
     "granularity.dense": lambda: SIX.beside("dense-40-h200", "dense-40"),

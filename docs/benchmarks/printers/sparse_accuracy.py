@@ -210,20 +210,29 @@ def largest_alpha(kind):
     return f"{max(line['alpha'] for lines in iterations(kind).values() for line in lines):.2f}"
 
 
+def origins_of(lines):
+    """How often each kind of plan was trained where plans were compared."""
+    return Counter(line["origin"] for line in lines if line.get("origin"))
+
+
+def origin_text(origin):
+    return ORIGINS.get(origin, f"`{origin}`")
+
+
 def plans_chosen(kind):
     """What was trained most often of the plans that were compared, with how often."""
     texts = []
     for seed, lines in iterations(kind).items():
-        origins = Counter(line["origin"] for line in lines if line.get("origin"))
+        origins = origins_of(lines)
         origin, times = origins.most_common(1)[0]
-        texts.append(f"{ORIGINS.get(origin, f'`{origin}`')} in {times} of {sum(origins.values())} with seed {seed}")
+        texts.append(f"{origin_text(origin)} in {times} of {sum(origins.values())} with seed {seed}")
     return ", ".join(texts)
 
 
 def plans_counted(kind, runs):
     """What was trained of the plans that were compared, of all seeds together, most often first."""
-    origins = Counter(line["origin"] for lines in iterations(kind, runs).values() for line in lines if line.get("origin"))
-    named = [f"{ORIGINS.get(origin, f'`{origin}`')} {times}" for origin, times in origins.most_common()]
+    origins = origins_of(line for lines in iterations(kind, runs).values() for line in lines)
+    named = [f"{origin_text(origin)} {times}" for origin, times in origins.most_common()]
     return f"{', '.join(named)} of {sum(origins.values())}"
 
 

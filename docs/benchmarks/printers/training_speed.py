@@ -9,7 +9,7 @@ RUNS = Runs("training-speed")
 IMAGES = 50000  # in CIFAR-10's training files
 NETWORKS = {"VGG16": "vgg16", "ResNet50": "resnet50"}
 BEFORE, KERNELS = "before-", "kernels-"  # runs of earlier programs
-H200, SORTED_BEFORE = "h200-", "h200-before-"  # runs on another GPU, by today's program and by one in which LibTorch sorts the weights
+H200, SORTED_BEFORE = "h200-", "h200-before-"  # runs on another GPU, by a program in which CUB sorts the weights and by one in which LibTorch does
 WHOLE = "whole"  # runs of nearly all images
 FIXED = "tune"  # the phase of the evolution whose masks stay
 # Title, kind of run, stage of metrics.jsonl, and which of its lines count.
@@ -78,7 +78,7 @@ def epochs():
 
 
 def h200():
-    """Today's program, beside one in which LibTorch sorts the weights before each mask."""
+    """A program in which CUB sorts the weights before each mask, beside one in which LibTorch does."""
     rows = []
     for network, name in NETWORKS.items():
         for title, kind, stage, counts, trained in work_of(f"{H200}{name}"):

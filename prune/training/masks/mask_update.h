@@ -10,8 +10,8 @@
 
 namespace winnow {
 
-// Null where layers shall or must be computed one by one: without `fuses_kernels`, on the CPU, or
-// where kernels do not cover a layer (can_rank()).
+// Null where layers shall or must be computed one by one: without `fuses_kernels`, on the CPU,
+// where kernels do not cover a layer (can_rank()), or where there is no layer.
 const MaskKernels* kernels_for(std::span<const MaskedLayer> layers, bool fuses_kernels);
 
 // Eq 2 of each layer's blocks: block_magnitudes() of mask_selection.h with alpha 0, else
