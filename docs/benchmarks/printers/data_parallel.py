@@ -3,6 +3,7 @@ from statistics import median
 
 from printers import common
 from printers.common import ROOT, gpu_of, percent, read, table, three_digits, timed_lines
+from printers.runs import CIFAR_IMAGES
 
 FOLDER = "data-parallel"
 NETWORK = "resnet50"
@@ -63,5 +64,5 @@ BLOCKS = {
     "data_parallel.scaling": scaling,
     "data_parallel.device": device,
     "data_parallel.epochs": lambda: setting("train.epochs"),
-    "data_parallel.images": lambda: f"{50000 - int(setting('data.validation')):,}",
+    "data_parallel.images": lambda: f"{CIFAR_IMAGES - int(setting('data.validation')):,}",
 }

@@ -6,6 +6,7 @@ from printers.sparse_accuracy import SIX, iterations, plans_counted, setting
 
 MASKS = {"elements": "single weights", "vectors": "vectors of 16", "channels": "whole channels"}
 SPARSITIES = ("95", "98")
+DENSE = {"dense-40-h200": "dense, 40 epochs, where pruning starts", "dense-80-h200": "dense, 80 epochs"}
 BY_MAGNITUDE = {
     "uniform": "magnitude, `uniform`",
     "erk": "magnitude, `erk`",
@@ -27,7 +28,7 @@ KEPT = ("lamp", "erk", "evolved")  # of whole channels, 98 %
 
 
 def results():
-    rows = []
+    rows = [["none", "", title, *SIX.columns(kind), ""] for kind, title in DENSE.items() if SIX.seeds(kind)]
     for masks, title in MASKS.items():
         for sparsity in SPARSITIES:
             kinds = {f"{masks}-{kind}-{sparsity}": kind for kind in ROWS if SIX.seeds(f"{masks}-{kind}-{sparsity}")}

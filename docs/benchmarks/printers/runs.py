@@ -10,6 +10,7 @@ def seed_columns(most):
 
 SEEDS = seed_columns(MOST_SEEDS)
 NOT_RUN = "not run"
+CIFAR_IMAGES = 50000  # in the training files
 
 
 def mean(values):

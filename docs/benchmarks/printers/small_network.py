@@ -1,7 +1,7 @@
 """Why the evolution lay behind magnitude, on a small network: small-network.md. Runs of small-network/runs.txt."""
 from printers import common
 from printers.common import percent, table
-from printers.runs import Runs, mean, seed_columns
+from printers.runs import CIFAR_IMAGES, Runs, mean, seed_columns
 
 RUNS = Runs("small-network", 4)
 BESIDE = "steps"
@@ -96,7 +96,7 @@ BLOCKS = {
     "small.lamp": lambda: more_loss("lamp"),
     "small.erk": lambda: more_loss("erk"),
     "small.sparsity": lambda: f"{100 * float(setting('prune.target_sparsity')):g} %",
-    "small.images": lambda: f"{50000 - int(setting('data.validation')):,}",
+    "small.images": lambda: f"{CIFAR_IMAGES - int(setting('data.validation')):,}",
     "small.dense": lambda: setting("train.epochs", ["dense"]),
     "small.iterations": lambda: setting("prune.iter_nr"),
     "small.judged": lambda: f"{int(setting('prune.judge_images')):,}",

@@ -3,7 +3,7 @@ sparse-accuracy/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
 from collections import Counter
 
 from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
-from printers.runs import SEEDS, Runs, mean, points_text, seed_columns
+from printers.runs import NOT_RUN, SEEDS, Runs, mean, points_text, seed_columns
 
 FOLDER = "sparse-accuracy"
 DENSE = "dense-80"
@@ -73,7 +73,7 @@ OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
     },
 }
 ORIGINS = {"plan": "its own plan", "mutation": "mutations"}  # others are allocations
-QUANTIZED = "steps-96.2"
+QUANTIZED = {"VGG16, 96.2 %": "steps-96.2", "ResNet50, 97.2 %": "resnet50-c10-97.2"}  # the latter of paper-networks
 BY_MAGNITUDE = ("steps-", "macs-", "time-")  # what these runs' names begin with
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
 
@@ -132,14 +132,17 @@ def time():
 
 
 def quantized():
-    """The networks of a run as `quantize` left them, by scheme."""
+    """Pruned networks as `quantize` left them, by scheme."""
     rows = []
-    for scheme in ("16b-16b", "4b-16b"):
-        results = [read(f"quantized/{QUANTIZED}-seed{seed}-{scheme}.json") for seed in RUNS.seeds(QUANTIZED)]
-        rows.append([results[0]["scheme"], *(f"{result['accuracy_after']:.2f}" for result in results),
-                     f"{mean(result['accuracy_after'] for result in results):.2f}",
-                     points_text([result["accuracy_after"] - result["accuracy_before"] for result in results])])
-    return table(["weights/activations", *SEEDS, "points beside pruned"], rows)
+    for network, kind in QUANTIZED.items():
+        for scheme in ("16b-16b", "4b-16b"):
+            results = [read(path) for path in sorted((ROOT / "quantized").glob(f"{kind}-seed*-{scheme}.json"))]
+            if not results:
+                continue
+            after = [result["accuracy_after"] for result in results]
+            points = [result["accuracy_after"] - result["accuracy_before"] for result in results]
+            rows.append([network, results[0]["scheme"], *(f"{accuracy:.2f}" for accuracy in after), f"{mean(after):.2f}", points_text(points)])
+    return table(["network, sparsity", "weights/activations", *SEEDS, "points beside pruned"], rows)
 
 
 def config(key):
@@ -180,7 +183,7 @@ def iterations(kind, runs=RUNS):
 def count(is_counted, *kinds):
     """Of the iterations of all seeds."""
     counted = [is_counted(line) for kind in kinds for lines in iterations(kind).values() for line in lines]
-    return f"{sum(counted)} of {len(counted)} iterations"
+    return f"{sum(counted)} of {len(counted)} iterations" if counted else NOT_RUN
 
 
 def is_rejected(line):
@@ -325,6 +328,8 @@ BLOCKS = {
     "sparse.alpha_whole": lambda: RUNS.beside("parts-98-alpha", "whole-98"),
     "sparse.parts_rejected": lambda: count(is_rejected, "parts-98"),
     "sparse.crossovers": lambda: count(is_crossover, "parts-98"),
+    "sparse.crossed": lambda: RUNS.beside("crossed-98", "crossed-98-without"),
+    "sparse.crossed_count": lambda: count(is_crossover, "crossed-98"),
     "sparse.lottery98": lambda: RUNS.beside("lottery2-98", "steps-98"),
     "sparse.lottery95": lambda: RUNS.beside("lottery2-95", "steps-95"),
     "sparse.lottery4_95": lambda: RUNS.beside("lottery4-95", "steps-95"),

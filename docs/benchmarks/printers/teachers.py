@@ -4,9 +4,8 @@ from math import ceil
 from printers import frontier_resnet50, frontier_search, frontier_taught, paper_networks
 from printers.common import read_config
 from printers.frontier_resnet50 import CUT5, CUT7, LARGE7, LATE8, LATE10
-from printers.runs import NOT_RUN, Runs
+from printers.runs import CIFAR_IMAGES, NOT_RUN, Runs
 
-IMAGES = 50000  # in CIFAR's training files
 SAME = ("model.architecture", "data.format", "data.validation", "augment.cutout", "train.weight_decay")  # of networks that stand beside each other
 
 
@@ -22,7 +21,7 @@ def run_of(weights):
 
 
 def pruning_epochs(values):
-    batches = ceil((IMAGES - int(values["data.validation"])) / int(values["train.batch_size"]))
+    batches = ceil((CIFAR_IMAGES - int(values["data.validation"])) / int(values["train.batch_size"]))
     epochs, rest = divmod(int(values["prune.iter_nr"]) * int(values["prune.batch_nr"]), batches)
     assert rest == 0, (values["name"], rest)
     return epochs

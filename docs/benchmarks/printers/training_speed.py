@@ -2,15 +2,17 @@
 from statistics import median
 
 from printers import common
-from printers.common import table, three_digits, timed_lines
-from printers.runs import Runs
+from printers.common import ROOT, read_lines, table, three_digits, timed_lines
+from printers.runs import CIFAR_IMAGES, NOT_RUN, Runs
 
 RUNS = Runs("training-speed")
-IMAGES = 50000  # in CIFAR-10's training files
 NETWORKS = {"VGG16": "vgg16", "ResNet50": "resnet50"}
 BEFORE, KERNELS = "before-", "kernels-"  # runs of earlier programs
 H200, SORTED_BEFORE = "h200-", "h200-before-"  # runs on another GPU, by a program in which CUB sorts the weights and by one in which LibTorch does
 WHOLE = "whole"  # runs of nearly all images
+TURNS = "turns-"  # runs that took turns with PyTorch
+PYTORCH = "training-speed/pytorch.jsonl"  # lines of pytorch_epochs.py
+HOW = {"eager": "dense epoch by PyTorch, eager", "compiled": "dense epoch by PyTorch, `torch.compile`"}
 FIXED = "tune"  # the phase of the evolution whose masks stay
 # Title, kind of run, stage of metrics.jsonl, and which of its lines count.
 WORK = (
@@ -22,7 +24,7 @@ DIVIDED = (  # before each mask, among the layers by the weights' sizes
     ("iteration by magnitude", "magnitude", "prune", lambda line: line["phase"] != FIXED),
     ("iteration of the evolution, density divided by `global`", "recipe", "prune", lambda line: line["phase"] != FIXED),
 )
-TIMES = ("counted", "median s", "least s", "most s", f"median scaled to {IMAGES:,} images, s")
+TIMES = ("counted", "median s", "least s", "most s", f"median scaled to {CIFAR_IMAGES:,} images, s")
 MEMORY = (("dense", "dense"), ("evolution, an epoch an iteration", "evolution"), ("evolution, larger population", "pool16"))
 
 
@@ -48,7 +50,7 @@ def every(*kinds):
 
 
 def images(kinds):
-    return IMAGES - setting(kinds, "data.validation")
+    return CIFAR_IMAGES - setting(kinds, "data.validation")
 
 
 def work_of(name):
@@ -65,7 +67,7 @@ def work_of(name):
 
 def times(found, trained):
     """The columns TIMES."""
-    scaled = median(found) * IMAGES / trained
+    scaled = median(found) * CIFAR_IMAGES / trained
     return [str(len(found)), *(three_digits(value) for value in (median(found), min(found), max(found), scaled))]
 
 
@@ -86,6 +88,33 @@ def h200():
             rows.append([network, title, *times(found, trained),
                          *([three_digits(median(earlier)), f"{three_digits(min(earlier))} to {three_digits(max(earlier))}", change(found, earlier)] if earlier else [""] * 3)])
     return table(["network", "what", *TIMES, "LibTorch's sort, median s", "range s", "change %"], rows)
+
+
+def pytorch_lines():
+    return read_lines(PYTORCH) if (ROOT / PYTORCH).exists() else []
+
+
+def pytorch_seconds(name, how):
+    """Of each epoch but a run's first."""
+    return [second for line in pytorch_lines() if (line["network"], line["how"]) == (name, how) for second in line["seconds"][1:]]
+
+
+def pytorch():
+    """Dense epochs by PyTorch, and ours in turns with them."""
+    rows = []
+    for network, name in NETWORKS.items():
+        found = {title: pytorch_seconds(name, how) for how, title in HOW.items()}
+        best = min((median(times) for times in found.values() if times), default=None)
+        found |= {title: seconds(f"{TURNS}{name}-{kind}", stage, counts) for title, kind, stage, counts in (*WORK, *DIVIDED)}
+        rows += [[network, title, str(len(times)), *(three_digits(value) for value in (median(times), min(times), max(times))),
+                  f"{best / median(times):.2f}" if best else ""] for title, times in found.items() if times]
+    return table(["network", "what", *TIMES[:4], "PyTorch's fastest / this"], rows) if pytorch_lines() else NOT_RUN
+
+
+def pytorch_device():
+    ours = RUNS.devices_of(*(kind for kind in RUNS.kinds() if kind.startswith(TURNS)))
+    theirs = {f"{line['device']}, PyTorch {line['torch']}" for line in pytorch_lines()}
+    return "; ".join(part for part in (ours, *sorted(theirs)) if part) or NOT_RUN
 
 
 def change(ours, theirs):
@@ -178,6 +207,8 @@ BLOCKS = {
     "speed.h200": h200,
     "speed.h200.equal": equal_sorts,
     "speed.h200.device": lambda: RUNS.devices_of(*(kind for kind in RUNS.kinds() if kind.startswith(H200))),
+    "speed.pytorch": pytorch,
+    "speed.pytorch.device": pytorch_device,
     "speed.before": before,
     "speed.equal": equal_accuracies,
     "speed.update": update_ms,

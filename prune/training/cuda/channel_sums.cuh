@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "prune/training/cuda/packs.cuh"
+#include "prune/training/cuda/warp_sum.cuh"
 
 namespace winnow {
 
@@ -65,7 +66,7 @@ __device__ void store_block_sums(const float (&first)[Pack<T>::kSize],
 // A warp has 4 rows of 8 channels, which are a sector of 32 bytes. Few channels still make many
 // blocks, and a thread has few sums to read, one after the other.
 constexpr int kFinishChannels = 8, kFinishRows = 64;
-constexpr int kWarp = 32, kFinishWarps = kFinishChannels * kFinishRows / kWarp;
+constexpr int kFinishWarps = kFinishChannels * kFinishRows / kWarpSize;
 
 __device__ inline int channel_to_finish() {
   return static_cast<int>(blockIdx.x * kFinishChannels + threadIdx.x);
@@ -89,12 +90,12 @@ __device__ inline double2 sum_of_blocks(const float* partial, int blocks, int ch
       sum.y += partial[static_cast<std::int64_t>(blocks + block) * channels + channel];
     }
   }
-  for (int rows = kFinishChannels; rows < kWarp; rows *= 2) {  // of the same channel in this warp
-    add_to(sum,
-           {__shfl_xor_sync(0xffffffffu, sum.x, rows), __shfl_xor_sync(0xffffffffu, sum.y, rows)});
+  for (int rows = kFinishChannels; rows < kWarpSize;
+       rows *= 2) {  // of the same channel in this warp
+    add_to(sum, {__shfl_xor_sync(kAllLanes, sum.x, rows), __shfl_xor_sync(kAllLanes, sum.y, rows)});
   }
   const int thread = static_cast<int>(threadIdx.y * kFinishChannels + threadIdx.x);
-  if (thread % kWarp < kFinishChannels) sums[thread / kWarp][threadIdx.x] = sum;
+  if (thread % kWarpSize < kFinishChannels) sums[thread / kWarpSize][threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.y > 0) return sum;
 #pragma unroll

@@ -17,7 +17,7 @@ namespace winnow {
 
 struct MaskOptions {
   // Output channels that share a mask bit, of each conv and linear layer; or kWholeChannels alone.
-  std::vector<std::int64_t> vectors;
+  std::vector<std::int64_t> vectors = {};
   // As in TraineeOptions; neither with whole channels.
   bool row_balance = false, uses_gradients = true, uses_fisher = false, feedback = false;
   double feedback_decay = 0;
