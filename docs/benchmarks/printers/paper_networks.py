@@ -12,7 +12,9 @@ ROWS = (
 )
 # More runs of a network: what they are, the run, the dense run of as many epochs.
 MORE = {
+    "vgg16-c100": (("dense, 160 epochs", "vgg16-c100-dense-160", None),),
     "resnet50-c10": (
+        ("dense, 160 epochs", "resnet50-c10-dense-160", None),
         ("not taught, with 4 epochs of warm-up", "resnet50-c10-97.2-warm", "resnet50-c10-dense-80"),
         ("taught, with 4 epochs of warm-up", "resnet50-c10-97.2-taught-warm", "resnet50-c10-dense-80"),
         ("taught at a temperature of 2, with 4 epochs of warm-up", "resnet50-c10-97.2-taught-warm-2", "resnet50-c10-dense-80"),

@@ -47,9 +47,9 @@ class Runs:
         seeds = map(str, range(1, self.most + 1))
         return [*(percent(found[seed]) if seed in found else "" for seed in seeds), percent(mean(found.values()))]
 
-    def beside(self, kind, other):
-        """Points, of the seeds that both have: mean, least and largest."""
-        ours, theirs = self.accuracies(kind), self.accuracies(other)
+    def beside(self, kind, other, others=None):
+        """Points, of the seeds that both have, beside a kind of these runs or of others: mean, least and largest."""
+        ours, theirs = self.accuracies(kind), (others or self).accuracies(other)
         points = [100 * (ours[seed] - theirs[seed]) for seed in ours if seed in theirs]
         return points_text(points) if points else NOT_RUN
 

@@ -7,6 +7,7 @@ from printers.runs import NOT_RUN, SEEDS, Runs, mean, points_text, seed_columns
 
 FOLDER = "sparse-accuracy"
 DENSE = "dense-80"
+LONGEST = "dense-160"  # as many as a pruned network that is taught has with its teacher
 METHODS = {
     "magnitude": "magnitude, masks once an epoch",
     "steps": "magnitude, masks every 16 batches",
@@ -89,6 +90,7 @@ def columns(kind):
 
 def results():
     rows = [["dense, 40 epochs, where pruning starts", "", *columns("dense-40")], ["dense, 80 epochs", "", *columns(DENSE)]]
+    rows += [["dense, 160 epochs", "", *columns(LONGEST)]] if RUNS.seeds(LONGEST) else []
     for sparsity in SPARSITIES:
         rows += [[name, sparsity, *columns(f"{kind}-{sparsity}")] for kind, name in METHODS.items() if RUNS.seeds(f"{kind}-{sparsity}")]
     return table(["run", "sparsity %", *HEADER], rows)

@@ -34,9 +34,8 @@ def epochs_of(runs, name):
     return int(values["train.epochs"]) + pruning_epochs(values) + sum(int(config(runs, other)["train.epochs"]) for other in others)
 
 
-def dense_runs(runs, name, epochs):
-    """Kinds of dense networks with all layers that were trained for so many epochs as this run's networks are."""
-    wanted = config(runs, name)
+def dense_runs(runs, wanted, epochs):
+    """Kinds of dense networks with all layers that were trained for so many epochs as a pruned one of this configuration."""
     found = []
     for kind in runs.kinds():
         if "dense-" not in kind or not runs.seeds(kind):
@@ -47,8 +46,8 @@ def dense_runs(runs, name, epochs):
     return found
 
 
-def in_all(runs, *kinds):
-    """Epochs with those of the teachers, and what a dense network of as many lies beside."""
+def in_all(runs, *kinds, beside=None):
+    """Epochs with those of the teachers, and the points beside a dense network of as many, of these runs or of others."""
     def text():
         names = [f"{kind}-seed{seed}" for kind in kinds for seed in runs.seeds(kind)]
         if not names:
@@ -56,11 +55,15 @@ def in_all(runs, *kinds):
         found = {epochs_of(runs, name) for name in names}
         assert len(found) == 1, (kinds, found)
         epochs = found.pop()
-        dense = dense_runs(runs, names[0], epochs)
+        dense = dense_runs(beside or runs, config(runs, names[0]), epochs)
         if not dense:
             return f"{epochs} epochs in all; a dense network of as many was not run beside"
-        assert len(kinds) == len(dense) == 1, (kinds, dense)
-        return f"{epochs} epochs in all, and lies {runs.beside(kinds[0], dense[0])} points beside a dense network of as many"
+        assert len(dense) == 1, (kinds, dense)
+        points = {kind: runs.beside(kind, dense[0], beside) for kind in kinds if runs.seeds(kind)}
+        if len(points) == 1:
+            return f"{epochs} epochs in all, and lies {points[kinds[0]]} points beside a dense network of as many"
+        named = ", ".join(f"`{kind}` {text}" for kind, text in points.items())
+        return f"{epochs} epochs in all; points beside a dense network of as many: {named}"
     return text
 
 
@@ -75,7 +78,7 @@ BLOCKS = {
     "teachers.densenet121_80": in_all(PAPERS, f"{DENSENET}-80", f"{DENSENET}-early"),
     "teachers.densenet121_120": in_all(PAPERS, f"{DENSENET}-120"),
     "teachers.vgg16_c10": in_all(SPARSE, "taught-98"),
-    "teachers.frontier_vgg16": in_all(frontier_taught.RUNS, "cut6-vector16-3-taught", "cut6-sparse-2.75-taught"),
-    "teachers.frontier_search": in_all(frontier_search.RUNS, "hand-3-taught", "magnitude-2.5-taught"),
-    "teachers.frontier_resnet50": in_all(frontier_resnet50.RUNS, CUT5, CUT7, LARGE7, LATE8, LATE10),
+    "teachers.frontier_vgg16": in_all(frontier_taught.RUNS, "cut6-vector16-3-taught", "cut6-sparse-2.75-taught", beside=SPARSE),
+    "teachers.frontier_search": in_all(frontier_search.RUNS, "hand-3-taught", "magnitude-2.5-taught", beside=SPARSE),
+    "teachers.frontier_resnet50": in_all(frontier_resnet50.RUNS, CUT5, CUT7, LARGE7, LATE8, LATE10, beside=PAPERS),
 }
