@@ -566,7 +566,10 @@ class Sentences(unittest.TestCase):
 
 class PaperNetworks(unittest.TestCase):
     def test_pruned_networks_stand_beside_dense_ones_of_equal_seeds_and_the_paper(self):
-        accuracies = {"resnet50-c10-dense-80-seed1": 0.95, "resnet50-c10-dense-80-seed2": 0.96, "resnet50-c10-97.2-seed2": 0.955}
+        accuracies = {"resnet50-c10-dense-80-seed1": 0.95, "resnet50-c10-dense-80-seed2": 0.96, "resnet50-c10-97.2-seed2": 0.955,
+                      "resnet50-c10-dense-160-seed1": 0.97}
+        config = ("model:\n  architecture: resnet50\ndata:\n  format: cifar10\n  validation: 5000\naugment:\n  cutout: 16\n"
+                  "train:\n  weight_decay: 5e-04\n  epochs: ")
         with Copy() as copy:
             shutil.rmtree(copy.root / "docs/benchmarks/paper-networks")
             for name, accuracy in accuracies.items():
@@ -576,15 +579,20 @@ class PaperNetworks(unittest.TestCase):
                 summary = {"accuracy": 0.1 if is_dense else accuracy, "dense_accuracy": accuracy if is_dense else 0.2,
                            "sparsity": 0.0 if is_dense else 0.972, "device": "cuda:0 (made up), graphs"}
                 (folder / "prune.json").write_text(json.dumps(summary), encoding="utf-8")
+                (folder / "config.yaml").write_text(f"{config}{name.split('-')[3] if is_dense else 0}\n", encoding="utf-8")
                 lines = ({"stage": "prune", "iteration": number, "accuracy": number / 4} for number in (1, 2))
                 (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
             page = copy.root / "docs/benchmarks/made-up.md"
             page.write_text("# Networks\n\n<!-- table: papers.results -->\n<!-- end -->\n\n"
-                            "After one epoch <!-- value: papers.resnet50_c10_first --><!-- end -->.\n", encoding="utf-8")
-            self.assertEqual(copy.tables().returncode, 0)
+                            "After one epoch <!-- value: papers.resnet50_c10_first --><!-- end -->.\n\n"
+                            "Taught: <!-- value: teachers.frontier_resnet50 --><!-- end -->.\n", encoding="utf-8")
+            run = copy.tables()
+            self.assertEqual(run.returncode, 0, run.stderr)
             text = page.read_text(encoding="utf-8")
             self.assertIn("After one epoch <!-- value: papers.resnet50_c10_first -->25.00 to 25.00 %<!-- end -->.", text)
             self.assertIn("| ResNet50, CIFAR-10 | dense, 80 epochs |  | 95.00 | 96.00 |  | 95.50 |  |  |", text)
+            taught = "160 epochs in all; points beside a dense network of as many: `scratch-cut5-1.95-taught` -3."
+            self.assertIn(f"Taught: <!-- value: teachers.frontier_resnet50 -->{taught}", text)
             self.assertIn("| ResNet50, CIFAR-10 | pruned, 80 epochs in all | 97.20 |  | 95.50 |  | 95.50 | -0.50 (-0.50 to -0.50) "
                           "| 94.1 at 97.14 % |", text)
 

@@ -1,19 +1,23 @@
-"""Raw results in, Markdown out."""
+"""Raw results in, Markdown out. A file is read once: nobody changes what he was given."""
 import json
 import pathlib
 import re
+from functools import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent  # docs/benchmarks
 
 
+@cache
 def read(path):
     return json.loads((ROOT / path).read_text(encoding="utf-8"))
 
 
+@cache
 def read_lines(path):
     return [json.loads(line) for line in (ROOT / path).read_text(encoding="utf-8").splitlines() if line]
 
 
+@cache
 def read_config(path):
     """config.yaml as {section.key: text}: two levels, as the program writes it."""
     values, section = {}, ""

@@ -1,4 +1,6 @@
 """Runs of accuracy_runs.py by kind and seed: FOLDER/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
+from functools import cache
+
 from printers.common import ROOT, percent, read
 
 MOST_SEEDS = 3  # that tables have columns for
@@ -27,6 +29,7 @@ class Runs:
         self.folder = folder
         self.most = most  # seeds after this one are left out
 
+    @cache
     def seeds(self, kind):
         found = (path.name.rsplit("-seed", 1)[1] for path in (ROOT / self.folder).glob(f"{kind}-seed*"))
         return sorted(seed for seed in found if int(seed) <= self.most)
