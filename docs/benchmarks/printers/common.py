@@ -1,4 +1,4 @@
-"""Raw results in, Markdown out. A file is read once: nobody changes what he was given."""
+"""Raw results in, Markdown out. A file is read once, and callers share what was read: they must not change it."""
 import json
 import pathlib
 import re

@@ -1,10 +1,10 @@
 """Epochs that were trained in all for a taught network, with its teacher's: pages whose pruned networks learn from another one."""
 from math import ceil
 
-from printers import frontier_resnet50, frontier_search, frontier_taught, paper_networks
+from printers import frontier_resnet50, frontier_search, frontier_taught, paper_networks, sparse_accuracy
 from printers.common import read_config
 from printers.frontier_resnet50 import CUT5, CUT7, LARGE7, LATE8, LATE10
-from printers.runs import CIFAR_IMAGES, NOT_RUN, Runs
+from printers.runs import CIFAR_IMAGES, NOT_RUN
 
 SAME = ("model.architecture", "data.format", "data.validation", "augment.cutout", "train.weight_decay")  # of networks that stand beside each other
 
@@ -67,7 +67,7 @@ def in_all(runs, *kinds, beside=None):
     return text
 
 
-PAPERS, SPARSE = paper_networks.RUNS, Runs("sparse-accuracy")
+PAPERS, SPARSE = paper_networks.RUNS, sparse_accuracy.RUNS
 DENSENET = "densenet121-c10-89.5-taught"
 RESNET = "resnet50-c10-97.2-taught"
 

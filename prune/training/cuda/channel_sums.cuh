@@ -90,8 +90,8 @@ __device__ inline double2 sum_of_blocks(const float* partial, int blocks, int ch
       sum.y += partial[static_cast<std::int64_t>(blocks + block) * channels + channel];
     }
   }
-  for (int rows = kFinishChannels; rows < kWarpSize;
-       rows *= 2) {  // of the same channel in this warp
+  // The rows of this warp that have the same channel.
+  for (int rows = kFinishChannels; rows < kWarpSize; rows *= 2) {
     add_to(sum, {__shfl_xor_sync(kAllLanes, sum.x, rows), __shfl_xor_sync(kAllLanes, sum.y, rows)});
   }
   const int thread = static_cast<int>(threadIdx.y * kFinishChannels + threadIdx.x);
