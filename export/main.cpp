@@ -1,5 +1,6 @@
 // export: a pruned or quantized checkpoint in; a deployed model file, an ONNX model, weights for
 // PyTorch out.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <vector>

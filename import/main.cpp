@@ -1,4 +1,5 @@
 // import: a network that another program trained in, a checkpoint out.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "import/import_refused.h"

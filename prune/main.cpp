@@ -1,5 +1,6 @@
 // prune: trains a network and prunes it, by evolution with mask rewinding (paper 003, Algorithm 1)
 // or another method.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,5 @@
 // quantize: a pruned checkpoint in, a checkpoint with codes for weights out.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
 #include <string>

@@ -87,8 +87,8 @@ std::string accuracy_table(const QuantizationReport& report) {
   const std::string gain = fixed(-accuracy.drop_points(), 2);
   const std::string change = gain == "-0.00" ? "0.00" : gain;
   table.add({"  weights and activations", percent(accuracy.after) + " %",
-             "(" + to_string(report.done) + ", " + (change.front() == '-' ? "" : "+") + change +
-                 " points)"});
+             std::string("(") + to_string(report.done) + ", " + (change.front() == '-' ? "" : "+") +
+                 change + " points)"});
   return "accuracy on " + std::to_string(accuracy.samples) + " test samples (" +
          one_line(accuracy.data) + ", " + report.device + ")\n" + table.text();
 }

@@ -1,4 +1,5 @@
 // runtime: run, measure and check deployed models. Links neither LibTorch nor Python.
+#include <CLI/CLI.hpp>
 #include <utility>
 #include <vector>
 

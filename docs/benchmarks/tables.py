@@ -4,6 +4,7 @@
   tables.py            rewrites the marked blocks of README.md, docs/results.md, docs/challenge-data.md and docs/benchmarks/*.md,
                        and the figures
   tables.py --check    changes nothing; exit status 1 if a page differs from its raw results
+  tables.py PAGE ...   only these pages, as frontier.md, and the figures in the folders of their names; with --check too
 
 A block stands between  <!-- table: NAME -->  and  <!-- end -->  and is replaced as a whole; within a line it is
 <!-- value: NAME -->TEXT<!-- end -->. Tables of results.md and docs/benchmarks/*.md may stand in blocks only.
@@ -71,12 +72,24 @@ def drawn(path):
     return old, FIGURES[path]() or ""
 
 
+def chosen(names):
+    """The figures and pages that `names` ask for: all without any."""
+    known = [page.name for page in PAGES]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            sys.exit(f"unknown page '{name}'" + (f"; did you mean '{near[0]}'?" if near else f": the pages are {', '.join(known)}"))
+    pages = [page for page in PAGES if not names or page.name in names]
+    return [figure for figure in FIGURES if not names or f"{figure.parent.name}.md" in names] + pages
+
+
 def main():
-    is_check = sys.argv[1:] == ["--check"]
-    if sys.argv[1:] and not is_check:
+    is_check = "--check" in sys.argv
+    names = [argument for argument in sys.argv[1:] if argument != "--check"]
+    if any(name.startswith("-") for name in names):
         sys.exit(__doc__)
     differing = []
-    for page in [*FIGURES, *PAGES]:
+    for page in chosen(names):
         old, new = drawn(page) if page in FIGURES else printed(page)
         if old == new:
             continue

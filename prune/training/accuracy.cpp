@@ -1,6 +1,6 @@
 #include "prune/training/accuracy.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "prune/training/device.h"
 #include "prune/training/network/network.h"

@@ -1,6 +1,6 @@
 #include "prune/training/tensor_layout.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "runtime/base/error.h"
 

@@ -1,7 +1,7 @@
 #include "prune/training/torch_trainee.h"
 
 #include <ATen/Parallel.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cstring>

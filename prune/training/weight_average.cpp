@@ -1,6 +1,6 @@
 #include "prune/training/weight_average.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace winnow {
 

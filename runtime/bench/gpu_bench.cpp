@@ -1,5 +1,6 @@
 #include "runtime/bench/gpu_bench.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "runtime/cli/program.h"

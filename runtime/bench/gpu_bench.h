@@ -1,7 +1,6 @@
 // What the benchmark programs for the GPU share: options and the way they end.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +9,10 @@
 #include <vector>
 
 #include "runtime/plan/session.h"
+
+namespace CLI {
+class App;
+}
 
 namespace winnow {
 

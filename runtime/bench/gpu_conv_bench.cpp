@@ -7,6 +7,7 @@
 // more power. Independent masks run with bounds for every row (direct) and with rows padded to
 // equal length (direct_ell), balanced ones need neither. With f16 all run on tensor cores too
 // (gathered).
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>

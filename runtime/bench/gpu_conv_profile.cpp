@@ -1,5 +1,6 @@
 // Launches one kernel of one layer for a profiler: `ncu --profile-from-start off gpu_conv_profile
 // ...` sees a single launch, after others that loaded its code and data.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string>
 #include <vector>

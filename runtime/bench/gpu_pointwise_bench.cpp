@@ -2,6 +2,7 @@
 //
 // Each line is one operation: time of a launch (median over CUDA graphs of several launches), bytes
 // that it must read and write, and their rate. Inputs stay in the L2 cache if they fit.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>

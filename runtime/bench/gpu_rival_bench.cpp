@@ -5,6 +5,7 @@
 // reason. What multiplies gathered columns leaves their gathering out, which has lines of its own
 // (im2col). "accuracy_cost" is how far the outputs are from those of the layer's own weights in
 // fp64: that of 8-bit numbers, or of keeping two of every four weights.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>

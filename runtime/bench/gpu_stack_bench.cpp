@@ -3,6 +3,7 @@
 // Each line is one way to run one stack: time of the whole network with inputs and weights resident
 // (one CUDA graph launch, median), from and to row-major fp32. Dense kernels see the same weights
 // with their zeros.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

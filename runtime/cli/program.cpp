@@ -1,5 +1,6 @@
 #include "runtime/cli/program.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -1,10 +1,13 @@
 // What the main functions of the programs share: parsing, errors, exit status.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace winnow {
 

@@ -1,5 +1,6 @@
 #include "runtime/commands/challenge.h"
 
+#include <CLI/CLI.hpp>
 #include <utility>
 #include <vector>
 

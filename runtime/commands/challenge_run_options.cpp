@@ -1,5 +1,7 @@
 #include "runtime/commands/challenge_run_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "runtime/base/thread_pool.h"
 #include "runtime/challenge/engines/engines.h"
 #include "runtime/challenge/engines/gpu/gpu_engines.h"

@@ -1,12 +1,15 @@
 // What `runtime challenge run` is asked for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "runtime/challenge/engine.h"
+
+namespace CLI {
+class App;
+}
 
 namespace winnow {
 

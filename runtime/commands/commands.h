@@ -1,12 +1,15 @@
 // The subcommands of the runtime program. Each adds its options to `app` and returns what runs it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "runtime/engine.h"
+
+namespace CLI {
+class App;
+}
 
 namespace winnow {
 

@@ -1,5 +1,6 @@
 #include "runtime/report/report.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <vector>
 

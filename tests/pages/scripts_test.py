@@ -14,12 +14,21 @@ MADE_UP = pathlib.Path(__file__).resolve().parent / "convolution"
 
 
 class Copy:
-    """The pages and their raw results in a folder of their own."""
+    """The pages and their raw results in a folder of their own. With `pages` only these are printed, from the raw results in
+    the folders of their names: the others, which are thousands of files, are left out."""
+
+    def __init__(self, *pages):
+        self.pages = pages
+        self.folders = {"printers", *(page.removesuffix(".md") for page in pages)}
+
+    def left_out(self, folder, names):
+        is_top = pathlib.Path(folder) == BENCHMARKS
+        return [name for name in names if self.pages and is_top and (BENCHMARKS / name).is_dir() and name not in self.folders]
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
         self.root = pathlib.Path(self.folder.name)
-        shutil.copytree(BENCHMARKS, self.root / "docs" / "benchmarks")
+        shutil.copytree(BENCHMARKS, self.root / "docs" / "benchmarks", ignore=self.left_out)
         shutil.copy(PROJECT / "README.md", self.root)
         for page in ("results.md", "challenge-data.md"):
             shutil.copy(PROJECT / "docs" / page, self.root / "docs")
@@ -35,7 +44,7 @@ class Copy:
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def tables(self, *arguments):
-        return subprocess.run([sys.executable, "-B", self.root / "docs/benchmarks/tables.py", *arguments],
+        return subprocess.run([sys.executable, "-B", self.root / "docs/benchmarks/tables.py", *arguments, *self.pages],
                               capture_output=True, text=True)
 
 
@@ -51,6 +60,13 @@ class Tables(unittest.TestCase):
             self.assertIn("docs/benchmarks/cpu-conv.md: other than the raw results", check.stderr)
             self.assertEqual(copy.tables().returncode, 0)
             self.assertEqual(page.read_text(encoding="utf-8"), before)
+
+    def test_only_the_pages_that_are_named_are_printed(self):
+        with Copy("cpu-networks.md") as copy:
+            copy.edit("docs/benchmarks/cpu-conv.md", "1.6 (1.5 to 1.7)", "9.9 (1.5 to 1.7)")
+            self.assertEqual(copy.tables("--check").returncode, 0)
+            self.assertEqual(copy.tables("--check", "cpu-conv.md").returncode, 1)
+            self.assertIn("unknown page 'cpu-con.md'; did you mean 'cpu-conv.md'?", copy.tables("cpu-con.md").stderr)
 
     def test_a_changed_raw_result_is_found_in_readme_too(self):
         with Copy() as copy:
@@ -72,7 +88,7 @@ class Tables(unittest.TestCase):
                 ("`make bench`", "<!-- value: cpu.machine -->?<!-- end -->", "a value begins a line"),
                 ("table: cpu.gains", "table cpu.gains", "an end no mark"),
                 ("`make bench`", "\n| by | hand |\n\n`make bench`", "a table stands outside of a block")]:
-            with Copy() as copy:
+            with Copy("cpu-conv.md") as copy:
                 copy.edit(page, old, new)
                 check = copy.tables("--check")
                 self.assertEqual(check.returncode, 1)
@@ -100,7 +116,7 @@ class Challenge(unittest.TestCase):
         return (copy.root / self.PAGE).read_text(encoding="utf-8")
 
     def test_sizes_have_times_memory_and_what_memory_does_not_hold(self):
-        with Copy() as copy:
+        with Copy("graph-challenge.md") as copy:
             page = self.printed(copy, "sizes", [
                 self.result("cusparse", 1024, 120, 250.0, 1812, peak_gpu_bytes=2**29),
                 self.result("cusparse", 4096, 480, 5000.0, 1801, peak_gpu_bytes=3 * 2**30, warm_up=0),
@@ -115,7 +131,7 @@ class Challenge(unittest.TestCase):
             self.assertIn("challenge.nine.without-warm-up -->`cusparse` at 4096x480<!--", page)
 
     def test_a_run_of_sizes_goes_before_others_and_another_card_has_rows(self):
-        with Copy() as copy:
+        with Copy("graph-challenge.md") as copy:
             other = {"device": "cuda:0 (NVIDIA H200)"}
             self.printed(copy, "runs", [
                 self.result("fused", 1024, 120, 7.0, 1812),
@@ -127,7 +143,7 @@ class Challenge(unittest.TestCase):
             self.assertNotIn("| `fused`, H200", page)
 
     def test_several_gpus_stand_beside_one_of_their_host(self):
-        with Copy() as copy:
+        with Copy("graph-challenge.md") as copy:
             ranks = [{"inference_ms": {"median": ms}} for ms in (1.0, 2.0, 3.0, 2.0)]
             page = self.printed(copy, "four", [
                 *(self.result(engine, 1024, 120, ms, 1812, options={"gpus": list(range(gpus)), "streams": 1})
@@ -144,7 +160,7 @@ class Challenge(unittest.TestCase):
             self.assertIn("challenge.gpus.transport -->sockets<!--", page)
 
     def test_kernels_that_were_tried_are_compared_where_their_ranges_are_apart(self):
-        with Copy() as copy:
+        with Copy("graph-challenge.md") as copy:
             page = self.printed(copy, "tried", [
                 self.result("fused", neurons, 120, ms, survivors, tried=kernel, categories_sha256=sha256, network=network, last_image=60000)
                 for neurons, survivors, network, kernel, times, sha256 in [
@@ -160,7 +176,7 @@ class Challenge(unittest.TestCase):
             self.assertIn("challenge.profile.reached -->94.4 TeraEdges/s: reached<!--", page)
 
     def test_a_baseline_stands_among_the_runs_of_its_network(self):
-        with Copy() as copy:
+        with Copy("graph-challenge.md") as copy:
             base = {"engine": "cusparse-spmm", "inference_ms": {"median": 50.0}, "tera_edges_per_second": 4.7, "survivors": 9,
                     "speed_up": 10.0, "equal_categories": True}
             page = self.printed(copy, "sizes", [
@@ -169,7 +185,7 @@ class Challenge(unittest.TestCase):
             self.assertRegex(page, r"\| `cusparse-spmm` \|[^\n]* 4.7 \(50\) \|")
 
     def test_the_fastest_number_of_streams_is_bold(self):
-        with Copy() as copy:
+        with Copy("graph-challenge.md") as copy:
             page = self.printed(copy, "streams", [
                 self.result(engine, 1024, 120, ms, 1812, options={"gpus": [0], "streams": n}, max_connections=32)
                 for engine, n, ms in [("tiled", 1, 900.0), ("tiled", 64, 700.0), ("fused", 1, 2.5)]])
@@ -179,7 +195,7 @@ class Challenge(unittest.TestCase):
             self.assertIn("| `tiled` 1024x120, 32 queues | 64 | 22.2 % |  | 0.778 |", page)
 
     def test_lists_of_categories_are_compared_by_their_hashes(self):
-        with Copy() as copy:
+        with Copy("graph-challenge.md") as copy:
             work = {"neurons": 4096, "last_layer": 60, "first_image": 0, "last_image": 60000, "survivors": 3, "kernel": "k"}
             part = {**work, "first_image": 7, "last_image": 1007}
             mine = {"compared_with": "reference", "engine": "cpu"}
@@ -213,13 +229,13 @@ class Convolution(unittest.TestCase):
         return (copy.root / "docs/benchmarks/convolution.md").read_text(encoding="utf-8")
 
     def test_what_was_not_measured_is_said_to_be_so(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             page = self.printed(copy)
             self.assertEqual(page.count("\nNot measured.\n"), 16)
             self.assertFalse((copy.root / "docs/benchmarks/convolution/speed-ups.svg").exists())
 
     def test_cells_of_targets_have_dense_on_the_same_weights_ours_and_the_ratio(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             page = self.printed(copy, "targets.jsonl")
             self.assertIn("| layer | dense, random weights | 80 % | 90 % |", page)
             self.assertIn("| vgg224 3x3 512x28x28->512 | 600 | 500 / 250 = 2.00x | 480 / 160 = 3.00x |", page)
@@ -234,19 +250,19 @@ class Convolution(unittest.TestCase):
                 self.assertIn(f">{name}</text>", figure)
 
     def test_forms_of_linear_layers_have_columns_and_codes_are_not_in_the_ratio(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             page = self.printed(copy, "linear.jsonl")
             self.assertIn("| linear 512->512 | 1 | 90 % | 8.0 | 16.0 | 4.0 | 2.0 | 4.00x | 1.0 |", page)
             self.assertIn("| linear 512->512 | 8 | 90 % | 8.0 | 16.0 |  |  | 0.50x |  |", page)
 
     def test_the_busiest_resource_binds_from_60_percent_on(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             page = self.printed(copy, "limits.jsonl")
             self.assertIn("| a | 90 % | 106.0 | 1780 | 90 | 55 | 84 | 24 | 11 | 28 | shared memory |", page)
             self.assertIn("| a | 90 %, elements | 106.0 | 1780 | 90 | 55 | 60 | 24 | 11 | 28 | latency |", page)
 
     def test_the_papers_tables_stand_beside_ours(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             page = self.printed(copy, "paper.jsonl")
             self.assertIn("| vgg224 3x3 512x14x14->512, 90 % | 9 | 4.84 | 4.31 | 1.12x | 2.000 | 2.000 | 1.00x | 1.000 | 2.00x | 0.750 |", page)
             self.assertIn("| text k=2 300x64->100, 77 % | 13 | 0.192 | 0.176 | 1.09x | 2.000 | 2.000 | 1.00x | 1.000 | 2.00x |  |", page)
@@ -258,7 +274,7 @@ class Convolution(unittest.TestCase):
             self.assertIn("| text, k=2 | 26 % | -50 % (-50 to -50) |", page)
 
     def test_rivals_have_their_gathering_their_cost_and_their_refusals(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             page = self.printed(copy, "rivals.jsonl")
             self.assertIn("| vgg224 3x3 512x14x14->512 | 90 %, vectors of 16 | 200 | 100 |  |  |  |  |  | 400 | 300 | 50.0 |  |  |", page)
             self.assertIn("| vgg224 3x3 512x14x14->512 | dense | 210 |  |  | 120 |  | refused | 150 |", page)
@@ -266,13 +282,13 @@ class Convolution(unittest.TestCase):
             self.assertIn("| cudnn int8 |  | a / b |", page)
 
     def test_networks_are_sorted_by_batch_and_drawn(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             page = self.printed(copy, "networks/made-up.json")
             self.assertIn("| made-up | H100 | f16 | 1 | 4.0000 | 3.0000 | 2.0000 | 2.00x |\n| made-up | H100 | f16 | 128 |", page)
             self.assertTrue((copy.root / "docs/benchmarks/convolution/networks.svg").exists())
 
     def test_a_figure_whose_raw_results_are_gone_is_removed(self):
-        with Copy() as copy:
+        with Copy("convolution.md") as copy:
             self.printed(copy, "targets.jsonl")
             (copy.root / "docs/benchmarks/convolution/targets.jsonl").unlink()
             check = copy.tables("--check")
@@ -337,7 +353,7 @@ class Frontier(unittest.TestCase):
         return run, path.read_text(encoding="utf-8")
 
     def test_runs_stand_beside_dense_and_filters_with_mean_and_range_of_seeds(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_runs(copy)
             run, page = self.page(copy)
             self.assertEqual(run.returncode, 0, run.stderr)
@@ -355,7 +371,7 @@ class Frontier(unittest.TestCase):
             self.assertIn("2.00x, -0.20 points (mixed, magnitude, asked for 2x)", page)
 
     def test_layers_left_out_are_a_kind_of_their_own_and_starts_are_not_shown(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_runs(copy)
             self.write_run(copy, "start-cut", accuracy=0.5, ms=4.0, removed="[a, b]")
             self.write_run(copy, "cut", "mixed", accuracy=0.93, ms=1.5, removed="[a, b]")
@@ -365,7 +381,7 @@ class Frontier(unittest.TestCase):
             self.assertNotIn("start-cut", page)
 
     def test_runs_whose_searches_found_other_layers_are_one_row_and_trials_count(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_runs(copy)
             for seed, found in ((1, ["b", "c"]), (2, ["c"])):
                 self.write_run(copy, f"search-seed{seed}", "vector16", seed=seed, accuracy=0.93, ms=1.5, removed=f"[{','.join(found)}]", found=found)
@@ -375,7 +391,7 @@ class Frontier(unittest.TestCase):
             self.assertIn("| `search-seed1` | evolution | 2 of 3 | 5 | 60.00 | b, c |\n| `search-seed2` | evolution | 2 of 3 | 5 | 60.00 | c |", page)
 
     def test_the_dense_network_of_the_same_process_is_the_baseline(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_runs(copy)
             self.write_run(copy, "cut", "vector16", accuracy=0.93, ms=1.5, against=3.0)
             run, page = self.page(copy)
@@ -383,7 +399,7 @@ class Frontier(unittest.TestCase):
             self.assertIn("| `cut` | vector16 | magnitude | 2x | 70 | 1 | 93.00 | -1.00 | 80.00 | 2 | 1.5 | 2.00x |", page)
 
     def test_the_figure_has_a_line_for_each_granularity(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_runs(copy)
             self.page(copy)
             figure = ElementTree.fromstring((copy.root / "docs/benchmarks/frontier/net.svg").read_text(encoding="utf-8"))
@@ -409,7 +425,7 @@ class Frontier(unittest.TestCase):
         self.write_run(copy, "channel", "channel", accuracy=0.92, **{**time(3.2), "is_measured": True})
 
     def test_what_was_not_measured_beside_a_measured_dense_network_is_predicted(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_unmeasured_runs(copy)
             run, page = self.page(copy)
             self.assertEqual(run.returncode, 0, run.stderr)
@@ -422,7 +438,7 @@ class Frontier(unittest.TestCase):
             self.assertIn(">mixed, predicted<", figure)
 
     def test_a_run_measured_beside_dense_in_its_process_counts_before_predicted_ones(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_unmeasured_runs(copy)
             self.write_run(copy, "measured", "vector16", accuracy=0.938, ms=2.0, against=3.0,
                            time={"dense_ms": 4.0, "device": "gpu (made up)", "precision": "f16"})
@@ -434,7 +450,7 @@ class Frontier(unittest.TestCase):
     def test_a_table_of_another_device_predicts_and_is_not_drawn(self):
         def time(ms):
             return {"time": {"predicted_ms": ms, "dense_ms": 4.0, "device": "gpu (another)", "precision": "f16"}}
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
             self.write_run(copy, "measured", "vector16", accuracy=0.938, ms=2.0, against=3.0, single=(0.5, 0.8), **time(2.5))
             self.write_run(copy, "not", "mixed", accuracy=0.93, is_measured=False, **time(1.0))
@@ -453,7 +469,7 @@ class Frontier(unittest.TestCase):
 
     def test_what_is_predicted_for_another_device_is_not_the_fastest(self):
         time = {"time": {"predicted_ms": 1.0, "dense_ms": 4.0, "device": "gpu (another)", "precision": "f16"}}
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
             self.write_run(copy, "measured", "vector16", accuracy=0.93, ms=2.0, against=3.0, **time)
             self.write_run(copy, "not", "mixed", accuracy=0.94, is_measured=False, **time)
@@ -464,7 +480,7 @@ class Frontier(unittest.TestCase):
     def test_seeds_that_were_measured_are_shown_with_their_number_and_the_others_keep_the_group_predicted(self):
         for device, last in (("gpu (made up)", "1.60x, predicted"), ("gpu (another)", "not measured")):
             time = {"time": {"predicted_ms": 2.5, "dense_ms": 4.0, "device": device, "precision": "f16"}}
-            with Copy() as copy:
+            with Copy("frontier.md") as copy:
                 self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
                 for name, measured in (("one", (2.2, None)), ("two", (2.2, 2.0, None)), ("all", (2.2, 2.0))):
                     for seed, ms in enumerate(measured, 1):
@@ -478,7 +494,7 @@ class Frontier(unittest.TestCase):
                 self.assertEqual(rows["all"], "2.5 | 2.1 (2 to 2.2) | 1.43x |")
 
     def test_batches_of_the_network_that_a_run_began_with_count(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_run(copy, "dense-seed1", accuracy=0.93, ms=4.0)
             self.write_run(copy, "mixed", "mixed", weights="runs/dense-seed1/dense.safetensors")
             _, page = self.page(copy)
@@ -492,32 +508,32 @@ class Frontier(unittest.TestCase):
                 ("measured on ('other', 'f16', 128), channel on", {"device": "other"}),
                 ("bench.json has 0 measurements of the run's batch", {"time": {"batch": 64}}),
                 ("a second run of seed 1 with one configuration", {"granularity": "mixed", "ms": 2.2})]:
-            with Copy() as copy:
+            with Copy("frontier.md") as copy:
                 self.write_runs(copy)
                 self.write_run(copy, "odd", **changes)
                 run, _ = self.page(copy)
                 self.assertEqual(run.returncode, 1)
                 self.assertIn("docs/benchmarks/frontier/net/odd: ", run.stderr)
                 self.assertIn(message, run.stderr)
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_run(copy, "channel", "channel")
             run, _ = self.page(copy)
             self.assertIn("docs/benchmarks/frontier/net: no run whose name begins with dense", run.stderr)
 
     def test_runs_without_bench_json_need_a_table_of_times(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_runs(copy)
             self.write_run(copy, "odd", is_measured=False)
             run, _ = self.page(copy)
             self.assertIn("odd: no bench.json, and no table of times in prune.json that could stand for it", run.stderr)
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_unmeasured_runs(copy)
             self.write_run(copy, "odd", time={"dense_ms": 4.0, "device": "gpu (another)", "precision": "f16"})
             run, _ = self.page(copy)
             self.assertIn("odd: its table is of ('gpu (another)', 'f16', 128), that of others of ('gpu (made up)', 'f16', 128)", run.stderr)
 
     def test_each_prediction_stands_beside_the_dense_network_of_its_own_table(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_unmeasured_runs(copy)
             self.write_run(copy, "other", "vector8", is_measured=False,
                            time={"predicted_ms": 2.5, "dense_ms": 5.0, "device": "gpu (made up)", "precision": "f16"})
@@ -527,20 +543,20 @@ class Frontier(unittest.TestCase):
             self.assertIn("| 80.00 | 2.5 | not measured | 1.60x, predicted |", page)
 
     def test_a_run_without_a_budget_of_time_stands_there_once_measured(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_unmeasured_runs(copy)
             self.write_run(copy, "plain", ms=2.0, against=3.0, removed="[a]", has_time=False)
             run, page = self.page(copy)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn("| `plain` | element, 1 layers left out | magnitude |  | 70 | 1 | 90.00 | -4.00 | 80.00 |  | 2 | 1.50x |", page)
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_unmeasured_runs(copy)
             self.write_run(copy, "plain", has_time=False, is_measured=False)
             run, _ = self.page(copy)
             self.assertIn("plain: no bench.json, and no table of times in prune.json that could stand for it", run.stderr)
 
     def test_a_run_that_asks_for_no_sparsity_has_no_masks_and_no_method(self):
-        with Copy() as copy:
+        with Copy("frontier.md") as copy:
             self.write_unmeasured_runs(copy)
             self.write_run(copy, "plain", accuracy=0.94, ms=2.0, against=3.0, removed="[a]", has_time=False, sparsity=0.0, target_sparsity=0)
             self.write_run(copy, "met", "vector8", sparsity=0.0, is_measured=False,
@@ -554,7 +570,7 @@ class Frontier(unittest.TestCase):
 
 class Sentences(unittest.TestCase):
     def test_a_run_that_began_with_another_dense_network_is_refused(self):
-        with Copy() as copy:
+        with Copy("sentences.md") as copy:
             path = copy.root / "docs/benchmarks/sentences/steps-87.5-fold3/prune.json"
             summary = json.loads(path.read_text(encoding="utf-8"))
             path.write_text(json.dumps(summary | {"dense_accuracy": 0.5}), encoding="utf-8")
@@ -614,7 +630,7 @@ class TrainingSpeed(unittest.TestCase):
         (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
     def test_epochs_without_the_first_and_those_of_fixed_masks_apart(self):
-        with Copy() as copy:
+        with Copy("training-speed.md") as copy:
             shutil.rmtree(copy.root / "docs/benchmarks/training-speed")
             for kind in ("vgg16-dense", "vgg16-evolution", "vgg16-whole", "resnet50-dense", "resnet50-evolution", "resnet50-pool16",
                          "before-vgg16-dense", "before-vgg16-evolution", "kernels-vgg16-dense", "kernels-vgg16-evolution",

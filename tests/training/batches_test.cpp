@@ -1,8 +1,5 @@
 #include "prune/training/steps/batches.h"
 
-#include <doctest/doctest.h>
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -13,6 +10,7 @@
 #include "runtime/engine.h"
 #include "tests/throws.h"
 #include "tests/training/same_bits.h"
+#include "tests/training/torch_doctest.h"
 
 namespace winnow {
 namespace {

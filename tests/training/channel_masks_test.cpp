@@ -1,6 +1,6 @@
 #include "prune/training/masks/channel_masks.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <map>
 

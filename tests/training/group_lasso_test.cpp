@@ -1,6 +1,6 @@
 #include "prune/training/masks/group_lasso.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cmath>
 

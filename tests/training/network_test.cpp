@@ -1,6 +1,8 @@
 // The interpreter against LibTorch's own modules, in float64, values and gradients.
 #include "prune/training/network/network.h"
 
+#include <torch/nn.h>
+
 #include "prune/training/network/initialization.h"
 #include "prune/training/tensor_bridge.h"
 #include "runtime/base/random.h"

@@ -1,6 +1,4 @@
 // Batches of pictures that are too many for memory.
-#include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <filesystem>
 
@@ -9,6 +7,7 @@
 #include "tests/images/encode.h"
 #include "tests/temporary_directory.h"
 #include "tests/throws.h"
+#include "tests/training/torch_doctest.h"
 
 namespace winnow {
 namespace {

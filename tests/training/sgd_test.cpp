@@ -1,5 +1,7 @@
 #include "prune/training/steps/sgd.h"
 
+#include <torch/optim.h>
+
 #include "tests/throws.h"
 #include "tests/training/torch_doctest.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // clang-format off
-#include <torch/torch.h>
+#include <torch/types.h>
 #undef CHECK
 #include <doctest/doctest.h>
 // clang-format on

@@ -1,7 +1,7 @@
 #include "prune/training/torch_errors.h"
 
 #include <c10/util/Exception.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <new>
 

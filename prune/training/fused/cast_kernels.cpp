@@ -1,7 +1,8 @@
 #include "prune/training/fused/cast_kernels.h"
 
 #include <ATen/autocast_mode.h>
-#include <torch/torch.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/types.h>
 
 #include "prune/training/module_kernels.h"
 #include "prune/training/tensor_layout.h"

@@ -1,6 +1,7 @@
 #include "prune/training/fused/fused_operations.h"
 
-#include <torch/torch.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/types.h>
 
 #include <optional>
 

@@ -1,6 +1,7 @@
 #include "prune/training/masks/block_sums.h"
 
-#include <torch/torch.h>
+#include <torch/nn/functional/padding.h>
+#include <torch/types.h>
 
 #include "runtime/base/divided_up.h"
 

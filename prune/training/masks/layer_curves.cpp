@@ -1,6 +1,6 @@
 #include "prune/training/masks/layer_curves.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <functional>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "prune/training/masks/mask_selection.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "prune/evolution/trainee/importance.h"
 #include "prune/training/masks/block_sums.h"

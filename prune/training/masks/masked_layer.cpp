@@ -1,6 +1,6 @@
 #include "prune/training/masks/masked_layer.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "prune/training/masks/mask_selection.h"
 

@@ -1,6 +1,6 @@
 #include "prune/training/masks/pruning_masks.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "prune/training/masks/block_masks.h"
 #include "prune/training/masks/channel_masks.h"

@@ -1,6 +1,6 @@
 #include "prune/training/network/network.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "prune/training/network/operations.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <limits>
 #include <vector>

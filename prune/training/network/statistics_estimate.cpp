@@ -1,6 +1,6 @@
 #include "prune/training/network/statistics_estimate.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <map>
 

@@ -1,6 +1,6 @@
 #include "prune/training/ranks/state_checksum.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <span>
 

@@ -1,6 +1,6 @@
 #include "prune/training/steps/batches.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,8 @@
 #include "prune/training/steps/learner.h"
 
 #include <ATen/autocast_mode.h>
-#include <torch/torch.h>
+#include <torch/nn/functional/loss.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <mutex>

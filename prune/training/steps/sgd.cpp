@@ -1,6 +1,6 @@
 #include "prune/training/steps/sgd.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <utility>
 

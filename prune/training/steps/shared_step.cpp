@@ -1,6 +1,6 @@
 #include "prune/training/steps/shared_step.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <vector>
 

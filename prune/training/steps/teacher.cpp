@@ -1,6 +1,6 @@
 #include "prune/training/steps/teacher.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <utility>
