@@ -24,6 +24,12 @@ def points_text(points):
     return f"{mean(points):+.2f} ({min(points):+.2f} to {max(points):+.2f})"
 
 
+def seed_cells(found, most=MOST_SEEDS):
+    """Below seed_columns, of {seed: accuracy}; empty where a seed is missing."""
+    seeds = map(str, range(1, most + 1))
+    return [*(percent(found[seed]) if seed in found else "" for seed in seeds), percent(mean(found.values()))]
+
+
 class Runs:
     def __init__(self, folder, most=MOST_SEEDS):
         self.folder = folder
@@ -46,9 +52,7 @@ class Runs:
         return {seed: summary[key] for seed, summary in self.summaries(kind).items()}
 
     def columns(self, kind):
-        found = self.accuracies(kind)
-        seeds = map(str, range(1, self.most + 1))
-        return [*(percent(found[seed]) if seed in found else "" for seed in seeds), percent(mean(found.values()))]
+        return seed_cells(self.accuracies(kind), self.most)
 
     def beside(self, kind, other, others=None):
         """Points, of the seeds that both have, beside a kind of these runs or of others: mean, least and largest."""

@@ -3,7 +3,7 @@ sparse-accuracy/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
 from collections import Counter
 
 from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
-from printers.runs import MOST_SEEDS, NOT_RUN, SEEDS, Runs, mean, points_text, seed_columns
+from printers.runs import NOT_RUN, SEEDS, Runs, mean, points_text, seed_cells, seed_columns
 
 FOLDER = "sparse-accuracy"
 DENSE = "dense-80"
@@ -138,14 +138,12 @@ def quantized():
     rows = []
     for network, kind in QUANTIZED.items():
         for scheme in ("16b-16b", "4b-16b"):
-            paths = {seed: ROOT / "quantized" / f"{kind}-seed{seed}-{scheme}.json" for seed in range(1, MOST_SEEDS + 1)}
-            results = {seed: read(path) for seed, path in paths.items() if path.exists()}
-            if not results:
+            found = {path.name.split("-seed")[1][0]: read(path) for path in (ROOT / "quantized").glob(f"{kind}-seed*-{scheme}.json")}
+            if not found:
                 continue
-            after = {seed: result["accuracy_after"] for seed, result in results.items()}
-            points = [after[seed] - result["accuracy_before"] for seed, result in results.items()]
-            rows.append([network, next(iter(results.values()))["scheme"], *(f"{after[seed]:.2f}" if seed in after else "" for seed in paths),
-                         f"{mean(after.values()):.2f}", points_text(points)])
+            points = [result["accuracy_after"] - result["accuracy_before"] for result in found.values()]
+            cells = seed_cells({seed: result["accuracy_after"] / 100 for seed, result in found.items()})
+            rows.append([network, next(iter(found.values()))["scheme"], *cells, points_text(points)])
     return table(["network, sparsity", "weights/activations", *SEEDS, "points beside pruned"], rows)
 
 
