@@ -2,10 +2,11 @@
 """Seconds of an epoch of dense training by PyTorch on a GPU, to stand beside `prune`'s: the networks, batches and images of
 training-speed/runs.txt. A JSON line on stdout.
 
-  pytorch_epochs.py --network vgg16 --data cifar-10 [--epochs 6] [--compiled] >> training-speed/pytorch.jsonl
+  pytorch_epochs.py --network vgg16 --data cifar-10 [--epochs 6] [--compiled] [--graphed] >> training-speed/pytorch.jsonl
 
-As fast as its own means make it: images and labels lie on the GPU and are cropped, flipped and cut out there, bf16 by autocast, channels
-last, cuDNN's benchmark mode, fused SGD, and the host waits once an epoch. --compiled: by torch.compile.
+Images and labels lie on the GPU and are cropped, flipped and cut out there, bf16 by autocast, channels last, cuDNN's benchmark mode, fused
+SGD, and the host waits once an epoch. --compiled: by torch.compile. --graphed: steps of whole batches, augmentation included, as one CUDA
+graph; the epoch's last batch, which is smaller, without.
 """
 import argparse
 import json
@@ -17,6 +18,7 @@ import torch
 import torchvision
 
 TRAINED, BATCH, PAD, CUTOUT = 45000, 256, 4, 8
+REHEARSALS = 3  # of a step before it becomes a graph
 MEAN, DEVIATION = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
 VGG16 = (64, 64, "M", 128, 128, "M", 256, 256, 256, "M", 512, 512, 512, "M", 512, 512, 512, "M")
 
@@ -57,9 +59,8 @@ class Batches:
         self.range = torch.arange(32, device="cuda")
 
     def epoch(self):
-        order = torch.randperm(len(self.labels), device="cuda")
-        for chosen in order.split(BATCH):
-            yield self.augmented(chosen), self.labels[chosen]
+        """Places of images, a batch at a time."""
+        return torch.randperm(len(self.labels), device="cuda").split(BATCH)
 
     def augmented(self, chosen):
         n = len(chosen)
@@ -77,15 +78,49 @@ class Batches:
         return (distance >= 0) & (distance < CUTOUT)
 
 
-def train(network, batches, optimizer):
-    total = torch.zeros((), device="cuda")
-    for values, labels in batches.epoch():
-        with torch.autocast("cuda", dtype=torch.bfloat16):
-            loss = torch.nn.functional.cross_entropy(network(values), labels)
-        optimizer.zero_grad(set_to_none=True)
+class Step:
+    """A training step on the images at some places; returns its loss."""
+
+    def __init__(self, network, batches, optimizer):
+        self.network, self.batches, self.optimizer = network, batches, optimizer
+
+    def __call__(self, chosen):
+        self.optimizer.zero_grad(set_to_none=True)
+        values, labels = self.batches.augmented(chosen), self.batches.labels[chosen]
+        with torch.autocast("cuda", dtype=torch.bfloat16, cache_enabled=False):
+            loss = torch.nn.functional.cross_entropy(self.network(values), labels)
         loss.backward()
-        optimizer.step()
-        total += loss.detach()
+        self.optimizer.step()
+        return loss.detach()
+
+
+class GraphedStep:
+    """The same as a CUDA graph, of whole batches."""
+
+    def __init__(self, step, chosen):
+        self.step, self.chosen = step, chosen.clone()
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(REHEARSALS):
+                step(self.chosen)
+        torch.cuda.current_stream().wait_stream(stream)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.loss = step(self.chosen)
+
+    def __call__(self, chosen):
+        if len(chosen) < len(self.chosen):
+            return self.step(chosen)
+        self.chosen.copy_(chosen)
+        self.graph.replay()
+        return self.loss
+
+
+def train(step, batches):
+    total = torch.zeros((), device="cuda")
+    for chosen in batches.epoch():
+        total += step(chosen)
     return total.item()
 
 
@@ -95,20 +130,24 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--graphed", action="store_true")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         sys.exit("found no GPU, expected one")
     torch.backends.cudnn.benchmark = True
     network = NETWORKS[options.network]().cuda().to(memory_format=torch.channels_last).train()
     optimizer = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, nesterov=True, weight_decay=5e-4, fused=True)
-    run = torch.compile(network) if options.compiled else network
     batches, seconds, losses = Batches(*read(options.data)), [], []
+    step = Step(torch.compile(network) if options.compiled else network, batches, optimizer)
+    if options.graphed:
+        step = GraphedStep(step, batches.epoch()[0])
+    how = [name for name, wanted in (("compiled", options.compiled), ("graphed", options.graphed)) if wanted]
     for _ in range(options.epochs):
         torch.cuda.synchronize()
         start = time.perf_counter()
-        losses.append(round(train(run, batches, optimizer) / (TRAINED / BATCH), 4))
+        losses.append(round(train(step, batches) / (TRAINED / BATCH), 4))
         seconds.append(round(time.perf_counter() - start, 4))
-    print(json.dumps({"network": options.network, "how": "compiled" if options.compiled else "eager", "device": torch.cuda.get_device_name(),
+    print(json.dumps({"network": options.network, "how": " and ".join(how) or "eager", "device": torch.cuda.get_device_name(),
                       "torch": torch.__version__, "images": TRAINED, "batch": BATCH, "seconds": seconds, "losses": losses}))
 
 

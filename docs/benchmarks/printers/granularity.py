@@ -25,6 +25,7 @@ EVOLUTIONARY = {
 }
 ROWS = BY_MAGNITUDE | EVOLUTIONARY
 KEPT = ("lamp", "erk", "evolved")  # of whole channels, 98 %
+TIMED = ("erk", "erk-longer", "lamp", "lamp-longer", "chain", "evolved")
 
 
 def results():
@@ -57,9 +58,9 @@ def seconds(run):
     return mean(summary["seconds"]["prune"] for summary in SIX.summaries(run).values())
 
 
-def longer(kind):
-    """Than by magnitude, of whole channels."""
-    return f"{100 * (seconds('channels-evolved-98') / seconds(f'channels-{kind}-98') - 1):.0f} %"
+def times():
+    """Of pruning whole channels to 98 %."""
+    return ", ".join(f"{seconds(f'channels-{kind}-98'):.0f} ({ROWS[kind]})" for kind in TIMED if SIX.seeds(f"channels-{kind}-98"))
 
 
 def judged_batches():
@@ -83,8 +84,8 @@ BLOCKS = {
     "granularity.judged_iterations": lambda: f"{setting('channels-judged-98', 'iter_nr'):g}",
     "granularity.iterations": lambda: f"{setting('channels-evolved-98', 'iter_nr'):g}",
     "granularity.batches": lambda: f"{setting('channels-judged-98', 'batch_nr'):g}",
-    "granularity.longer_lamp": lambda: longer("lamp"),
-    "granularity.longer_erk": lambda: longer("erk"),
+    "granularity.longer_iterations": lambda: f"{setting('channels-erk-longer-98', 'iter_nr'):g}",
+    "granularity.seconds": times,
     "granularity.dense": lambda: SIX.beside("dense-40-h200", "dense-40"),
     "granularity.device": lambda: SIX.devices_of(*(f"{masks}-{kind}-{sparsity}" for masks in MASKS for kind in ROWS for sparsity in SPARSITIES)),
     **{f"granularity.{masks}.{kind}_{other}{sparsity}": beside(masks, kind, other, sparsity)

@@ -12,6 +12,7 @@ ROWS = {
     "magnitude-87.5": "magnitude, 87.5 %",
     "evolutionary-87.5": "evolutionary, 87.5 %",
     "steps-87.5": "magnitude, 87.5 %, masks every 16 batches",
+    "chain-87.5": "evolutionary, 87.5 %, masks every 16 batches",
 }
 
 
@@ -89,12 +90,13 @@ def goal(kind=PRUNED):
     return f"{difference:+.2f} points, {text} dense"
 
 
-def against_magnitude():
-    parts = []
-    for sparsity in ("77", "87.5"):
-        differences = [100 * (a - b) for a, b in zip(accuracies(f"evolutionary-{sparsity}"), accuracies(f"magnitude-{sparsity}"))]
-        parts.append(f"{mean(differences):+.2f} points at {sparsity} % ({min(differences):+.2f} to {max(differences):+.2f})")
-    return ", ".join(parts)
+def beside(kind, other):
+    differences = [100 * (a - b) for a, b in zip(accuracies(kind), accuracies(other))]
+    return f"{mean(differences):+.2f} ({min(differences):+.2f} to {max(differences):+.2f})"
+
+
+def devices():
+    return ", ".join(sorted({run["device"].split(",")[0] for kind in ROWS for run in summaries(kind)}))
 
 
 def deployed():
@@ -104,12 +106,12 @@ def deployed():
 
 
 def epoch_seconds():
-    """The shortest and the longest mean of a dense run."""
+    """The shortest and the longest mean of a dense run, without its first epoch, which holds the start."""
     means = []
     for fold in folds():
         lines = [line for line in read_lines(f"{FOLDER}/{DENSE}-fold{fold}/metrics.jsonl") if line["stage"] == "dense"]
-        means.append(lines[-1]["seconds"] / lines[-1]["epoch"])
-    return f"{min(means):.0f} to {max(means):.0f}"
+        means.append((lines[-1]["seconds"] - lines[0]["seconds"]) / (lines[-1]["epoch"] - lines[0]["epoch"]))
+    return f"{min(means):.2f} to {max(means):.2f}"
 
 
 BLOCKS = {
@@ -120,7 +122,11 @@ BLOCKS = {
     "sentences.goal": goal,
     "sentences.goal_magnitude": lambda: goal("magnitude-87.5"),
     "sentences.goal_steps": lambda: goal("steps-87.5"),
-    "sentences.magnitude": against_magnitude,
+    "sentences.goal_chain": lambda: goal("chain-87.5"),
+    "sentences.magnitude77": lambda: beside("evolutionary-77", "magnitude-77"),
+    "sentences.magnitude87": lambda: beside("evolutionary-87.5", "magnitude-87.5"),
+    "sentences.chain_steps": lambda: beside("chain-87.5", "steps-87.5"),
+    "sentences.device": devices,
     "sentences.deployed": deployed,
     "sentences.epoch": epoch_seconds,
     "sentences.kim": lambda: f"{100 * PAPER_KIM:.1f}",

@@ -331,6 +331,8 @@ BLOCKS = {
     "sparse.parts_rejected": lambda: count(is_rejected, "parts-98"),
     "sparse.crossovers": lambda: count(is_crossover, "parts-98"),
     "sparse.crossed": lambda: RUNS.beside("crossed-98", "crossed-98-without"),
+    "sparse.crossed_mean": lambda: RUNS.mean_accuracy("crossed-98"),
+    "sparse.crossed_without_mean": lambda: RUNS.mean_accuracy("crossed-98-without"),
     "sparse.crossed_count": lambda: count(is_crossover, "crossed-98"),
     "sparse.lottery98": lambda: RUNS.beside("lottery2-98", "steps-98"),
     "sparse.lottery95": lambda: RUNS.beside("lottery2-95", "steps-95"),

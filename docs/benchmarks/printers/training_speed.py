@@ -12,7 +12,12 @@ H200, SORTED_BEFORE = "h200-", "h200-before-"  # runs on another GPU, by a progr
 WHOLE = "whole"  # runs of nearly all images
 TURNS = "turns-"  # runs that took turns with PyTorch
 PYTORCH = "training-speed/pytorch.jsonl"  # lines of pytorch_epochs.py
-HOW = {"eager": "dense epoch by PyTorch, eager", "compiled": "dense epoch by PyTorch, `torch.compile`"}
+HOW = {
+    "eager": "dense epoch by PyTorch, eager",
+    "compiled": "dense epoch by PyTorch, `torch.compile`",
+    "graphed": "dense epoch by PyTorch, steps as CUDA graphs",
+    "compiled and graphed": "dense epoch by PyTorch, `torch.compile`, steps as CUDA graphs",
+}
 FIXED = "tune"  # the phase of the evolution whose masks stay
 # Title, kind of run, stage of metrics.jsonl, and which of its lines count.
 WORK = (
