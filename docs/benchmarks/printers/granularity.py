@@ -18,8 +18,10 @@ BY_MAGNITUDE = {
 EVOLUTIONARY = {
     "chain": "evolutionary, no plans compared",
     "mutated": "evolutionary, plans compared: mutations alone",
+    "few": "evolutionary, 4 plans compared: mutations alone",
     "known": "evolutionary, plans compared, one follows an allocation",
     "evolved": "evolutionary, plans compared, from the one chosen before",
+    "evolved-longer": "evolutionary, plans compared, from the one chosen before, longer",
     "more": "evolutionary, 16 plans compared, from the one chosen before",
     "judged": "evolutionary, plans compared, from the one chosen before, each trained before",
 }
