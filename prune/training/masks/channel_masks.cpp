@@ -27,10 +27,11 @@ std::size_t unit_with(const ChannelUnits& units, const std::vector<std::int64_t>
   return free == channels.end() ? 0 : units.unit_of(*free);
 }
 
-// Sums of rows over the weights that the mask keeps of a row that is kept.
-torch::Tensor mean_of_rows(const torch::Tensor& values, const torch::Tensor& mask) {
-  const torch::Tensor kept = mask.flatten(1).sum(1).max().clamp_min(1);
-  return values.flatten(1).to(torch::kDouble).sum(1) / kept.to(torch::kDouble);
+// Along this dimension of a tensor of so many.
+torch::Tensor along(const torch::Tensor& channels, std::size_t dimension, std::int64_t dimensions) {
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(dimensions), 1);
+  shape[dimension] = -1;
+  return channels.view(shape);
 }
 
 }  // namespace
@@ -42,20 +43,7 @@ ChannelMasks::ChannelMasks(const Model& model, Learner& learner)
   for (const ChannelNode& node : units_.nodes) {
     add(node, learner.network().graph().nodes[node.node], learner);
   }
-  std::vector<std::int64_t> unit_of_channel;
-  for (std::size_t u = 0; u < layers_.size(); ++u) {
-    unit_of_channel.insert(unit_of_channel.end(), static_cast<std::size_t>(layers_[u].blocks),
-                           static_cast<std::int64_t>(u));
-  }
-  unit_of_channel_ = torch::tensor(unit_of_channel, torch::kLong).to(device);
-  std::vector<torch::Tensor> ones;
-  layers_of_channel_ = torch::ones({units_.channels}, kept_.options().dtype(torch::kDouble));
-  for (const Masked& masked : all_) {
-    if (masked.is_filter) {
-      ones.push_back(torch::ones(masked.outputs.sizes(), layers_of_channel_.options()));
-    }
-  }
-  layers_of_channel_ = by_channel(ones);
+  join();
   load(model);
 }
 
@@ -79,6 +67,7 @@ void ChannelMasks::add(const ChannelNode& node, const Node& layer, Learner& lear
     }
     masked_.push_back(masked.value);
     masks_.push_back(masked.mask);
+    dropped_.push_back(masked.dropped);
     all_.push_back(masked);
     return masked.mask;
   };
@@ -106,97 +95,72 @@ void ChannelMasks::store(Model& model) const {
   set_channel_masks(units_, {bits, static_cast<std::size_t>(units_.channels)}, model);
 }
 
-torch::Tensor ChannelMasks::mask_of(const Masked& masked) const {
-  const torch::Tensor kept = torch::cat({kept_, torch::ones({1}, kept_.options())});
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(masked.value.dim()), 1);
-  shape[0] = -1;
-  torch::Tensor mask = kept.index_select(0, masked.outputs).view(shape);
-  if (masked.inputs.defined()) {
-    std::swap(shape[0], shape[1]);
-    mask = mask * kept.index_select(0, masked.inputs).view(shape);
+// Channel numbers of all tensors in a row, and what ranks.
+void ChannelMasks::join() {
+  Tensors outputs, inputs;
+  std::vector<RankedFilters> filters;
+  for (const Masked& masked : all_) {
+    outputs.push_back(masked.outputs);
+    output_counts_.push_back(masked.outputs.numel());
+    if (!masked.is_filter) continue;
+    inputs.push_back(masked.inputs);
+    input_counts_.push_back(masked.inputs.numel());
+    filters.push_back({.value = masked.value,
+                       .dropped = masked.dropped,
+                       .gradient_sum = masked.gradient_sum,
+                       .outputs = masked.outputs,
+                       .inputs = masked.inputs,
+                       .unit = masked.unit});
   }
-  return mask.expand_as(masked.value).to(torch::kBool);
+  outputs_ = torch::cat(outputs);
+  inputs_ = torch::cat(inputs);
+  ranking_ = ChannelRanking(units_, std::move(filters));
+}
+
+// Of each tensor what the channels keep of it.
+void ChannelMasks::set_masks() {
+  const torch::Tensor kept =
+      torch::cat({kept_, torch::ones({1}, kept_.options())}).to(torch::kFloat);
+  const Tensors outputs = kept.index_select(0, outputs_).split_with_sizes(output_counts_);
+  const Tensors inputs = kept.index_select(0, inputs_).split_with_sizes(input_counts_);
+  std::size_t filters = 0;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    torch::Tensor mask = all_[i].mask;
+    mask.copy_(along(outputs[i], 0, mask.dim()).expand_as(mask));
+    if (all_[i].is_filter) mask.mul_(along(inputs[filters++], 1, mask.dim()));
+  }
 }
 
 void ChannelMasks::refresh() {
   const torch::NoGradGuard no_grad;
-  for (const Masked& masked : all_) masked.mask.copy_(mask_of(masked));
+  set_masks();
   mask_weights();
   torch::_foreach_mul_(momenta_, momentum_masks_);
 }
 
-// What leaves is remembered, what enters is what it was.
+// What leaves is remembered, what enters is what it was: of a weight the network or `dropped` has
+// 0, so that their sum is exact.
 void ChannelMasks::choose(const Tensors& choice) {
   const torch::NoGradGuard no_grad;
+  mask_weights();
+  const Tensors all = torch::_foreach_add(masked_, dropped_);
   kept_.copy_(choice[0]);
-  const torch::Tensor zero = torch::zeros({}, layers_of_channel_.options().dtype(torch::kFloat));
-  for (const Masked& masked : all_) {
-    const torch::Tensor is = mask_of(masked);
-    const torch::Tensor was = masked.mask.to(torch::kBool);
-    const torch::Tensor value = torch::where(is & ~was, masked.dropped, masked.value);
-    masked.dropped.copy_(
-        torch::where(was & ~is, masked.value, torch::where(is, zero, masked.dropped)));
-    masked.value.copy_(value);
-  }
+  torch::_foreach_copy_(masked_, all);
   refresh();
-}
-
-// The mean over the layers that compute a channel of `rows`, which are [K] of each filter.
-torch::Tensor ChannelMasks::by_channel(const std::vector<torch::Tensor>& rows) const {
-  torch::Tensor sum = torch::zeros({units_.channels + 1}, layers_of_channel_.options());
-  std::size_t next = 0;
-  for (const Masked& masked : all_) {
-    if (masked.is_filter) sum.index_add_(0, masked.outputs, rows[next++]);
-  }
-  return sum.narrow(0, 0, units_.channels) / layers_of_channel_;
-}
-
-// Of channels that are kept; 0 for others.
-torch::Tensor ChannelMasks::importance(std::span<const double> alphas) const {
-  std::vector<torch::Tensor> rows;
-  for (const Masked& masked : all_) {
-    if (!masked.is_filter) continue;
-    const double alpha = alphas.empty() ? 0.0 : alphas[masked.unit];
-    const torch::Tensor blocks = block_importance(masked.value, masked.gradient_sum, 1, alpha);
-    rows.push_back(mean_of_rows(blocks, masked.mask));
-  }
-  return by_channel(rows);
-}
-
-// Behind all that are kept those that are dropped, by what they were.
-torch::Tensor ChannelMasks::ranking(std::span<const double> alphas) const {
-  std::vector<torch::Tensor> rows;
-  for (const Masked& masked : all_) {
-    if (!masked.is_filter) continue;
-    const torch::Tensor blocks = block_importance(masked.dropped, {}, 1, 0.0);
-    rows.push_back(mean_of_rows(blocks, torch::ones_like(masked.mask)));
-  }
-  return torch::where(kept_.to(torch::kBool), importance(alphas), -1 / (1 + by_channel(rows)));
+  torch::_foreach_copy_(dropped_, all);
+  torch::_foreach_sub_(dropped_, masked_);
 }
 
 std::vector<Migration> ChannelMasks::recompute(std::span<const double> sparsities,
                                                std::span<const double> alphas) {
   const torch::NoGradGuard no_grad;
-  const torch::Tensor order = ranking(alphas);
-  std::vector<torch::Tensor> parts;
-  for (std::size_t u = 0; u < layers_.size(); ++u) {
-    parts.push_back(top_blocks(order.narrow(0, units_.first[u], layers_[u].blocks), sparsities[u]));
-  }
-  return choose_channels(torch::cat(parts));
+  return choose_channels(ranking_.top_channels(ranking_.ranking(kept_, alphas), sparsities));
 }
 
 std::vector<Migration> ChannelMasks::choose_channels(const torch::Tensor& kept) {
-  std::vector<torch::Tensor> counts;
-  for (std::size_t u = 0; u < layers_.size(); ++u) {
-    const auto of_unit = [&](const torch::Tensor& all) {
-      return all.narrow(0, units_.first[u], layers_[u].blocks).to(torch::kBool);
-    };
-    const torch::Tensor is = of_unit(kept), was = of_unit(kept_);
-    counts.push_back(torch::stack(
-        {(is & ~was).sum(), (was & ~is).sum(), is.sum(), is.sum() * layers_[u].weights_per_block}));
-  }
+  const torch::Tensor counts = ranking_.counts(kept_, kept);
   choose({kept});
-  return to_migrations(torch::stack(counts));
+  return to_migrations(counts);
 }
 
 // Of all filters of a channel together, [channels] in float.
@@ -237,12 +201,13 @@ void ChannelMasks::shrink_groups(const GroupPenalty& penalty, double rate) const
     by_unit.push_back(rate * penalty.strengths[u] * std::sqrt(filters));
   }
   const torch::Tensor norm = norms();
-  const torch::Tensor threshold =
-      torch::tensor(by_unit, torch::kDouble).to(norm.options()).index_select(0, unit_of_channel_);
+  const torch::Tensor threshold = torch::tensor(by_unit, torch::kDouble)
+                                      .to(norm.options())
+                                      .index_select(0, ranking_.unit_of_channel());
   const torch::Tensor largest =
       torch::zeros({static_cast<std::int64_t>(layers_.size())}, norm.options())
-          .scatter_reduce(0, unit_of_channel_, norm, "amax")
-          .index_select(0, unit_of_channel_);
+          .scatter_reduce(0, ranking_.unit_of_channel(), norm, "amax")
+          .index_select(0, ranking_.unit_of_channel());
   const torch::Tensor factor =
       torch::cat({shrinkage(norm, threshold, largest), torch::ones({1}, norm.options())});
   for (const Masked& masked : all_) {
@@ -255,7 +220,7 @@ void ChannelMasks::shrink_groups(const GroupPenalty& penalty, double rate) const
 
 std::vector<MagnitudeCurve> ChannelMasks::magnitude_curves() const {
   const torch::NoGradGuard no_grad;
-  const torch::Tensor magnitudes = importance({}).unsqueeze(1);
+  const torch::Tensor magnitudes = ranking_.importance(kept_, {}).unsqueeze(1);
   std::vector<WeightBlocks> units;
   for (std::size_t u = 0; u < layers_.size(); ++u) {
     units.push_back({magnitudes.narrow(0, units_.first[u], layers_[u].blocks)});

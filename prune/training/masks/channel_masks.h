@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "prune/training/masks/channel_ranking.h"
 #include "prune/training/masks/channel_units.h"
 #include "prune/training/masks/pruning_masks.h"
 
@@ -41,7 +42,7 @@ class ChannelMasks : public PruningMasks {
     std::string name;
     torch::Tensor value;        // the network's own
     torch::Tensor outputs;      // [K] channels of units, `channels_` where it is fixed
-    torch::Tensor inputs = {};  // [C] likewise, undefined if there are none
+    torch::Tensor inputs = {};  // [C] likewise, of filters
     torch::Tensor mask;         // as `value`
     torch::Tensor dropped;      // as `value`: what it was where the mask is 0
     bool is_filter = false;
@@ -50,18 +51,18 @@ class ChannelMasks : public PruningMasks {
   };
 
   void add(const ChannelNode& node, const Node& layer, Learner& learner);
-  torch::Tensor mask_of(const Masked& masked) const;
-  torch::Tensor by_channel(const std::vector<torch::Tensor>& rows) const;
-  torch::Tensor importance(std::span<const double> alphas) const;
-  torch::Tensor ranking(std::span<const double> alphas) const;
+  void join();
+  void set_masks();
   torch::Tensor norms() const;
   std::vector<Migration> choose_channels(const torch::Tensor& kept);
 
   ChannelUnits units_;
   std::vector<Masked> all_;
-  torch::Tensor kept_;               // u8 [channels]
-  torch::Tensor unit_of_channel_;    // [channels]
-  torch::Tensor layers_of_channel_;  // double [channels]: how many layers compute it
+  Tensors dropped_;                                         // of all_
+  torch::Tensor outputs_, inputs_;                          // of all_ and of its filters, in a row
+  std::vector<std::int64_t> output_counts_, input_counts_;  // of these, by tensor
+  ChannelRanking ranking_;
+  torch::Tensor kept_;  // u8 [channels]
 };
 
 }  // namespace winnow
