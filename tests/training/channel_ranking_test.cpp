@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "prune/training/device.h"
 #include "prune/training/masks/mask_selection.h"
 #include "prune/training/masks/pruning_masks.h"
 #include "prune/training/tensor_bridge.h"
@@ -129,6 +130,34 @@ TEST_CASE("the top channels of all units are those of each") {
                      each.back()));
     }
     CHECK(torch::equal(ranking.top_channels(order, each), torch::cat(wanted)));
+  }
+}
+
+TEST_CASE("channels rank on a GPU as on the CPU") {
+  const torch::Device device = resolve_device("auto");
+  if (device.is_cpu()) {
+    MESSAGE("skipped: no GPU");
+    return;
+  }
+  Layers layers;
+  const ChannelRanking here(layers.units, layers.filters);
+  for (RankedFilters& layer : layers.filters) {
+    for (torch::Tensor* tensor :
+         {&layer.value, &layer.dropped, &layer.gradient_sum, &layer.outputs, &layer.inputs}) {
+      *tensor = tensor->to(device);
+    }
+  }
+  const ChannelRanking there(layers.units, layers.filters);
+  const torch::Tensor kept = layers.kept.to(device);
+  for (const double alpha : {0.0, 0.3}) {
+    CAPTURE(alpha);
+    const std::vector<double> alphas(2, alpha), sparsities = {0.4, 0.6};
+    const torch::Tensor wanted = here.ranking(layers.kept, alphas);
+    const torch::Tensor found = there.ranking(kept, alphas);
+    CHECK(torch::allclose(found.cpu(), wanted, 1e-5, 0.0));
+    const torch::Tensor top = here.top_channels(wanted, sparsities);
+    CHECK(torch::equal(there.top_channels(found, sparsities).cpu(), top));
+    CHECK(torch::equal(there.counts(kept, top.to(device)).cpu(), here.counts(layers.kept, top)));
   }
 }
 
