@@ -72,6 +72,7 @@ ChannelRanking::ChannelRanking(const ChannelUnits& units, std::vector<RankedFilt
   weights_per_row_ = on_device(weights_per_row).to(torch::kDouble);
   weights_per_input_ = on_device(weights_per_input).to(torch::kDouble);
   inputs_ = torch::cat(inputs);
+  // by_channel() divides by it: at first by 1.
   layers_of_channel_ = torch::ones({channels_}, weights_per_row_.options());
   layers_of_channel_ = by_channel(torch::ones({layer_of_row_.numel()}, weights_per_row_.options()));
 }
