@@ -86,6 +86,7 @@ TEST_CASE("a kernel with a wrong result is rejected before it is timed") {
   CHECK(good.runs > 0);
   CHECK(good.median_ms > 0);
   CHECK(good.min_ms <= good.median_ms);
+  CHECK(right.runs > 2);
   CHECK(right.runs == good.runs + 1);  // the first one is not counted
   for (OffLayer* wrong : {&off, &silent}) {
     const Timing bad = timer.time({*wrong, one.work.shape, "step", check}, 1e9);

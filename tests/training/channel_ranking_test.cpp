@@ -1,13 +1,12 @@
 // Channels of all layers together against the plain loops of one layer after the other.
 #include "prune/training/masks/channel_ranking.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 #include "prune/training/device.h"
 #include "prune/training/masks/mask_selection.h"
 #include "prune/training/masks/pruning_masks.h"
-#include "prune/training/tensor_bridge.h"
 #include "tests/model/graphs.h"
 #include "tests/training/torch_doctest.h"
 
@@ -45,7 +44,7 @@ struct Layers {
       return torch::tensor(channels, torch::kLong);
     };
     const torch::Tensor outputs = numbers(node.outputs), inputs = numbers(node.inputs);
-    const torch::Tensor all = torch::cat({kept, torch::ones({1}, torch::kByte)});
+    const torch::Tensor all = with_fixed(kept);
     const torch::Tensor is_kept = (all.index_select(0, outputs).view({-1, 1, 1, 1}) *
                                    all.index_select(0, inputs).view({1, -1, 1, 1}));
     const torch::Tensor weight =

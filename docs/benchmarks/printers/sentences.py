@@ -1,5 +1,6 @@
 """CNN-non-static on MR: sentences.md. Each run has a folder sentences/KIND-foldN with config.yaml, prune.json and metrics.jsonl."""
 from printers.common import ROOT, percent, read, read_lines, table
+from printers.runs import mean, points_text
 
 FOLDER = "sentences"
 DENSE = "dense-8"
@@ -41,13 +42,13 @@ def accuracies(kind):
     return [run["dense_accuracy" if kind == DENSE else "accuracy"] for run in summaries(kind)]
 
 
-def mean(values):
-    return sum(values) / len(values)
+def points(values, others):
+    """Mean, least and largest difference of the folds."""
+    return points_text([100 * (value - other) for value, other in zip(values, others)])
 
 
 def row(name, values, sparsity, baseline):
-    differences = [100 * (value - other) for value, other in zip(values, baseline)]
-    against = "" if values is baseline else f"{mean(differences):+.2f} ({min(differences):+.2f} to {max(differences):+.2f})"
+    against = "" if values is baseline else points(values, baseline)
     return [name, sparsity, *map(percent, values), percent(mean(values)), against]
 
 
@@ -91,8 +92,7 @@ def goal(kind=PRUNED):
 
 
 def beside(kind, other):
-    differences = [100 * (a - b) for a, b in zip(accuracies(kind), accuracies(other))]
-    return f"{mean(differences):+.2f} ({min(differences):+.2f} to {max(differences):+.2f})"
+    return points(accuracies(kind), accuracies(other))
 
 
 def devices():

@@ -7,7 +7,6 @@
 
 #include "prune/training/masks/group_lasso.h"
 #include "prune/training/masks/layer_curves.h"
-#include "prune/training/masks/mask_selection.h"
 #include "prune/training/trainability.h"
 #include "runtime/model/weight_parts.h"
 
@@ -97,13 +96,12 @@ void ChannelMasks::store(Model& model) const {
 
 // Channel numbers of all tensors in a row, and what ranks.
 void ChannelMasks::join() {
-  Tensors outputs, inputs;
+  Tensors outputs;
   std::vector<RankedFilters> filters;
   for (const Masked& masked : all_) {
     outputs.push_back(masked.outputs);
     output_counts_.push_back(masked.outputs.numel());
     if (!masked.is_filter) continue;
-    inputs.push_back(masked.inputs);
     input_counts_.push_back(masked.inputs.numel());
     filters.push_back({.value = masked.value,
                        .dropped = masked.dropped,
@@ -113,16 +111,14 @@ void ChannelMasks::join() {
                        .unit = masked.unit});
   }
   outputs_ = torch::cat(outputs);
-  inputs_ = torch::cat(inputs);
   ranking_ = ChannelRanking(units_, std::move(filters));
 }
 
 // Of each tensor what the channels keep of it.
 void ChannelMasks::set_masks() {
-  const torch::Tensor kept =
-      torch::cat({kept_, torch::ones({1}, kept_.options())}).to(torch::kFloat);
+  const torch::Tensor kept = with_fixed(kept_).to(torch::kFloat);
   const Tensors outputs = kept.index_select(0, outputs_).split_with_sizes(output_counts_);
-  const Tensors inputs = kept.index_select(0, inputs_).split_with_sizes(input_counts_);
+  const Tensors inputs = kept.index_select(0, ranking_.inputs()).split_with_sizes(input_counts_);
   std::size_t filters = 0;
   for (std::size_t i = 0; i < all_.size(); ++i) {
     torch::Tensor mask = all_[i].mask;
@@ -208,13 +204,11 @@ void ChannelMasks::shrink_groups(const GroupPenalty& penalty, double rate) const
       torch::zeros({static_cast<std::int64_t>(layers_.size())}, norm.options())
           .scatter_reduce(0, ranking_.unit_of_channel(), norm, "amax")
           .index_select(0, ranking_.unit_of_channel());
-  const torch::Tensor factor =
-      torch::cat({shrinkage(norm, threshold, largest), torch::ones({1}, norm.options())});
+  const torch::Tensor factor = with_fixed(shrinkage(norm, threshold, largest));
   for (const Masked& masked : all_) {
     if (!masked.is_filter) continue;
-    std::vector<std::int64_t> shape(static_cast<std::size_t>(masked.value.dim()), 1);
-    shape[0] = -1;
-    torch::Tensor(masked.value).mul_(factor.index_select(0, masked.outputs).view(shape));
+    const torch::Tensor of_outputs = factor.index_select(0, masked.outputs);
+    torch::Tensor(masked.value).mul_(along(of_outputs, 0, masked.value.dim()));
   }
 }
 

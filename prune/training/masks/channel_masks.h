@@ -59,8 +59,8 @@ class ChannelMasks : public PruningMasks {
   ChannelUnits units_;
   std::vector<Masked> all_;
   Tensors dropped_;                                         // of all_
-  torch::Tensor outputs_, inputs_;                          // of all_ and of its filters, in a row
-  std::vector<std::int64_t> output_counts_, input_counts_;  // of these, by tensor
+  torch::Tensor outputs_;                                   // of all_, in a row
+  std::vector<std::int64_t> output_counts_, input_counts_;  // of all_ and of its filters
   ChannelRanking ranking_;
   torch::Tensor kept_;  // u8 [channels]
 };

@@ -37,6 +37,10 @@ torch::Tensor reciprocal_or_0(const torch::Tensor& means) {
 
 }  // namespace
 
+torch::Tensor with_fixed(const torch::Tensor& channels) {
+  return torch::cat({channels, torch::ones({1}, channels.options())});
+}
+
 ChannelRanking::ChannelRanking(const ChannelUnits& units, std::vector<RankedFilters> filters)
     : filters_(std::move(filters)), channels_(units.channels) {
   const torch::Device device = filters_.front().value.device();
@@ -90,13 +94,9 @@ torch::Tensor ChannelRanking::by_channel(const torch::Tensor& rows) const {
   return sum.narrow(0, 0, channels_) / layers_of_channel_;
 }
 
-torch::Tensor ChannelRanking::with_fixed(const torch::Tensor& kept) const {
-  return torch::cat({kept, torch::ones({1}, kept.options())}).to(torch::kDouble);
-}
-
 // Weights that the masks keep of a filter that is kept, [layers].
 torch::Tensor ChannelRanking::kept_per_filter(const torch::Tensor& kept) const {
-  const torch::Tensor inputs = with_fixed(kept).index_select(0, inputs_);
+  const torch::Tensor inputs = with_fixed(kept).to(torch::kDouble).index_select(0, inputs_);
   const torch::Tensor counts = torch::zeros_like(weights_per_input_);
   return (counts.index_add_(0, layer_of_input_, inputs) * weights_per_input_).clamp_min(1);
 }

@@ -22,6 +22,9 @@ struct RankedFilters {
   std::size_t unit = 0;        // of the outputs that are not fixed
 };
 
+// Of each channel a value, [channels], and behind them 1, that of all that are fixed.
+torch::Tensor with_fixed(const torch::Tensor& channels);
+
 class ChannelRanking {
  public:
   ChannelRanking() = default;
@@ -30,6 +33,9 @@ class ChannelRanking {
 
   // [channels]
   const torch::Tensor& unit_of_channel() const { return unit_of_channel_; }
+
+  // Those of the filters of all layers, in a row.
+  const torch::Tensor& inputs() const { return inputs_; }
 
   // f64 [channels], 0 of channels that `kept`, u8 [channels], drops. Of a filter: the mean over its
   // weights that read kept channels of alpha |grad| + (1 - alpha) |w|, each normalised by its mean
@@ -49,7 +55,6 @@ class ChannelRanking {
   torch::Tensor counts(const torch::Tensor& before, const torch::Tensor& now) const;
 
  private:
-  torch::Tensor with_fixed(const torch::Tensor& kept) const;
   torch::Tensor kept_per_filter(const torch::Tensor& kept) const;
   torch::Tensor size_sums(bool is_dropped) const;
   torch::Tensor importance_sums(std::span<const double> alphas) const;
