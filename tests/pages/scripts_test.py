@@ -493,6 +493,18 @@ class Frontier(unittest.TestCase):
                 self.assertEqual(rows["two"], f"2.5 | 2.1 (2 to 2.2, 2 of 3 seeds) | {last} |")
                 self.assertEqual(rows["all"], "2.5 | 2.1 (2 to 2.2) | 1.43x |")
 
+    def test_seeds_without_any_time_leave_that_of_the_measured_ones(self):
+        with Copy("frontier.md") as copy:
+            self.write_run(copy, "dense", accuracy=0.94, is_measured=False)
+            self.write_run(copy, "mixed", "mixed", ms=2.5, against=4.2, time={"dense_ms": 4.0, "device": "gpu (made up)", "precision": "f16"})
+            for seed, ms in enumerate((2.2, 2.0, None), 1):
+                changes = {"is_measured": False} if ms is None else {"ms": ms, "against": 4.2, "single": (0.5, 0.8)}
+                self.write_run(copy, f"plain-seed{seed}", seed=seed, accuracy=0.93 + 0.001 * seed, has_time=False, **changes)
+            run, page = self.page(copy)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("| 93.20 (93.10 to 93.30) | -0.80 | 80.00 |  | 2.1 (2 to 2.2, 2 of 3 seeds) | 2.00x |", page)
+            self.assertIn("| `plain` | 2 | -0.80 | 0.5 (0.5 to 0.5) | 0.8 (0.8 to 0.8) | 1.60x |", page)
+
     def test_batches_of_the_network_that_a_run_began_with_count(self):
         with Copy("frontier.md") as copy:
             self.write_run(copy, "dense-seed1", accuracy=0.93, ms=4.0)

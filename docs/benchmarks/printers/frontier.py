@@ -12,6 +12,7 @@ from printers.searches import HEADER, row_of
 TITLES = {"channel": "channel (filters alone)"}
 NOT_MEASURED = "not measured"
 PREDICTED = ", predicted"
+LAST = float("inf")  # of runs without a time
 
 
 def place_in_order(run):
@@ -45,22 +46,34 @@ def runs(case):
     is_dense_measured = has_all([run for run in found if run["granularity"] == DENSE], "ms")
     for run in found:
         run["is_measured"] = run["ms"] is not None and (is_dense_measured or run["dense_ms"] is not None)
-    for run in found:
-        if not run["is_measured"] and run["predicted"] is None:
-            refuse(run["place"], "no predicted time, and it or the dense network was not measured")
-    return sorted(found, key=lambda run: (*place_in_order(run), time_of([run])))
+    return sorted(found, key=lambda run: (*place_in_order(run), time_of([run]) if has_time([run]) else LAST))
 
 
 def mean(group, key):
     return sum(run[key] for run in group) / len(group)
 
 
+def is_in_a_table(group):
+    """Times predicted for a device that is known can stand for measured ones."""
+    return has_all(group, "predicted") and has_all(group, "predicted_where")
+
+
+def measured(group):
+    """Its measured runs. None where others have predicted times alone: a group has one kind of times."""
+    found = [run for run in group if run["is_measured"]]
+    return found if len(found) == len(group) or not is_in_a_table(group) else []
+
+
 def is_measured(group):
-    return all(run["is_measured"] for run in group)
+    return bool(measured(group))
+
+
+def has_time(group):
+    return is_measured(group) or is_in_a_table(group)
 
 
 def time_of(group):
-    return mean(group, "ms" if is_measured(group) else "predicted")
+    return mean(measured(group), "ms") if is_measured(group) else mean(group, "predicted")
 
 
 def if_predicted(group, words=PREDICTED):
@@ -79,6 +92,9 @@ def groups(case):
     for run in runs(case):
         by_config.setdefault((run["granularity"], run["method"], run["target"], run["group"]), []).append(run)
     for group in by_config.values():
+        if not has_time(group):
+            missing = "no bench.json" if group[0]["ms"] is None else "no bench.json of the dense network"
+            refuse(group[0]["place"], f"{missing}, and no table of times in prune.json that could stand for it")
         seeds = [run["seed"] for run in group]
         if len(set(seeds)) < len(seeds):
             refuse(group[-1]["place"], f"a second run of seed {group[-1]['seed']} with one configuration")
@@ -123,7 +139,8 @@ def beside(case, group):
     if not is_measured(group):
         dense_time = mean(group, "predicted_dense")
     else:
-        dense_time = mean(group, "dense_ms") if has_all(group, "dense_ms") else mean(dense, "ms")
+        timed = measured(group)
+        dense_time = mean(timed, "dense_ms") if has_all(timed, "dense_ms") else mean(dense, "ms")
     return 100 * (mean(group, "accuracy") - mean(dense, "accuracy")), dense_time / time_of(group)
 
 
@@ -147,10 +164,11 @@ def means(case):
 def at_batch_1(case):
     rows = []
     for group in groups(case):
-        if has_all(group, "single_ms") and has_all(group, "single_dense_ms"):
+        timed = measured(group)
+        if timed and has_all(timed, "single_ms") and has_all(timed, "single_dense_ms"):
             points, _ = beside(case, group)
-            rows.append([f"`{name_of(group)}`", str(len(group)), f"{points:+.2f}", with_range(group, "single_ms", three_digits),
-                         with_range(group, "single_dense_ms", three_digits), f"{mean(group, 'single_dense_ms') / mean(group, 'single_ms'):.2f}x"])
+            rows.append([f"`{name_of(group)}`", str(len(timed)), f"{points:+.2f}", with_range(timed, "single_ms", three_digits),
+                         with_range(timed, "single_dense_ms", three_digits), f"{mean(timed, 'single_dense_ms') / mean(timed, 'single_ms'):.2f}x"])
     return table(["run", "seeds", "points beside dense", "measured ms", "ms of dense", "times as fast as dense"], rows)
 
 

@@ -1,7 +1,7 @@
 """Epochs that were trained in all for a taught network, with its teacher's: pages whose pruned networks learn from another one."""
 from math import ceil
 
-from printers import frontier_resnet50, frontier_search, frontier_taught, paper_networks, sparse_accuracy
+from printers import frontier_long, frontier_resnet50, frontier_search, frontier_taught, paper_networks, sparse_accuracy
 from printers.common import read_config
 from printers.frontier_resnet50 import CUT5, CUT7, LARGE7, LATE8, LATE10
 from printers.runs import CIFAR_IMAGES, NOT_RUN
@@ -79,6 +79,7 @@ BLOCKS = {
     "teachers.densenet121_120": in_all(PAPERS, f"{DENSENET}-120"),
     "teachers.vgg16_c10": in_all(SPARSE, "taught-98"),
     "teachers.frontier_vgg16": in_all(frontier_taught.RUNS, "cut6-vector16-3-taught", "cut6-sparse-2.75-taught", beside=SPARSE),
+    "teachers.frontier_long": in_all(frontier_long.VGG16, frontier_long.UNTAUGHT, frontier_long.TAUGHT, frontier_long.SLOWER),
     "teachers.frontier_search": in_all(frontier_search.RUNS, "hand-3-taught", "magnitude-2.5-taught", beside=SPARSE),
     "teachers.frontier_resnet50": in_all(frontier_resnet50.RUNS, CUT5, CUT7, LARGE7, LATE8, LATE10, beside=PAPERS),
 }

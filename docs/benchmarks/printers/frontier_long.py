@@ -1,0 +1,19 @@
+"""What the page frontier.md says of networks that have 160 epochs in all, with those of a teacher."""
+from printers import frontier
+from printers.frontier_runs import as_fast
+from printers.runs import Runs
+
+VGG16, RESNET50 = (Runs(f"{frontier.FOLDER}/{network}-cifar10-long-h200-b128") for network in ("vgg16", "resnet50"))
+DENSE = "dense-160"
+UNTAUGHT, TAUGHT, SLOWER = "cut6-vector16-3", "scratch-cut6-vector16-3-taught", "scratch-cut6-vector16-2.8-taught"
+LATE9 = "plain-late9"
+
+
+BLOCKS = {
+    "long_frontier.taught": lambda: VGG16.beside(TAUGHT, UNTAUGHT),
+    "long_frontier.slower": lambda: VGG16.beside(SLOWER, TAUGHT),
+    "long_frontier.slower_dense": lambda: VGG16.beside(SLOWER, DENSE),
+    "long_frontier.slower_faster": lambda: as_fast(VGG16, SLOWER),
+    "long_frontier.late9": lambda: RESNET50.beside(LATE9, DENSE),
+    "long_frontier.late9_faster": lambda: as_fast(RESNET50, LATE9),
+}
