@@ -7,7 +7,7 @@
 
 #include "prune/evolution/budget/layer_budget.h"
 #include "prune/methods/goal_plan.h"
-#include "prune/training/masks/channel_permutation.h"
+#include "prune/training/channels/channel_permutation.h"
 
 namespace winnow {
 namespace {

@@ -70,7 +70,8 @@ allow(prune/training ${model} runtime/images prune/evolution prune/data prune/co
 set(tensors ${model} prune/training/tensor_bridge.h)
 set(modules prune/training/cuda_module.h prune/training/module_kernels.h)
 allow(prune/training/network ${tensors} prune/training/fused prune/training/ranks/batch_part.h)
-allow(prune/training/masks ${tensors} prune/evolution/trainee prune/training/trainability.h prune/training/steps/learner.h
+allow(prune/training/channels ${model} prune/evolution/trainee)
+allow(prune/training/masks ${tensors} prune/evolution/trainee prune/training/channels prune/training/trainability.h prune/training/steps/learner.h
   prune/training/module_kernels.h)
 allow(prune/training/steps ${model} runtime/images prune/data prune/training/network prune/training/ranks
   prune/training/train_config.h prune/training/trainability.h prune/training/tensor_layout.h ${modules})

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "prune/training/masks/channel_units.h"
+#include "prune/training/channels/channel_units.h"
 #include "runtime/base/divided_up.h"
 #include "runtime/base/error.h"
 #include "runtime/model/weight_parts.h"

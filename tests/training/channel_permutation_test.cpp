@@ -1,11 +1,11 @@
-#include "prune/training/masks/channel_permutation.h"
+#include "prune/training/channels/channel_permutation.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "prune/training/masks/channel_groups.h"
+#include "prune/training/channels/channel_groups.h"
 #include "runtime/model/architectures.h"
 #include "tests/model/graphs.h"
 #include "tests/quantize/random_networks.h"

@@ -1,4 +1,4 @@
-#include "prune/training/masks/channel_removal.h"
+#include "prune/training/channels/channel_removal.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "prune/training/masks/channel_units.h"
+#include "prune/training/channels/channel_units.h"
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "prune/training/channels/channel_units.h"
 #include "prune/training/masks/channel_ranking.h"
-#include "prune/training/masks/channel_units.h"
 #include "prune/training/masks/pruning_masks.h"
 
 namespace winnow {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "prune/training/masks/channel_units.h"
+#include "prune/training/channels/channel_units.h"
 
 namespace winnow {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "prune/training/masks/channel_units.h"
+#include "prune/training/channels/channel_units.h"
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/weight_parts.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "prune/training/masks/channel_units.h"
+#include "prune/training/channels/channel_units.h"
 #include "runtime/model/model.h"
 
 namespace winnow {

@@ -1,4 +1,4 @@
-#include "prune/training/masks/channel_groups.h"
+#include "prune/training/channels/channel_groups.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "prune/training/masks/channel_permutation.h"
+#include "prune/training/channels/channel_permutation.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <utility>
 
-#include "prune/training/masks/channel_groups.h"
+#include "prune/training/channels/channel_groups.h"
 #include "runtime/model/tensor_slices.h"
 #include "runtime/model/weight_parts.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "prune/training/masks/channel_units.h"
+#include "prune/training/channels/channel_units.h"
 #include "runtime/model/model.h"
 
 namespace winnow {
