@@ -28,7 +28,7 @@ std::string shortfall_of(const EvolutionConfig& config, const LayerBudget& budge
   } else if (state.iteration < config.iter_nr) {
     text += std::to_string(config.iter_nr - state.iteration) + " iterations are left";
   } else {
-    text += "no forced iteration had a finite training loss";
+    text += "no forced iteration left loss, weights and statistics finite";
   }
   return text + "; reached " + amount(config, result.cost, result.best.sparsity());
 }

@@ -1,7 +1,6 @@
 #include "prune/evolution/iteration.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "prune/evolution/layer_choice.h"
@@ -43,6 +42,7 @@ Iteration::Iteration(const EvolutionConfig& config, const LayerBudget& budget,
   record_.sparsities = trial_.sparsities;
   record_.loss = trial_.loss;
   record_.accuracy = trial_.accuracy;
+  record_.is_finite = trial_.is_finite;
   record_.migration = total(trial_.migrations);
   // What is kept is that of the last masks, not of all.
   const std::size_t last =
@@ -65,10 +65,9 @@ bool Iteration::judge() {
                               config_.comparable_range, ranking_);
   record_.reference = reference_.accuracy;
   record_.improvement = record_.accuracy - record_.reference;
-  const bool sound = std::isfinite(record_.loss) && std::isfinite(record_.accuracy);
   collapsed_ = is_refused_collapse();
-  record_.accepted =
-      sound && !collapsed_ && (record_.forced || record_.improvement > config_.acc_threshold);
+  record_.accepted = trial_.is_finite && !collapsed_ &&
+                     (record_.forced || record_.improvement > config_.acc_threshold);
 
   const bool sparsest =
       std::all_of(state_.pool.begin(), state_.pool.end(),
@@ -162,7 +161,7 @@ void Iteration::reject() {
   if (proposal_.masks_fixed || parent == nullptr) return;
   // Masks of weights that are no numbers say nothing: then what was planned has failed.
   const std::vector<double>& failed =
-      std::isfinite(record_.loss) ? record_.sparsities : proposal_.record.sparsities;
+      trial_.is_finite ? record_.sparsities : proposal_.record.sparsities;
   parent->plan = halfway(proposal_.parent.sparsities, failed);
   if (random_.chance(config_.crossover_probability) && state_.pool.size() > 1) {
     cross_two();

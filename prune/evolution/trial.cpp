@@ -142,6 +142,8 @@ Trial try_out(const Proposal& proposal, const EvolutionConfig& config, const Lay
   trainee.restore(*proposal.parent.snapshot);
   train(proposal, config, path, trainee, trial);
   trial.accuracy = trainee.measure_accuracy();
+  trial.is_finite =
+      std::isfinite(trial.loss) && std::isfinite(trial.accuracy) && trainee.has_finite_state();
   trial.snapshot = trainee.snapshot();
   return trial;
 }

@@ -17,6 +17,7 @@ struct Trial {
   std::vector<double> sparsities;    // trained under
   double loss = 0.0;
   double accuracy = 0.0;
+  bool is_finite = true;                   // loss, accuracy, weights and statistics
   std::vector<std::int64_t> kept_weights;  // [layers] under the last masks
   std::vector<Migration> migrations;       // of all recomputations, layer by layer
   std::shared_ptr<const Snapshot> snapshot;

@@ -105,7 +105,10 @@ PruneRun::PruneRun(const RunConfig& config, const PruneOptions& options, RunFold
       teams_(config_, peers(), options_.peers ? &options_.peers->store() : nullptr) {
   state_.config = comparable_config(config_);
   require_fit_of_teacher(config_, teacher_, data_);
-  if (config_.time_loop.rounds > 0) require_card_of(*config_.evolution.time, trainee_.device());
+  if (config_.time_loop.rounds > 0) {
+    with_place(config_, "prune",
+               [&] { require_device_of(*config_.evolution.time, trainee_.device()); });
+  }
   state_.weights_checksum = checksum_of(config_.model.weights);
   state_.teacher_checksum = checksum_of(config_.stage.teacher);
   read_checkpoint_if_any();
@@ -147,6 +150,7 @@ void PruneRun::read_checkpoint_if_any() {
   require_unchanged("prune.teacher", config_.stage.teacher,
                     read.teacher_checksum == state_.teacher_checksum);
   state_ = std::move(read);
+  if (state_.phase != RunPhase::dense && config_.has_baseline()) folder_.require_dense();
   take_granularities(state_.granularities, config_, trainee_);
   correct(config_, state_.rounds);
   if (state_.current) trainee_.restore(*state_.current);

@@ -95,6 +95,7 @@ std::string to_json(const IterationRecord& record, const std::vector<std::string
                {"pool", pool_json(record.pool)},
                {"best_accuracy", record.best_accuracy},
                {"best_sparsity", record.best_sparsity}};
+  if (!record.is_finite) json["finite"] = false;
   if (record.predicted_ms > 0.0) json["predicted_ms"] = record.predicted_ms;
   if (!record.offspring.empty()) {
     json["offspring"] = offspring_json(record);

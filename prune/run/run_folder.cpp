@@ -109,6 +109,14 @@ void RunFolder::require_metrics(std::int64_t bytes) const {
        " bytes, expected at least ", bytes, " as the checkpoint says; begin anew with --overwrite");
 }
 
+void RunFolder::require_dense() const {
+  std::error_code ignored;
+  if (fs::is_regular_file(dense(), ignored)) return;
+  fail(ErrorCode::bad_file, dense(),
+       ": is missing, the checkpoint is of after the dense training that wrote it; "
+       "put it back or begin anew with --overwrite");
+}
+
 void RunFolder::truncate_metrics(std::int64_t bytes) {
   metrics_.close();
   if (metrics_bytes_ <= bytes) return;

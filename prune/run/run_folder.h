@@ -56,6 +56,9 @@ class RunFolder {
   // work that is not done again would be missing.
   void require_metrics(std::int64_t bytes) const;
 
+  // Throws Error{bad_file} if the dense network, which was written once, is no longer there.
+  void require_dense() const;
+
   // Drops what lies behind the first `bytes` bytes: lines of work that is done again.
   void truncate_metrics(std::int64_t bytes);
 

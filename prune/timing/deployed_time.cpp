@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -11,7 +12,9 @@
 #include "runtime/base/device_name.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/processor.h"
 #include "runtime/base/suggest.h"
+#include "runtime/base/thread_pool.h"
 #include "runtime/model/safetensors.h"
 
 namespace winnow {
@@ -54,9 +57,29 @@ std::string card_of(const std::string& device) {
   return is_gpu ? device.substr(open + 1, close - open - 1) : device;
 }
 
-[[noreturn]] void refuse_device(const TimeModel& time, const std::string& device) {
-  fail(ErrorCode::usage, "prune.time_table: has times of ", in_quotes(time.device),
+[[noreturn]] void refuse_device(const char* key, const TimeModel& time, const std::string& device) {
+  fail(ErrorCode::usage, key, ": has times of ", in_quotes(time.device),
        ", this machine's device is ", in_quotes(device));
+}
+
+// 2 of "cpu (Intel Xeon Processor, 2 threads, avx512)"; 0 if the text says none.
+int threads_of(const std::string& device) {
+  const std::size_t end = device.rfind(" thread");
+  if (end == std::string::npos) return 0;
+  const std::size_t space = device.rfind(' ', end - 1);
+  int threads = 0;
+  const auto [rest, error] =
+      std::from_chars(device.data() + space + 1, device.data() + end, threads);
+  return error == std::errc() && rest == device.data() + end ? threads : 0;
+}
+
+// Which instruction set `runtime` uses there, only a measurement can tell.
+void require_processor_of(const TimeModel& time) {
+  const int threads = threads_of(time.device);
+  std::string expected = cpu_device_name(threads);
+  expected.pop_back();  // the bracket
+  if (time.device.starts_with(expected) && threads <= available_cores()) return;
+  refuse_device("time_table", time, cpu_device_name(available_cores()));
 }
 
 double median_of(const std::string& bench, const std::string& file, const TimeModel& time) {
@@ -64,7 +87,7 @@ double median_of(const std::string& bench, const std::string& file, const TimeMo
   if (!json.is_array()) fail(ErrorCode::bad_file, file, ": not what runtime bench --json writes");
   const JsonValue found = JsonValue(file, json, "").filled_list().front();
   const std::string device = found.at("device").text();
-  if (card_of(device) != card_of(time.device)) refuse_device(time, device);
+  if (card_of(device) != card_of(time.device)) refuse_device("prune.time_table", time, device);
   return found.at("chosen").at("network_ms").at("median").ms();
 }
 
@@ -85,9 +108,10 @@ std::string device_to_measure(const TimeModel& time, const std::string& device) 
   return named.kind == Device::Kind::cuda ? "cuda:" + std::to_string(named.index) : "cuda";
 }
 
-void require_card_of(const TimeModel& time, const std::string& device) {
+void require_device_of(const TimeModel& time, const std::string& device) {
+  if (time.device.starts_with("cpu")) return require_processor_of(time);
   if (!time.device.starts_with("cuda") || !device.starts_with("cuda")) return;
-  if (card_of(device) != card_of(time.device)) refuse_device(time, device);
+  if (card_of(device) != card_of(time.device)) refuse_device("time_table", time, device);
 }
 
 DeployedTime measure_deployed(const Model& model, const TimeModel& time,
@@ -108,6 +132,8 @@ DeployedTime measure_deployed(const Model& model, const TimeModel& time,
                                       std::to_string(time.batch),
                                       "--precision",
                                       time.precision,
+                                      "--threads",
+                                      std::to_string(threads_of(time.device)),
                                       "--json",
                                       bench};
   if (time.use_tf32) command.push_back("--tf32");

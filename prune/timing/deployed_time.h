@@ -28,14 +28,15 @@ void require_programs(const std::string& folder);
 // that the run's `device` names, or the first one.
 std::string device_to_measure(const TimeModel& time, const std::string& device);
 
-// Throws Error{usage} if times and a trainee's `device` ("cuda:1 (NVIDIA H200), steps as ...") are
-// of different GPUs. The number of a GPU says nothing.
-void require_card_of(const TimeModel& time, const std::string& device);
+// Throws Error{usage}, which begins with "time_table", if the times are of another processor than
+// this machine's or of more threads than it has cores, or of another GPU than a trainee's `device`
+// ("cuda:1 (NVIDIA H200), steps as ..."). The number of a GPU says nothing.
+void require_device_of(const TimeModel& time, const std::string& device);
 
 // Writes the network with `export` and measures it with `runtime bench`, each a process of its own,
-// at the batch size and precision of `time` and on a device like its. Throws Error{usage} if this
-// machine's device is another one, what run_child() throws, and Error{bad_file} if there is no
-// room.
+// at the batch size, precision and number of threads of `time` and on a device like its. Throws
+// Error{usage} if this machine's device is another one, what run_child() throws, and
+// Error{bad_file} if there is no room.
 DeployedTime measure_deployed(const Model& model, const TimeModel& time,
                               const DeploymentOptions& options);
 

@@ -166,6 +166,10 @@ JsonValue batch_of(const std::string& file, const JsonValue& table, std::int64_t
 TimeModel read_time_table(const std::string& file, const TimesWanted& wanted) {
   const std::string text = read_text_file(file, kMaxBytes);
   const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) {
+    fail(ErrorCode::bad_file, file,
+         ": is no JSON, or was cut short; expected what runtime tune --table writes");
+  }
   if (!json.is_object() || json.value("command", Json()) != "tune" || !json.contains("batches")) {
     fail(ErrorCode::bad_file, file,
          ": no table of times, expected what runtime tune --table writes");

@@ -124,6 +124,7 @@ class TorchTrainee : public Trainee {
   double train_batches(std::int64_t first, std::int64_t count) override;
   double measure_accuracy() override;
   double measure_loss(std::int64_t images) override;
+  bool has_finite_state() override { return first_not_finite().empty(); }
   std::vector<MagnitudeCurve> magnitude_curves() override;
   std::vector<Migration> recompute_masks(std::span<const double> sparsities,
                                          std::span<const double> alphas) override;

@@ -79,6 +79,13 @@ std::vector<PrunableLayer> prunable_layers(const Model& model,
   return with_initial_sparsities(prunable_layers(model.graph, vectors), model);
 }
 
+std::vector<PrunableLayer> with_balanced_rows(std::vector<PrunableLayer> layers) {
+  for (PrunableLayer& layer : layers) {
+    layer.balanced_rows = layer.blocks / (layer.weights / layer.shape[0]);
+  }
+  return layers;
+}
+
 void require_input(const Graph& graph, const ImageSet& images) {
   const Shape expected = infer_shapes(graph, 1).front();
   Shape found = images.sample_shape();

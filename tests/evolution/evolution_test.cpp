@@ -371,6 +371,23 @@ TEST_CASE("a diverging network is rewound each time and the result says so") {
   CHECK(evolution.result().shortfall.find("finite") != std::string::npos);
 }
 
+TEST_CASE("a network whose statistics overflow is rewound, whatever its loss") {
+  SyntheticTrainee trainee(four_layers(), 0.5);
+  EvolutionConfig config = short_run();
+  trainee.before_training = [&](std::int64_t first) {
+    trainee.overflows = first / config.batch_nr % 5 == 2;
+  };
+  Evolution evolution(config, trainee);
+  const std::vector<IterationRecord> records = run_to_end(evolution);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    CAPTURE(i);
+    CHECK(records[i].is_finite == (i % 5 != 2));
+    if (!records[i].is_finite) CHECK_FALSE(records[i].accepted);
+    CHECK(std::isfinite(records[i].loss));
+  }
+  CHECK(evolution.result().target_met);
+}
+
 // Nothing is accepted but what is forced.
 EvolutionConfig forced_run() {
   EvolutionConfig config = short_run();

@@ -143,6 +143,18 @@ TEST_CASE("row by row, every row keeps its most important units, and equally man
   CHECK(error_of([&] { top_blocks_of_rows(importance, 2, 0.5); }) == ErrorCode::usage);
 }
 
+TEST_CASE("a layer of balanced rows keeps as many as its masks do") {
+  Random random(29);
+  for (int round = 0; round < 100; ++round) {
+    const std::int64_t rows = random.between(1, 20), inputs = random.between(1, 50);
+    const PrunableLayer layer{.name = "a", .blocks = rows * inputs, .balanced_rows = rows};
+    const std::vector<float> importance(static_cast<std::size_t>(layer.blocks), 1.0f);
+    const double sparsity = random.uniform();
+    const auto mask = top_blocks_of_rows(importance, rows, sparsity);
+    CHECK(std::count(mask.begin(), mask.end(), 1) == kept_blocks(layer, sparsity));
+  }
+}
+
 TEST_CASE("a mask over ragged layouts zeroes whole blocks and counts what it keeps") {
   Random random(4);
   for (int round = 0; round < 100; ++round) {

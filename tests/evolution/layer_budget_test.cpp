@@ -41,6 +41,15 @@ TEST_CASE("the planned density takes every kept block for a full one, but no mor
   CHECK(budget.planned_density(std::vector<double>{0.5, 0.6, 0.0}) == 0.73);
 }
 
+TEST_CASE("balanced rows are planned with what each of them keeps") {
+  std::vector<PrunableLayer> layers = kLayers;
+  layers[2].balanced_rows = 8;  // of 65 blocks
+  const LayerBudget budget(EvolutionConfig{}, layers);
+  CHECK(budget.most_kept(2, 0.5) == 8 * 33);
+  CHECK(LayerBudget(EvolutionConfig{}, kLayers).most_kept(2, 0.5) == 260);
+  CHECK(budget.most_kept(2, 0.999) == 8);
+}
+
 TEST_CASE("the goal is the target or what the limits allow") {
   EvolutionConfig config;
   config.target_sparsity = 0.75;
@@ -134,6 +143,10 @@ TEST_CASE("a budget refuses layers whose numbers contradict each other") {
   CHECK(refused({"a", 10, 4, 41, 1.0}));
   CHECK(refused({"a", 10, 4, 9, 1.0}));
   CHECK(refused({"a", 10, 1, 10, 0.0}));
+  for (const std::int64_t rows : {0, 3, 5}) {
+    CHECK(refused({.name = "a", .blocks = 10, .weights = 10, .balanced_rows = rows}) ==
+          (rows != 5));
+  }
   CHECK(error_of([] { LayerBudget(EvolutionConfig{}, {}); }) == ErrorCode::usage);
 }
 

@@ -85,6 +85,8 @@ class SyntheticTrainee : public Trainee {
     return 1.0 - measure_accuracy();
   }
 
+  bool has_finite_state() override { return !overflows; }
+
   // Blocks of layer i have magnitudes strength[i] (i + 1) / (rank + 1), pruned ones 0 if that is
   // asked for.
   std::vector<MagnitudeCurve> magnitude_curves() override {
@@ -190,6 +192,7 @@ class SyntheticTrainee : public Trainee {
   double noise = 0.0;                                       // of an accuracy after training
   double ceiling = 1.0;                                     // of accuracies
   bool diverges = false;
+  bool overflows = false;      // statistics, while loss and accuracy stay numbers
   bool zeroes_pruned = false;  // in magnitude_curves()
   int calls = 0;
   int recomputations = 0;

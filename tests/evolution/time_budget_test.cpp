@@ -68,11 +68,14 @@ Network random_network(Random& random, std::int64_t most_layers, std::int64_t mo
   Network network;
   const std::int64_t count = random.between(1, most_layers);
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t blocks = random.between(1, most_blocks), vector = random.between(1, 4);
+    const std::int64_t vector = random.between(1, 4);
+    const std::int64_t rows = random.chance(0.5) ? 1 : random.between(1, 1 + most_blocks / 8);
+    const std::int64_t blocks = rows * random.between(1, most_blocks / rows);
     network.layers.push_back({.name = "layer" + std::to_string(i),
                               .blocks = blocks,
                               .weights_per_block = vector,
                               .weights = blocks * vector - (vector > 1 ? 1 : 0),
+                              .balanced_rows = rows,
                               .shape = {blocks, vector}});
     network.curves.push_back(curve_of(blocks, random.uniform(0.1, 3), random.uniform(0.2, 4)));
   }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/processor.h"
 #include "tests/pipeline/ranks.h"
 
 namespace winnow {
@@ -42,7 +43,8 @@ TEST_CASE("the ranks of a run write what one process writes, by rank 0 alone") {
 TEST_CASE("ranks prune to a time in as many rounds as one process") {
   const Workshop shop;
   require(shop.prune("--quiet " + output_option(shop, "plain") + kGeneration));
-  nlohmann::json table = {{"command", "tune"}, {"device", "cpu (any)"}, {"precision", "f32"}};
+  const std::string device = cpu_device_name(1, ", any");
+  nlohmann::json table = {{"command", "tune"}, {"device", device}, {"precision", "f32"}};
   nlohmann::json batch = {{"batch", 8}, {"layers", nlohmann::json::array()}};
   double dense = 0;
   const auto plain = nlohmann::json::parse(read_text_file(shop.data() + "/plain/prune.json"));
@@ -71,9 +73,12 @@ TEST_CASE("ranks prune to a time in as many rounds as one process") {
       "mkdir -p $1; printf '#!/bin/sh\ncp \"$2\" \"$4\"\n' > $1/export; cat > $1/runtime << 'E'\n"
       "#!/bin/sh\nbytes=$(gzip -c \"$2\" | wc -c)\nfor last; do :; done\n"
       "ms=$(awk \"BEGIN { print 0.8 + $bytes * 3e-5 }\")\n"
-      "echo '[{\"batch\":8,\"device\":\"cpu (any)\",\"precision\":\"f32\",'"
-      "'\"dense\":{\"error\":\"none\"},\"sparse\":{\"error\":\"none\"},\"chosen\":{\"layers\":[],'"
-      "'\"network_ms\":{\"median\":'$ms'}}}]' > \"$last\"\nE\nchmod +x $1/export $1/runtime\n");
+      "echo '[{\"batch\":8,\"device\":\"" +
+          device +
+          "\",\"precision\":\"f32\",'"
+          "'\"dense\":{\"error\":\"none\"},\"sparse\":{\"error\":\"none\"},\"chosen\":{\"layers\":["
+          "],'"
+          "'\"network_ms\":{\"median\":'$ms'}}}]' > \"$last\"\nE\nchmod +x $1/export $1/runtime\n");
   require(shell("sh " + shop.data() + "/make.sh " + shop.data() + "/programs"));
   const std::string keys = std::string(kGeneration) +
                            " prune.budget=time prune.target_speedup=2 prune.time_rounds=2 "

@@ -127,6 +127,10 @@ TEST_CASE("a run that cannot be resumed is refused by a dry run too") {
     std::filesystem::remove(run + "/metrics.jsonl");
     check_refused_alike(config, ErrorCode::bad_file, "metrics.jsonl: is missing");
   }
+  SUBCASE("the dense network that was trained is gone") {
+    std::filesystem::remove(run + "/dense.safetensors");
+    check_refused_alike(config, ErrorCode::bad_file, "dense.safetensors: is missing, ");
+  }
   SUBCASE("a run that is finished") {
     std::ofstream(run + "/prune.json") << "{}";
     std::ofstream(run + "/report.html") << "<html>";

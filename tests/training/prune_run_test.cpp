@@ -95,6 +95,42 @@ TEST_CASE("pruning that diverges names the iteration and its learning rate") {
   }
 }
 
+TEST_CASE("the evolution never ends with numbers that are not finite") {
+  const Bench bench([](RunConfig& config) {
+    config.stage.rate.rate = 1e9;
+    config.stage.rate.decay = Decay::constant;
+    config.evolution.iter_nr = 12;
+  });
+  const PruneSummary summary = run_prune(bench.config("run"), {.is_quiet = true});
+  std::int64_t overflows = 0;
+  for (const std::string& text : bench.metrics("run")) {
+    const auto line = nlohmann::json::parse(text + "}");
+    if (line.at("stage") != "prune" || line.value("finite", true)) continue;
+    CHECK_FALSE(line.at("accepted").get<bool>());
+    ++overflows;
+  }
+  CHECK(overflows > 0);
+  CHECK(summary.target_met == summary.shortfall.empty());
+}
+
+TEST_CASE("masks of balanced rows meet the target by every way to it") {
+  for (const Method method : {Method::evolutionary, Method::magnitude, Method::lottery}) {
+    for (const std::int64_t vector : {1, 8}) {
+      const Bench bench([&](RunConfig& config) {
+        config.method.method = method;
+        config.method.rounds = 2;
+        config.stage.vector = vector;
+        config.stage.row_balance = true;
+        config.evolution.target_sparsity = 0.55;
+      });
+      const PruneSummary summary = run_prune(bench.config("run"), {.is_quiet = true});
+      CAPTURE(summary.shortfall);
+      CHECK(summary.target_met);
+      CHECK(summary.sparsity >= 0.55);
+    }
+  }
+}
+
 TEST_CASE("training that leaves numbers that are not finite writes no model") {
   const Bench bench;
   RunConfig config = bench.config("run");

@@ -7,6 +7,8 @@
 #include "prune/timing/child_program.h"
 #include "prune/timing/deployed_time.h"
 #include "prune/timing/time_rounds.h"
+#include "runtime/base/processor.h"
+#include "runtime/base/thread_pool.h"
 #include "tests/training/run_bench.h"
 #include "tests/training/time_run.h"
 
@@ -14,6 +16,11 @@ namespace winnow {
 namespace {
 
 using Json = nlohmann::json;
+
+// As `runtime` names this machine's processor when it uses one thread.
+std::string device() {
+  return cpu_device_name(1, ", any");
+}
 
 void write_program(const std::string& path, const std::string& script) {
   write_file_atomically(path, "#!/bin/sh\n" + script);
@@ -25,7 +32,8 @@ void write_program(const std::string& path, const std::string& script) {
 void write_programs(const Bench& bench, const std::string& milliseconds) {
   std::filesystem::create_directory(bench.folder("programs"));
   write_program(bench.folder("programs/export"), "cp \"$2\" \"$4\"\n");
-  const std::string answer = R"~([{"batch":64,"device":"cpu (any)","precision":"f32",)~"
+  const std::string answer = R"~([{"batch":64,"device":")~" + device() +
+                             R"~(","precision":"f32",)~"
                              R"~("dense":{"error":"none"},"sparse":{"error":"none"},)~"
                              R"~("chosen":{"network_ms":{"median":%s},"layers":[]}}])~";
   write_program(bench.folder("programs/runtime"),
@@ -39,6 +47,7 @@ void write_programs(const Bench& bench, const std::string& milliseconds) {
 // A table in whose world a pass takes 0.25 + 3 x density ms.
 Json even_table() {
   Json table = table_of_times();
+  table["device"] = device();
   for (Json& layer : table["batches"][0]["layers"]) {
     const double dense = layer["weights"].get<double>() * 6.0 / (72 + 512);
     layer["dense"]["ms"] = dense;
@@ -102,8 +111,8 @@ TEST_CASE("rehearsals correct the prediction before a network is pruned, measuri
   CHECK(time["measurements"].size() == measured.size());
   CHECK(time["measured_ms"].get<double>() <= 1.1 * time["target_ms"].get<double>());
   CHECK(calls(bench) == static_cast<std::int64_t>(measured.size()));
-  CHECK(read_text_file(bench.folder("calls")).find("--device cpu --batch 64 --precision f32") !=
-        std::string::npos);
+  CHECK(read_text_file(bench.folder("calls"))
+            .find("--device cpu --batch 64 --precision f32 --threads 1") != std::string::npos);
   CHECK(Json::parse(read_text_file(bench.folder("run") + "/bench.json"))[0]["batch"] == 64);
   CHECK(!std::filesystem::exists(bench.folder("run") + "/.measuring"));
   CHECK(read_text_file(bench.folder("run") + "/report.html").find("Deployed networks, in order") !=
@@ -197,15 +206,15 @@ TEST_CASE("a loop that is stopped or killed anywhere and resumed ends with the s
 
 TEST_CASE("networks are measured on the GPU of the run, of the card of the table") {
   TimeModel cpu, gpu;
-  cpu.device = "cpu (any)";
+  cpu.device = device();
   gpu.device = "cuda:0 (NVIDIA H200)";
   CHECK(device_to_measure(cpu, "cuda:1") == "cpu");
   CHECK(device_to_measure(gpu, "cuda:1") == "cuda:1");
   CHECK(device_to_measure(gpu, "auto") == "cuda");
-  require_card_of(gpu, "cuda:1 (NVIDIA H200), steps as CUDA graphs");
-  require_card_of(gpu, "cpu (2 threads)");  // the runtime may have a GPU
-  require_card_of(cpu, "cuda:0 (NVIDIA H100 80GB HBM3)");
-  const auto other = [&] { require_card_of(gpu, "cuda:0 (NVIDIA H100 80GB HBM3)"); };
+  require_device_of(gpu, "cuda:1 (NVIDIA H200), steps as CUDA graphs");
+  require_device_of(gpu, "cpu (2 threads)");  // the runtime may have a GPU
+  require_device_of(cpu, "cuda:0 (NVIDIA H100 80GB HBM3)");
+  const auto other = [&] { require_device_of(gpu, "cuda:0 (NVIDIA H100 80GB HBM3)"); };
   CHECK(error_of(other) == ErrorCode::usage);
   CHECK(message_of(other).find("has times of 'cuda:0 (NVIDIA H200)', this machine's device is "
                                "'cuda:0 (NVIDIA H100 80GB HBM3)'") != std::string::npos);
@@ -237,7 +246,7 @@ TEST_CASE("programs that are not there, fail or measure another device end the r
     return message_of([&] { run(name); });
   };
   CHECK(answers("d", "no").ends_with("bench.json: not what runtime bench --json writes"));
-  CHECK(answers("e", R"~([{"device": "cpu (any)"}])~")
+  CHECK(answers("e", R"~([{"device": ")~" + device() + R"~("}])~")
             .find("bench.json: [0].chosen.network_ms.median: found 'nothing', expected ") !=
         std::string::npos);
 
@@ -246,7 +255,27 @@ TEST_CASE("programs that are not there, fail or measure another device end the r
   other["device"] = "cuda:0 (any)";
   write_file_atomically(config.time_table, other.dump());
   CHECK(message_of([&] { run("c"); }) ==
-        "prune.time_table: has times of 'cuda:0 (any)', this machine's device is 'cpu (any)'");
+        "prune.time_table: has times of 'cuda:0 (any)', this machine's device is '" + device() +
+            "'");
+}
+
+TEST_CASE("a table of another processor or of more threads is refused before anything is trained") {
+  const Bench bench;
+  write_programs(bench, "echo 1");
+  RunConfig config = loop_run(bench, "run", 1);
+  for (const std::string& other : {std::string("cpu (Another Processor, 1 thread, avx2)"),
+                                   cpu_device_name(available_cores() + 1, ", avx2")}) {
+    Json table = even_table();
+    table["device"] = other;
+    write_file_atomically(config.time_table, table.dump());
+    const auto run = [&] { run_prune(config, {.is_quiet = true}); };
+    const auto dry_run = [&] { describe_run(config, {.is_quiet = true}); };
+    CHECK(error_of(run) == ErrorCode::usage);
+    CHECK(error_of(dry_run) == ErrorCode::usage);
+    CHECK(message_of(run).find("prune.time_table: has times of '" + other + "', this machine's") !=
+          std::string::npos);
+    CHECK(!std::filesystem::exists(bench.folder("run")));
+  }
 }
 
 TEST_CASE("a program that runs is ended when its caller is stopped") {

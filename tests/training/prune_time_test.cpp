@@ -118,6 +118,11 @@ TEST_CASE("tables that are damaged or lack what is wanted are refused in one lin
     json[Json::json_pointer(pointer)] = value;
     return refusal(json, ErrorCode::bad_file, [](RunConfig&) {});
   };
+  const RunConfig cut = time_run(bench, "cut", table_of_times());
+  std::filesystem::resize_file(cut.time_table, 500);
+  CHECK(message_of([&] { run_prune(cut, {.is_quiet = true}); }) ==
+        cut.time_table +
+            ": is no JSON, or was cut short; expected what runtime tune --table writes");
   CHECK(damaged("/command", "bench") ==
         "times.json: no table of times, expected what runtime tune --table writes");
   CHECK(damaged("/batches/0/network", nullptr) ==

@@ -10,7 +10,7 @@ namespace winnow {
 namespace {
 
 std::int64_t most_kept_of(const PrunableLayer& layer, double sparsity) {
-  const std::int64_t kept = kept_blocks(layer.blocks, sparsity);
+  const std::int64_t kept = kept_blocks(layer, sparsity);
   return kept > layer.weights / layer.weights_per_block ? layer.weights
                                                         : kept * layer.weights_per_block;
 }
@@ -146,13 +146,13 @@ double LayerBudget::cost(std::span<const std::int64_t> kept) const {
 
 double LayerBudget::density(std::span<const std::int64_t> kept_weights) const {
   const double share = cost(kept_weights) / total_cost_;
-  if (is_proportional()) return share;
+  if (is_proportional() || share <= goal_density_) return share;
   double convex =
       channel_time_ ? time_->constant_ms + channel_time_->convex_at(kept_weights) : fixed_cost_;
   for (std::size_t i = 0; i < curves_.size(); ++i) {
     if (!ranges_[i].excluded) convex += curves_[i].convex_at(static_cast<double>(kept_weights[i]));
   }
-  return std::max(convex / total_cost_, std::min(share, std::nextafter(goal_density_, 2.0)));
+  return std::max(convex / total_cost_, std::nextafter(goal_density_, 2.0));
 }
 
 double LayerBudget::unit_ms(std::size_t i, std::span<const std::int64_t> kept_weights) const {
@@ -165,7 +165,8 @@ double LayerBudget::dense_end(std::size_t i, std::vector<std::int64_t> kept) con
   if (!channel_time_) {
     const double weights = curves_[i].most_for(static_cast<double>(kept[i]));
     if (weights >= static_cast<double>(layer.weights)) return static_cast<double>(layer.blocks);
-    return std::floor(weights / static_cast<double>(layer.weights_per_block));
+    const auto blocks = static_cast<std::int64_t>(weights) / layer.weights_per_block;
+    return static_cast<double>(blocks - blocks % layer.balanced_rows);
   }
   constexpr double kRounding = 1e-12;
   const double most = unit_ms(i, kept) * (1.0 + kRounding);

@@ -13,6 +13,11 @@ void check_layer(const PrunableLayer& layer) {
   const bool fits =
       layer.blocks > 0 && layer.weights_per_block > 0 && layer.weights >= layer.blocks &&
       (layer.weights - 1) / layer.blocks < layer.weights_per_block && layer.macs_per_weight > 0;
+  const std::int64_t rows = layer.balanced_rows;
+  if (fits && (rows < 1 || layer.blocks % rows != 0)) {
+    fail(ErrorCode::usage, "layer ", in_quotes(layer.name), ": ", layer.blocks, " blocks in ", rows,
+         " balanced rows, expected a multiple");
+  }
   if (fits) return;
   fail(ErrorCode::usage, "layer ", in_quotes(layer.name), ": ", layer.weights, " weights in ",
        layer.blocks, " blocks of at most ", layer.weights_per_block, ", ", layer.macs_per_weight,

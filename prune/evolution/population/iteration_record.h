@@ -54,6 +54,7 @@ struct IterationRecord {
   double predicted_ms = 0.0;         // of a pass; 0 without a budget of time
   double loss = 0.0;
   double accuracy = 0.0;
+  bool is_finite = true;     // loss, accuracy, weights and statistics were; else rewound
   double reference = 0.0;    // what the accuracy was held against (ranking.h)
   double improvement = 0.0;  // accuracy - reference
   bool accepted = false;

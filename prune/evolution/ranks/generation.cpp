@@ -18,6 +18,7 @@ std::string to_bytes(const Trial& trial) {
   out.put(trial.chosen);
   out.put(trial.loss);
   out.put(trial.accuracy);
+  out.put(trial.is_finite);
   out.put_all(trial.sparsities);
   out.put_all(trial.kept_weights);
   out.put_all(trial.migrations);
@@ -38,6 +39,7 @@ Trial trial_from(const std::string& bytes) {
   in.get(trial.chosen);
   in.get(trial.loss);
   in.get(trial.accuracy);
+  in.get(trial.is_finite);
   in.get_all(trial.sparsities);
   in.get_all(trial.kept_weights);
   in.get_all(trial.migrations);

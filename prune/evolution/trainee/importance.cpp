@@ -58,6 +58,10 @@ std::int64_t kept_blocks(std::int64_t blocks, double sparsity) {
   return std::clamp(static_cast<std::int64_t>(kept), std::int64_t{1}, blocks);
 }
 
+std::int64_t kept_blocks(const PrunableLayer& layer, double sparsity) {
+  return layer.balanced_rows * kept_blocks(layer.blocks / layer.balanced_rows, sparsity);
+}
+
 std::vector<float> block_importance(std::span<const float> weights,
                                     std::span<const float> gradients, const BlockLayout& layout,
                                     double alpha) {

@@ -13,6 +13,9 @@ namespace winnow {
 // least 1 of a layer that has any. The one definition; the Torch masks use it too.
 std::int64_t kept_blocks(std::int64_t blocks, double sparsity);
 
+// The same of a layer: so many of each of its balanced rows.
+std::int64_t kept_blocks(const PrunableLayer& layer, double sparsity);
+
 // A weight tensor [channels, inputs], where inputs stands for all other dimensions, with masks of
 // `vector` neighbouring channels. Block g * inputs + j covers weights (g * vector + i, j), i from 0
 // up to vector, existing channels only. vector = 1 is an element mask: block = index of the weight.

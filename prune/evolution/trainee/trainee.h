@@ -42,6 +42,7 @@ struct PrunableLayer {
   std::int64_t weights = 0;            // of all blocks together, at most blocks * weights_per_block
   double macs_per_weight = 1.0;        // multiply-accumulates per sample that a kept weight costs
   double initial_sparsity = 0.0;       // share of the blocks that masks given at the start drop
+  std::int64_t balanced_rows = 1;      // of as many blocks each; masks keep equally many in each
   std::vector<std::int64_t> shape = {};  // of the weight: [K, C, ...]; only erk (allocation.h) asks
   std::vector<std::string> members = {};  // channel masks: the layers whose channels go together
   std::vector<ChannelCost> costs = {};    // channel masks: every pair once; else none
@@ -92,6 +93,11 @@ class Trainee {
   // them if there are fewer. Batch norms take their statistics from these images, since masks that
   // nothing was trained under change what they normalise. Changes no weight.
   virtual double measure_loss(std::int64_t images) = 0;
+
+  // Whether all weights and batch norm statistics are finite numbers. Loss and accuracy can be
+  // while these are not: a statistic that is infinite makes its channel constant. Waits for the
+  // device.
+  virtual bool has_finite_state() = 0;
 
   // Of every layer under the current masks, at curve_ranks().
   virtual std::vector<MagnitudeCurve> magnitude_curves() = 0;

@@ -17,7 +17,9 @@
 namespace winnow {
 
 BlockMasks::BlockMasks(const Model& model, Learner& learner, const MaskOptions& options)
-    : PruningMasks(prunable_layers(model, options.vectors)), options_(options) {
+    : PruningMasks(options.row_balance ? with_balanced_rows(prunable_layers(model, options.vectors))
+                                       : prunable_layers(model, options.vectors)),
+      options_(options) {
   find_layers(learner);
   for (const MaskedLayer& layer : masked_layers_) {
     masked_.push_back(layer.weight);
