@@ -5,12 +5,15 @@ from printers.runs import Runs
 
 VGG16, RESNET50 = (Runs(f"{frontier.FOLDER}/{network}-cifar10-long-h200-b128") for network in ("vgg16", "resnet50"))
 DENSE = "dense-160"
-UNTAUGHT, TAUGHT, SLOWER = "cut6-vector16-3", "scratch-cut6-vector16-3-taught", "scratch-cut6-vector16-2.8-taught"
+UNTAUGHT, TAUGHT = "cut6-vector16-3", "scratch-cut6-vector16-3-taught"
+BETWEEN, SLOWER = "scratch-cut6-vector16-2.85-taught", "scratch-cut6-vector16-2.8-taught"
 LATE9 = "plain-late9"
 
 
 BLOCKS = {
     "long_frontier.taught": lambda: VGG16.beside(TAUGHT, UNTAUGHT),
+    "long_frontier.between_dense": lambda: VGG16.beside(BETWEEN, DENSE),
+    "long_frontier.between_faster": lambda: as_fast(VGG16, BETWEEN),
     "long_frontier.slower": lambda: VGG16.beside(SLOWER, TAUGHT),
     "long_frontier.slower_dense": lambda: VGG16.beside(SLOWER, DENSE),
     "long_frontier.slower_faster": lambda: as_fast(VGG16, SLOWER),
