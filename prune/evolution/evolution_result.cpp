@@ -24,11 +24,15 @@ std::string shortfall_of(const EvolutionConfig& config, const LayerBudget& budge
   };
   std::string text = "target of " + at(budget.target_density()) + " is not met: ";
   if (budget.goal_density() > budget.target_density()) {
-    text += "max_layer_sparsity, layer_limits and exclude end at " + at(budget.goal_density());
+    text += "max_layer_sparsity, layer_limits and exclude";
+    if (budget.has_balanced_rows()) text += ", with row_balance a block in every row,";
+    text += " end at " + at(budget.goal_density());
   } else if (state.iteration < config.iter_nr) {
     text += std::to_string(config.iter_nr - state.iteration) + " iterations are left";
   } else {
-    text += "no forced iteration left loss, weights and statistics finite";
+    text +=
+        "in no iteration that was forced to it loss, weights and statistics stayed finite, lower "
+        "prune.learning_rate or set train.clip_norm";
   }
   return text + "; reached " + amount(config, result.cost, result.best.sparsity());
 }

@@ -65,7 +65,7 @@ bool Iteration::judge() {
                               config_.comparable_range, ranking_);
   record_.reference = reference_.accuracy;
   record_.improvement = record_.accuracy - record_.reference;
-  collapsed_ = is_refused_collapse();
+  collapsed_ = trial_.is_finite && is_refused_collapse();
   record_.accepted = trial_.is_finite && !collapsed_ &&
                      (record_.forced || record_.improvement > config_.acc_threshold);
 
@@ -152,7 +152,7 @@ std::vector<double> Iteration::incremented(const Solution& child) const {
 void Iteration::reject() {
   if (Solution* holder = find(reference_.holder)) {
     const double short_of = -record_.improvement;
-    if (short_of > 0.0) {  // false for NaN
+    if (trial_.is_finite && short_of > 0.0) {
       holder->level -= std::min(short_of, std::max(ranking_.tolerance / 2, kLeastErosion));
     }
   }
@@ -189,10 +189,14 @@ void Iteration::cross_two() {
   record_.action = Action::crossover;
 }
 
+// From a network that is not finite nothing is learned.
 void Iteration::update_statistics() {
   if (!proposal_.masks_fixed) {
     record_.migration_rate = migration_rate(trial_.migrations, budget_.size());
     record_.migration_rates = migration_rates(trial_.migrations, budget_.size());
+  }
+  if (!trial_.is_finite) return;
+  if (!proposal_.masks_fixed) {
     state_.alphas = next_alphas(state_.alphas, trial_.migrations, masks_of(config_), config_);
   }
   update_sensitivity(state_.learned,

@@ -361,6 +361,7 @@ void PruneRun::measure(double predicted_ms, bool is_pruned) {
                                                .programs = config_.time_loop.programs,
                                                .scratch = folder_.measuring(),
                                                .should_stop = options_.should_stop});
+  with_place(config_, "prune", [&] { require_measured_on(*config_.evolution.time, found.device); });
   TimeMeasurement measured =
       judged(config_, trainee_.layers(), state_.rounds, predicted_ms, found.ms);
   measured.is_pruned = is_pruned;

@@ -57,38 +57,42 @@ std::string card_of(const std::string& device) {
   return is_gpu ? device.substr(open + 1, close - open - 1) : device;
 }
 
-[[noreturn]] void refuse_device(const char* key, const TimeModel& time, const std::string& device) {
-  fail(ErrorCode::usage, key, ": has times of ", in_quotes(time.device),
+[[noreturn]] void refuse_device(const TimeModel& time, const std::string& device) {
+  fail(ErrorCode::usage, "time_table: has times of ", in_quotes(time.device),
        ", this machine's device is ", in_quotes(device));
 }
 
 // 2 of "cpu (Intel Xeon Processor, 2 threads, avx512)"; 0 if the text says none.
 int threads_of(const std::string& device) {
   const std::size_t end = device.rfind(" thread");
-  if (end == std::string::npos) return 0;
-  const std::size_t space = device.rfind(' ', end - 1);
+  const std::size_t begin = device.substr(0, end).rfind(' ');
+  if (end == std::string::npos || begin == std::string::npos) return 0;
   int threads = 0;
-  const auto [rest, error] =
-      std::from_chars(device.data() + space + 1, device.data() + end, threads);
-  return error == std::errc() && rest == device.data() + end ? threads : 0;
+  std::from_chars(device.data() + begin + 1, device.data() + end, threads);
+  return std::max(threads, 0);
 }
 
-// Which instruction set `runtime` uses there, only a measurement can tell.
-void require_processor_of(const TimeModel& time) {
-  const int threads = threads_of(time.device);
-  std::string expected = cpu_device_name(threads);
-  expected.pop_back();  // the bracket
-  if (time.device.starts_with(expected) && threads <= available_cores()) return;
-  refuse_device("time_table", time, cpu_device_name(available_cores()));
+// Whether this machine's processor and cores can be what the text names. It may have a wider
+// instruction set, which `runtime` may use or not.
+bool fits_this_processor(const std::string& device) {
+  const int threads = threads_of(device);
+  if (threads < 1 || threads > available_cores()) return false;
+  for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+    const std::string name = cpu_device_name(threads, ", " + std::string(to_string(isa)));
+    if (device == name) return processor_has(isa);
+  }
+  return false;
 }
 
-double median_of(const std::string& bench, const std::string& file, const TimeModel& time) {
-  const nlohmann::json json = nlohmann::json::parse(bench, nullptr, false);
+DeployedTime read_bench(const std::string& file) {
+  DeployedTime result;
+  result.bench = read_text_file(file, kMaxBytes);
+  const nlohmann::json json = nlohmann::json::parse(result.bench, nullptr, false);
   if (!json.is_array()) fail(ErrorCode::bad_file, file, ": not what runtime bench --json writes");
   const JsonValue found = JsonValue(file, json, "").filled_list().front();
-  const std::string device = found.at("device").text();
-  if (card_of(device) != card_of(time.device)) refuse_device("prune.time_table", time, device);
-  return found.at("chosen").at("network_ms").at("median").ms();
+  result.device = found.at("device").text();
+  result.ms = found.at("chosen").at("network_ms").at("median").ms();
+  return result;
 }
 
 }  // namespace
@@ -109,9 +113,15 @@ std::string device_to_measure(const TimeModel& time, const std::string& device) 
 }
 
 void require_device_of(const TimeModel& time, const std::string& device) {
-  if (time.device.starts_with("cpu")) return require_processor_of(time);
-  if (!time.device.starts_with("cuda") || !device.starts_with("cuda")) return;
-  if (card_of(device) != card_of(time.device)) refuse_device("time_table", time, device);
+  if (time.device.starts_with("cuda")) {
+    if (device.starts_with("cuda")) require_measured_on(time, device);
+  } else if (!fits_this_processor(time.device)) {
+    refuse_device(time, cpu_device_name(available_cores()));
+  }
+}
+
+void require_measured_on(const TimeModel& time, const std::string& device) {
+  if (card_of(device) != card_of(time.device)) refuse_device(time, device);
 }
 
 DeployedTime measure_deployed(const Model& model, const TimeModel& time,
@@ -138,9 +148,7 @@ DeployedTime measure_deployed(const Model& model, const TimeModel& time,
                                       bench};
   if (time.use_tf32) command.push_back("--tf32");
   run_child(command, options.should_stop);
-  DeployedTime result{.bench = read_text_file(bench, kMaxBytes)};
-  result.ms = median_of(result.bench, bench, time);
-  return result;
+  return read_bench(bench);
 }
 
 }  // namespace winnow

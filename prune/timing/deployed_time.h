@@ -17,8 +17,9 @@ struct DeploymentOptions {
 };
 
 struct DeployedTime {
-  double ms = 0.0;    // of a pass: the median of the plan that `runtime bench` chooses
-  std::string bench;  // what `runtime bench --json` wrote
+  double ms = 0.0;     // of a pass: the median of the plan that `runtime bench` chooses
+  std::string device;  // on which
+  std::string bench;   // what `runtime bench --json` wrote
 };
 
 // Throws Error{usage} with the folder if a program is not there.
@@ -28,15 +29,19 @@ void require_programs(const std::string& folder);
 // that the run's `device` names, or the first one.
 std::string device_to_measure(const TimeModel& time, const std::string& device);
 
-// Throws Error{usage}, which begins with "time_table", if the times are of another processor than
-// this machine's or of more threads than it has cores, or of another GPU than a trainee's `device`
-// ("cuda:1 (NVIDIA H200), steps as ..."). The number of a GPU says nothing.
+// Before anything is trained. Throws Error{usage}, which begins with "time_table", if the times are
+// of another processor than this machine's, of more threads than it has cores or of instructions
+// that it lacks, or of another GPU than a trainee's `device` ("cuda:1 (NVIDIA H200), steps as
+// ..."). The number of a GPU says nothing. What is of a GPU while the trainee has none passes:
+// `runtime` may find one.
 void require_device_of(const TimeModel& time, const std::string& device);
+
+// The same of the device that was measured on.
+void require_measured_on(const TimeModel& time, const std::string& device);
 
 // Writes the network with `export` and measures it with `runtime bench`, each a process of its own,
 // at the batch size, precision and number of threads of `time` and on a device like its. Throws
-// Error{usage} if this machine's device is another one, what run_child() throws, and
-// Error{bad_file} if there is no room.
+// what run_child() throws, and Error{bad_file} if there is no room.
 DeployedTime measure_deployed(const Model& model, const TimeModel& time,
                               const DeploymentOptions& options);
 

@@ -141,7 +141,7 @@ void add_metrics_line(RunFacts& facts, const Json& line) {
   if (!facts.iterations.empty() && point.iteration <= facts.iterations.back().iteration) {
     facts.iterations.clear();  // pruning began again
   }
-  point.loss = number(line, "loss");
+  if (line.value("finite", true)) point.loss = number(line, "loss");
   point.accuracy = number_or_zero(line, "accuracy");
   point.sparsity = number_or_zero(line, "weight_sparsity");
   point.alpha = number_or_zero(line, "alpha");

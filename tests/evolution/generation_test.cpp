@@ -70,6 +70,7 @@ Trial some_trial() {
   trial.sparsities = {0.0, 0.9};
   trial.loss = 0.75;
   trial.accuracy = 0.5;
+  trial.is_finite = false;
   trial.kept_weights = {10, 1};
   trial.migrations = {{1, 2, 3, 4}, {5, 6, 7, 8}};
   return trial;
@@ -160,6 +161,7 @@ TEST_CASE("a trial goes to another rank and back") {
   CHECK(again.offspring[0].sparsities == trial.offspring[0].sparsities);
   CHECK(again.offspring[0].loss == 1.5);
   CHECK(again.chosen == 1);
+  CHECK_FALSE(again.is_finite);
   CHECK(again.sparsities == trial.sparsities);
   CHECK(again.kept_weights == trial.kept_weights);
   CHECK(again.migrations[1].kept_weights == 8);

@@ -48,6 +48,11 @@ TEST_CASE("balanced rows are planned with what each of them keeps") {
   CHECK(budget.most_kept(2, 0.5) == 8 * 33);
   CHECK(LayerBudget(EvolutionConfig{}, kLayers).most_kept(2, 0.5) == 260);
   CHECK(budget.most_kept(2, 0.999) == 8);
+  CHECK(budget.has_balanced_rows());
+  // 10 channels in vectors of 8: two rows of 32 blocks, the second with 2 channels.
+  const PrunableLayer ragged{
+      .name = "a", .blocks = 64, .weights_per_block = 8, .weights = 320, .balanced_rows = 2};
+  CHECK(LayerBudget(EvolutionConfig{}, {ragged}).most_kept(0, 0.3125) == 220);
 }
 
 TEST_CASE("the goal is the target or what the limits allow") {

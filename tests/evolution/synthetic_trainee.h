@@ -25,6 +25,7 @@ struct SyntheticLayer {
   double cost = 0.05;      // accuracy lost for good when density falls e times below that
   double shock = 0.05;     // accuracy lost until trained again, for the same fall anywhere
   double macs_per_weight = 1.0;
+  std::int64_t rows = 1;  // that keep equally many blocks
   double migrates = 0.1;  // the share of what is kept that changes places with alpha 1
 };
 
@@ -45,6 +46,7 @@ class SyntheticTrainee : public Trainee {
                          .blocks = blocks,
                          .weights = blocks,
                          .macs_per_weight = synthetic_[i].macs_per_weight,
+                         .balanced_rows = synthetic_[i].rows,
                          .shape = {blocks}});
     }
     state_.skill = skill;
@@ -95,8 +97,7 @@ class SyntheticTrainee : public Trainee {
       MagnitudeCurve curve{.ranks = curve_ranks(synthetic_[i].blocks)};
       double squares = 0.0;
       for (std::int64_t rank = 0; rank < synthetic_[i].blocks; ++rank) {
-        const bool is_zero =
-            zeroes_pruned && rank >= kept_blocks(synthetic_[i].blocks, state_.sparsities[i]);
+        const bool is_zero = zeroes_pruned && rank >= kept_blocks(layers_[i], state_.sparsities[i]);
         const double magnitude =
             is_zero ? 0.0
                     : strength[i] * static_cast<double>(i + 1) / static_cast<double>(rank + 1);
@@ -115,8 +116,8 @@ class SyntheticTrainee : public Trainee {
     ++recomputations;
     std::vector<Migration> migrations;
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
-      const std::int64_t before = kept_blocks(synthetic_[i].blocks, state_.sparsities[i]);
-      const std::int64_t after = kept_blocks(synthetic_[i].blocks, sparsities[i]);
+      const std::int64_t before = kept_blocks(layers_[i], state_.sparsities[i]);
+      const std::int64_t after = kept_blocks(layers_[i], sparsities[i]);
       const double alpha = alphas.empty() ? 0.0 : alphas[i];
       const std::int64_t swapped = std::min(
           static_cast<std::int64_t>(alpha * synthetic_[i].migrates * static_cast<double>(after)),
@@ -135,7 +136,7 @@ class SyntheticTrainee : public Trainee {
   std::vector<GroupNorms> group_norms() override {
     std::vector<GroupNorms> norms;
     for (std::size_t i = 0; i < synthetic_.size(); ++i) {
-      const std::int64_t kept = kept_blocks(synthetic_[i].blocks, state_.sparsities[i]);
+      const std::int64_t kept = kept_blocks(layers_[i], state_.sparsities[i]);
       GroupNorms& layer = norms.emplace_back();
       for (std::int64_t j = 0; j < synthetic_[i].blocks; ++j) {
         const double norm = static_cast<double>(i + 1) / static_cast<double>(j + 1);

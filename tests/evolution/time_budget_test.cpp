@@ -64,12 +64,14 @@ struct Network {
   std::vector<MagnitudeCurve> curves;
 };
 
-Network random_network(Random& random, std::int64_t most_layers, std::int64_t most_blocks) {
+Network random_network(Random& random, std::int64_t most_layers, std::int64_t most_blocks,
+                       bool balances_rows = true) {
   Network network;
   const std::int64_t count = random.between(1, most_layers);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t vector = random.between(1, 4);
-    const std::int64_t rows = random.chance(0.5) ? 1 : random.between(1, 1 + most_blocks / 8);
+    const std::int64_t rows =
+        !balances_rows || random.chance(0.5) ? 1 : random.between(1, 1 + most_blocks / 8);
     const std::int64_t blocks = rows * random.between(1, most_blocks / rows);
     network.layers.push_back({.name = "layer" + std::to_string(i),
                               .blocks = blocks,
@@ -218,7 +220,7 @@ TEST_CASE("the allocation by time loses at most one step more than the best of a
   int close = 0;
   for (int round = 0; round < 100; ++round) {
     CAPTURE(round);
-    Network network = random_network(random, 3, 8);
+    Network network = random_network(random, 3, 8, false);
     for (PrunableLayer& layer : network.layers) {
       layer.weights_per_block = 1;
       layer.weights = layer.blocks;
@@ -262,8 +264,12 @@ TEST_CASE("evolution under random tables meets the time or names the limits that
     CAPTURE(round);
     std::vector<SyntheticLayer> layers;
     for (std::int64_t i = random.between(2, 6); i > 0; --i) {
-      layers.push_back({random.between(10, 20000), random.uniform(0.1, 0.97),
-                        random.uniform(0, 0.2), random.uniform(0, 0.2)});
+      const std::int64_t rows = random.chance(0.5) ? 1 : random.between(2, 40);
+      layers.push_back({.blocks = rows * random.between(10, 20000 / rows),
+                        .tolerance = random.uniform(0.1, 0.97),
+                        .cost = random.uniform(0, 0.2),
+                        .shock = random.uniform(0, 0.2),
+                        .rows = rows});
     }
     SyntheticTrainee trainee(layers, random.uniform());
     trainee.noise = 0.02;
@@ -280,11 +286,24 @@ TEST_CASE("evolution under random tables meets the time or names the limits that
     CHECK(result.target_met == result.shortfall.empty());
     CHECK(result.best.sparsity() >= result.goal - 1e-12);
     CHECK(result.target_met == (result.cost <= time.dense_ms / config.target_speedup));
-    if (!result.target_met) CHECK(result.shortfall.find("exclude end at") != std::string::npos);
     met += result.target_met ? 1 : 0;
+    if (result.target_met) continue;
+    const bool is_balanced = std::ranges::any_of(layers, [](auto& one) { return one.rows > 1; });
+    CHECK(result.shortfall.find(is_balanced ? "exclude, with row_balance a block in every row, end"
+                                            : "exclude end at") != std::string::npos);
   }
   CHECK(met > 5);
   CHECK(met < 25);
+}
+
+TEST_CASE("an excluded layer of balanced rows takes the time of what its masks keep") {
+  EvolutionConfig config = time_config(three_times(), 0.0);
+  config.target_ms = 6.0;
+  config.exclude = {"b"};
+  std::vector<PrunableLayer> layers = kThree;
+  layers[1].initial_sparsity = 0.82;
+  layers[1].balanced_rows = 10;  // each keeps 2 of 10, not 1.8
+  CHECK(LayerBudget(config, layers).spendable(1.0) == doctest::Approx(6.0));
 }
 
 TEST_CASE("a batch norm that was deployed as a layer is a constant") {

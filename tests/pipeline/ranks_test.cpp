@@ -43,7 +43,7 @@ TEST_CASE("the ranks of a run write what one process writes, by rank 0 alone") {
 TEST_CASE("ranks prune to a time in as many rounds as one process") {
   const Workshop shop;
   require(shop.prune("--quiet " + output_option(shop, "plain") + kGeneration));
-  const std::string device = cpu_device_name(1, ", any");
+  const std::string device = cpu_device_name(1, ", baseline");
   nlohmann::json table = {{"command", "tune"}, {"device", device}, {"precision", "f32"}};
   nlohmann::json batch = {{"batch", 8}, {"layers", nlohmann::json::array()}};
   double dense = 0;

@@ -4,12 +4,21 @@
 #include <cmath>
 
 #include "prune/evolution/trainee/importance.h"
+#include "runtime/base/divided_up.h"
 #include "runtime/base/error.h"
 
 namespace winnow {
 namespace {
 
+std::int64_t in_row(const PrunableLayer& layer) {
+  return layer.blocks / layer.balanced_rows;
+}
+
+// Of balanced rows exactly as many as there are, a ragged last row included.
 std::int64_t most_kept_of(const PrunableLayer& layer, double sparsity) {
+  if (layer.balanced_rows > 1) {
+    return divided_up(kept_blocks(in_row(layer), sparsity) * layer.weights, in_row(layer));
+  }
   const std::int64_t kept = kept_blocks(layer, sparsity);
   return kept > layer.weights / layer.weights_per_block ? layer.weights
                                                         : kept * layer.weights_per_block;
@@ -55,7 +64,7 @@ LayerBudget::LayerBudget(const EvolutionConfig& config, const std::vector<Prunab
   goal_density_ = std::max(reachable_density_, target_density_);
 }
 
-// An excluded layer takes the time of the weights that it begins with.
+// An excluded layer takes the time of the weights that it keeps.
 void LayerBudget::make_curves(const EvolutionConfig& config) {
   if (config.budget != Budget::time) {
     for (const PrunableLayer& layer : layers_) {
@@ -74,8 +83,8 @@ void LayerBudget::make_curves(const EvolutionConfig& config) {
     curves_.push_back(found ? CostCurve::time(*found, time_->scale)
                             : CostCurve::proportional(0.0, layers_[i].weights));
     if (ranges_[i].excluded) {
-      fixed_cost_ += curves_[i].at(static_cast<double>(layers_[i].weights) *
-                                   (1.0 - layers_[i].initial_sparsity));
+      fixed_cost_ +=
+          curves_[i].at(static_cast<double>(most_kept_of(layers_[i], layers_[i].initial_sparsity)));
     }
   }
   for (const LayerTimeCurve& layer : time_->layers) {
@@ -165,8 +174,9 @@ double LayerBudget::dense_end(std::size_t i, std::vector<std::int64_t> kept) con
   if (!channel_time_) {
     const double weights = curves_[i].most_for(static_cast<double>(kept[i]));
     if (weights >= static_cast<double>(layer.weights)) return static_cast<double>(layer.blocks);
-    const auto blocks = static_cast<std::int64_t>(weights) / layer.weights_per_block;
-    return static_cast<double>(blocks - blocks % layer.balanced_rows);
+    const auto whole = static_cast<std::int64_t>(weights);
+    if (layer.balanced_rows == 1) return static_cast<double>(whole / layer.weights_per_block);
+    return static_cast<double>(whole * in_row(layer) / layer.weights * layer.balanced_rows);
   }
   constexpr double kRounding = 1e-12;
   const double most = unit_ms(i, kept) * (1.0 + kRounding);
@@ -191,6 +201,10 @@ std::vector<double> LayerBudget::densest(std::vector<double> sparsities) const {
     kept[i] = most_kept(i, sparsities[i]);
   }
   return sparsities;
+}
+
+bool LayerBudget::has_balanced_rows() const {
+  return std::ranges::any_of(layers_, [](const auto& one) { return one.balanced_rows > 1; });
 }
 
 double LayerBudget::weight_density(std::span<const std::int64_t> kept_weights) const {

@@ -78,6 +78,9 @@ class LayerBudget {
     return channel_time_->share_layers(a, b);
   }
 
+  // Whether masks keep equally many blocks in every row.
+  bool has_balanced_rows() const;
+
   // Whether every cost is in proportion to what is kept: nothing above is different then.
   bool is_proportional() const { return time_ == nullptr; }
 

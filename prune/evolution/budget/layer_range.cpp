@@ -58,7 +58,7 @@ void require_room(const std::vector<PrunableLayer>& layers, const std::vector<La
 
 }  // namespace
 
-// An excluded layer keeps as many blocks as it begins with.
+// An excluded layer keeps as many blocks as it begins with, balanced rows as they are rounded.
 std::vector<LayerRange> layer_ranges(const EvolutionConfig& config,
                                      const std::vector<PrunableLayer>& layers) {
   for (const PrunableLayer& layer : layers) check_layer(layer);

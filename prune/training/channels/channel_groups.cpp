@@ -36,7 +36,7 @@ std::vector<double> block_sums(const ComputedChannels& layer, std::span<const st
 }
 
 // Indices of the blocks that are kept, ascending.
-std::vector<std::size_t> kept_blocks(const std::vector<double>& sums, double density) {
+std::vector<std::size_t> largest_blocks(const std::vector<double>& sums, double density) {
   std::vector<std::size_t> blocks(sums.size());
   std::iota(blocks.begin(), blocks.end(), std::size_t{0});
   const auto wanted = std::llround(density * static_cast<double>(sums.size()));
@@ -72,7 +72,8 @@ class Gains {
     if (!(all > 0.0)) return;
     const std::size_t places = layer.squares.size() / order.size();
     std::vector<std::pair<std::size_t, std::size_t>> kept;  // group and place
-    for (const std::size_t block : kept_blocks(block_sums(layer, order, vector), layer.density)) {
+    for (const std::size_t block :
+         largest_blocks(block_sums(layer, order, vector), layer.density)) {
       kept.emplace_back(block / places, block % places);
     }
     for (std::size_t c = 0; c < order.size(); ++c) {
@@ -191,7 +192,7 @@ double kept_share(const ComputedChannels& layer, std::span<const std::int64_t> o
   const std::vector<double> sums = block_sums(layer, order, vector);
   const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
   double kept = 0.0;
-  for (const std::size_t block : kept_blocks(sums, layer.density)) kept += sums[block];
+  for (const std::size_t block : largest_blocks(sums, layer.density)) kept += sums[block];
   return all > 0.0 ? kept / all : 1.0;
 }
 
