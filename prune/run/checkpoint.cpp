@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/base/checksum.h"
 #include "runtime/base/error.h"
 #include "runtime/model/safetensors.h"
 
@@ -11,7 +12,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kStateKey[] = "winnow.checkpoint";
-constexpr int kVersion = 7;
+constexpr char kChecksumKey[] = "winnow.checksum";
+constexpr int kVersion = 8;
 constexpr char kIntegers[] = "evolution.integers";
 constexpr char kNumbers[] = "evolution.numbers";
 
@@ -145,6 +147,24 @@ void take_granularities(const RunCheckpoint& checkpoint, const std::string& path
   trainee.set_granularities(checkpoint.granularities);
 }
 
+// CRC-32C of all else in the file: the state, and of every tensor the name and the values.
+std::string checksum_of(const SafetensorsFile& file) {
+  const auto bytes = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+  std::uint32_t sum = crc32c(bytes(file.metadata.at(kStateKey)));
+  for (const auto& [name, tensor] : file.tensors) {
+    sum = crc32c(tensor.bytes(), crc32c(bytes(name), sum));
+  }
+  return std::to_string(sum);
+}
+
+void require_checksum(const SafetensorsFile& file, const std::string& path) {
+  const auto found = file.metadata.find(kChecksumKey);
+  if (found != file.metadata.end() && found->second == checksum_of(file)) return;
+  fail(ErrorCode::bad_file, path, ": damaged: found checksum ",
+       found == file.metadata.end() ? "none" : found->second, ", its content has ",
+       checksum_of(file), "; begin anew with --overwrite");
+}
+
 }  // namespace
 
 void write_checkpoint(const std::string& path, const RunCheckpoint& checkpoint,
@@ -159,6 +179,7 @@ void write_checkpoint(const std::string& path, const RunCheckpoint& checkpoint,
     add_snapshot(*flat.snapshots[i], snapshot_prefix(i), trainee, file);
   }
   if (checkpoint.current) add_snapshot(*checkpoint.current, kCurrentPrefix, trainee, file);
+  file.metadata[kChecksumKey] = checksum_of(file);
   write_safetensors(path, file);
 }
 
@@ -170,6 +191,7 @@ RunCheckpoint read_checkpoint(const std::string& path, TorchTrainee& trainee) {
   }
   std::size_t snapshots = 0;
   RunCheckpoint checkpoint = from_header(state->second, path, snapshots);
+  require_checksum(file, path);
   take_granularities(checkpoint, path, trainee);
   FlatState flat = {.integers = as_vector<std::int64_t>(file, kIntegers, path),
                     .numbers = as_vector<double>(file, kNumbers, path),

@@ -86,7 +86,10 @@ std::int64_t peak_gpu_bytes(const torch::Device& device) {
 }
 
 std::string describe_device(const torch::Device& device) {
-  if (device.is_cpu()) return "cpu (" + std::to_string(at::get_num_threads()) + " threads)";
+  if (device.is_cpu()) {
+    const int threads = at::get_num_threads();
+    return "cpu (" + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
+  }
   return device.str() + " (" + gpu_name(device.index()) + ")";
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "runtime/base/folder_lock.h"
+#include "runtime/base/random.h"
 #include "tests/training/run_bench.h"
 
 namespace winnow {
@@ -100,6 +101,26 @@ void check_refused_alike(const RunConfig& config, ErrorCode code, const std::str
   CHECK(message_of(dry_run) == message_of(run));
 }
 
+TEST_CASE("a checkpoint with one bit changed is refused, whatever the bit") {
+  const Bench bench;
+  bench.run_until("run", 40, FolderUse::fresh);
+  const std::string path = bench.folder("run") + "/checkpoint.safetensors";
+  const std::string whole = read_text_file(path);
+  const RunConfig config = bench.config("run");
+  const auto dry_run = [&] { describe_run(config, {.use = FolderUse::resume, .is_quiet = true}); };
+  Random random(31);
+  for (int round = 0; round < 60; ++round) {
+    std::string damaged = whole;
+    const std::uint64_t at = round < 20 ? random.below(4000) : random.below(whole.size());
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << random.below(8)));
+    write_file_atomically(path, damaged);
+    CAPTURE(at);
+    CHECK(error_of(dry_run) == ErrorCode::bad_file);
+  }
+  write_file_atomically(path, whole);
+  CHECK_NOTHROW(dry_run());
+}
+
 TEST_CASE("a run that cannot be resumed is refused by a dry run too") {
   const Bench bench;
   bench.run_until("run", 40, FolderUse::fresh);
@@ -141,7 +162,7 @@ TEST_CASE("a run that cannot be resumed is refused by a dry run too") {
 TEST_CASE("a dry run says what a run will use, and leaves nothing") {
   const Bench bench;
   const std::string text = describe_run(bench.config("run"), {.is_quiet = true});
-  CHECK(text.find("device: cpu (1 threads)\n") != std::string::npos);
+  CHECK(text.find("device: cpu (1 thread)\n") != std::string::npos);
   CHECK(text.find(", 256 training, 64 validation, 64 test images, 4 classes\n") !=
         std::string::npos);
   CHECK(text.find("  linear: linear -> [1, 4]\n") != std::string::npos);
