@@ -14,9 +14,9 @@ GranularityChoice choose_granularities(const RunConfig& config, const Graph& gra
                                        const TorchTrainee& trainee) {
   std::vector<LayersOfGranularity> granularities;
   for (const MaskTimes& times : config.evolution.time->granularities) {
-    std::vector<PrunableLayer> layers = prunable_layers(graph, times.vector);
-    if (config.stage.row_balance) layers = with_balanced_rows(std::move(layers));
-    granularities.push_back({std::move(layers), trainee.weight_curves(times.vector)});
+    granularities.push_back(
+        {with_rows(prunable_layers(graph, times.vector), config.stage.row_balance),
+         trainee.weight_curves(times.vector)});
   }
   return choose_granularities(config.evolution, granularities);
 }

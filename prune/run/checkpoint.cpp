@@ -159,10 +159,11 @@ std::string checksum_of(const SafetensorsFile& file) {
 
 void require_checksum(const SafetensorsFile& file, const std::string& path) {
   const auto found = file.metadata.find(kChecksumKey);
-  if (found != file.metadata.end() && found->second == checksum_of(file)) return;
-  fail(ErrorCode::bad_file, path, ": damaged: found checksum ",
-       found == file.metadata.end() ? "none" : found->second, ", its content has ",
-       checksum_of(file), "; begin anew with --overwrite");
+  const std::string written = found == file.metadata.end() ? "none" : found->second;
+  const std::string expected = checksum_of(file);
+  if (written == expected) return;
+  fail(ErrorCode::bad_file, path, ": damaged: found checksum ", written, ", its content has ",
+       expected, "; begin anew with --overwrite");
 }
 
 }  // namespace

@@ -90,10 +90,9 @@ void check_run(const RunConfig& config, const DataSet& data, const Graph& graph,
   }
   with_place(config, "prune", [&] {
     const std::int64_t vector = config.stage.vector;
-    std::vector<PrunableLayer> layers =
-        given ? prunable_layers(*given, vector) : prunable_layers(graph, vector);
-    if (config.stage.row_balance) layers = with_balanced_rows(std::move(layers));
-    const LayerBudget budget(config.evolution, layers);
+    const LayerBudget budget(config.evolution, with_rows(given ? prunable_layers(*given, vector)
+                                                               : prunable_layers(graph, vector),
+                                                         config.stage.row_balance));
   });
 }
 

@@ -79,7 +79,8 @@ std::vector<PrunableLayer> prunable_layers(const Model& model,
   return with_initial_sparsities(prunable_layers(model.graph, vectors), model);
 }
 
-std::vector<PrunableLayer> with_balanced_rows(std::vector<PrunableLayer> layers) {
+std::vector<PrunableLayer> with_rows(std::vector<PrunableLayer> layers, bool row_balance) {
+  if (!row_balance) return layers;
   for (PrunableLayer& layer : layers) {
     layer.balanced_rows = layer.blocks / (layer.weights / layer.shape[0]);
   }

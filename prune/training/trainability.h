@@ -36,8 +36,9 @@ std::vector<PrunableLayer> prunable_layers(const Model& model, std::int64_t vect
 std::vector<PrunableLayer> prunable_layers(const Model& model,
                                            std::span<const std::int64_t> vectors);
 
-// The same layers (not channels) under masks that keep equally many blocks in every row of blocks.
-std::vector<PrunableLayer> with_balanced_rows(std::vector<PrunableLayer> layers);
+// The same layers: with `row_balance` (not of channels) under masks that keep equally many blocks
+// in every row of blocks.
+std::vector<PrunableLayer> with_rows(std::vector<PrunableLayer> layers, bool row_balance);
 
 // Throws Error{usage} unless the images have the form of the network's input.
 void require_input(const Graph& graph, const ImageSet& images);

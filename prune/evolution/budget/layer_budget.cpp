@@ -10,16 +10,10 @@
 namespace winnow {
 namespace {
 
-std::int64_t in_row(const PrunableLayer& layer) {
-  return layer.blocks / layer.balanced_rows;
-}
-
 // Of balanced rows exactly as many as there are, a ragged last row included.
 std::int64_t most_kept_of(const PrunableLayer& layer, double sparsity) {
-  if (layer.balanced_rows > 1) {
-    return divided_up(kept_blocks(in_row(layer), sparsity) * layer.weights, in_row(layer));
-  }
   const std::int64_t kept = kept_blocks(layer, sparsity);
+  if (layer.balanced_rows > 1) return divided_up(kept * layer.weights, layer.blocks);
   return kept > layer.weights / layer.weights_per_block ? layer.weights
                                                         : kept * layer.weights_per_block;
 }
@@ -176,7 +170,8 @@ double LayerBudget::dense_end(std::size_t i, std::vector<std::int64_t> kept) con
     if (weights >= static_cast<double>(layer.weights)) return static_cast<double>(layer.blocks);
     const auto whole = static_cast<std::int64_t>(weights);
     if (layer.balanced_rows == 1) return static_cast<double>(whole / layer.weights_per_block);
-    return static_cast<double>(whole * in_row(layer) / layer.weights * layer.balanced_rows);
+    const std::int64_t in_row = layer.blocks / layer.balanced_rows;
+    return static_cast<double>(whole * in_row / layer.weights * layer.balanced_rows);
   }
   constexpr double kRounding = 1e-12;
   const double most = unit_ms(i, kept) * (1.0 + kRounding);

@@ -17,8 +17,7 @@
 namespace winnow {
 
 BlockMasks::BlockMasks(const Model& model, Learner& learner, const MaskOptions& options)
-    : PruningMasks(options.row_balance ? with_balanced_rows(prunable_layers(model, options.vectors))
-                                       : prunable_layers(model, options.vectors)),
+    : PruningMasks(with_rows(prunable_layers(model, options.vectors), options.row_balance)),
       options_(options) {
   find_layers(learner);
   for (const MaskedLayer& layer : masked_layers_) {
