@@ -22,6 +22,7 @@ struct Arguments {
   std::optional<double> max_drop;  // points
   bool skips_accuracy = false;
   bool skips_refinement = false;
+  bool keeps_biases = false;
 };
 
 void declare_files(CLI::App& app, Arguments& arguments) {
@@ -57,6 +58,9 @@ void declare_quantization(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_flag("--no-refine", arguments.skips_refinement,
                "Keep the centroids of the weights rounded to fp16");
+  app.add_flag("--no-bias-correction", arguments.keeps_biases,
+               "Keep the biases, which else take back what quantized weights add to outputs on "
+               "average over the training images of --calibration");
 }
 
 void declare_measurement(CLI::App& app, Arguments& arguments) {
@@ -69,7 +73,7 @@ void declare_measurement(CLI::App& app, Arguments& arguments) {
       ->check(whole_number(0))
       ->capture_default_str();
   app.add_option("--calibration", options.calibration,
-                 "Training images on which activations are observed")
+                 "Training images on which activations and layers' inputs are observed")
       ->check(whole_number(1))
       ->capture_default_str();
   app.add_option("--device", options.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
@@ -77,7 +81,7 @@ void declare_measurement(CLI::App& app, Arguments& arguments) {
       ->check(whole_number(1))
       ->capture_default_str();
   CLI::Option* skip = app.add_flag("--no-accuracy", arguments.skips_accuracy,
-                                   "Read no images; activations then stay as they are");
+                                   "Read no images; activations and biases then stay as they are");
   app.add_option("--max-drop", arguments.max_drop,
                  "End with status 5 if accuracy falls by more than this many points")
       ->check(number_between(0, 100))
@@ -92,6 +96,7 @@ int run(Arguments& arguments) {
   options.range = range_rule_from(options.range_name);
   options.measures_accuracy = !arguments.skips_accuracy;
   options.refine = !arguments.skips_refinement;
+  options.corrects_biases = !arguments.keeps_biases;
   const QuantizationReport report = run_quantize(options);
   std::FILE* out = options.json == "-" ? stderr : stdout;
   std::fputs(report_table(report).c_str(), out);

@@ -11,6 +11,7 @@
 #include "runtime/base/thread_pool.h"
 #include "runtime/engine.h"
 #include "runtime/images/image_reader.h"
+#include "runtime/plan/program.h"
 #include "runtime/text/token_set.h"
 
 namespace winnow {
@@ -123,6 +124,13 @@ void observe(ActivationStatistics& statistics, const std::string& node,
   }
 }
 
+void add_samples(std::vector<double>& sum, const std::string& node, std::span<const float> values) {
+  largest_magnitude(node, values);  // refuses what is not finite
+  for (std::size_t first = 0; first < values.size(); first += sum.size()) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[first + i];
+  }
+}
+
 }  // namespace
 
 double accuracy_of(const Model& model, const ImageSet& images, const MeasurementOptions& options) {
@@ -158,6 +166,36 @@ std::map<std::string, ActivationStatistics> observe_activations(const Model& mod
   run_batches(deployed_form(model), images, options, visit,
               [](std::int64_t, std::span<const float>) {});
   return statistics;
+}
+
+MeanInputs mean_layer_inputs(const Model& model, const ImageSet& images,
+                             const MeasurementOptions& options) {
+  const DeployedModel deployed = deployed_form(model);
+  const Program program = build_program(deployed, 1);
+  std::map<std::string, std::vector<double>> sums;  // by the name of the value
+  for (const Step& step : program.steps) {
+    if (!is_weighted(step)) continue;
+    const Value& value = program.values[step.inputs[0]];
+    sums[value.name].resize(static_cast<std::size_t>(element_count(value.shape)));
+  }
+  run_batches(
+      deployed, images, options,
+      [&](const std::string& node, std::span<float> values) {
+        const auto found = sums.find(node);
+        if (found != sums.end()) add_samples(found->second, node, values);
+      },
+      [](std::int64_t, std::span<const float>) {});
+
+  MeanInputs means;
+  for (const Step& step : program.steps) {
+    if (!is_weighted(step)) continue;
+    const Value& value = program.values[step.inputs[0]];
+    reference::Array& mean = means[step.name] = {value.shape, {}};
+    for (const double sum : sums.at(value.name)) {
+      mean.values.push_back(static_cast<float>(sum / static_cast<double>(images.count)));
+    }
+  }
+  return means;
 }
 
 std::string measuring_device(const Model& model, Device device) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "quantize/bias_correction.h"
 #include "runtime/base/device_name.h"
 #include "runtime/images/image_set.h"
 #include "runtime/model/model.h"
@@ -47,6 +48,11 @@ inline constexpr int kActivationBins = 2048;
 // Throws Error{usage} as accuracy_of, and if an activation is not finite.
 std::map<std::string, ActivationStatistics> observe_activations(
     const Model& model, const ImageSet& images, const MeasurementOptions& options = {});
+
+// What correct_biases needs of the model before its weights are quantized: what its conv and linear
+// nodes read on average over `images`. Nothing is rounded. Throws as observe_activations.
+MeanInputs mean_layer_inputs(const Model& model, const ImageSet& images,
+                             const MeasurementOptions& options = {});
 
 // What measures, in words: the device as its backend describes it.
 std::string measuring_device(const Model& model, Device device);

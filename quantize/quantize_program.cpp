@@ -87,7 +87,7 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   return quantized;
 }
 
-// Measures before, between and after, and gives the model its activation formats.
+// Measures before, between and after, and gives the model its biases and activation formats.
 class Stages {
  public:
   Stages(const QuantizeOptions& options, const Model& before, Images images)
@@ -97,6 +97,11 @@ class Stages {
     accuracy_.data = images_.description;
     accuracy_.samples = images_.test.count;
     accuracy_.before = measure(before);
+  }
+
+  void correct(Model& quantized, const Model& before) {
+    correct_biases(quantized, before,
+                   mean_layer_inputs(before, images_.calibration, measurement()));
   }
 
   void run(Model& quantized) {
@@ -159,6 +164,9 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   QuantizedModel quantized = quantize_layers(before, options);
   report.layers = std::move(quantized.layers);
   if (stages) {
+    report.has_corrected_biases =
+        options.corrects_biases && options.scheme.weights != WeightForm::f32;
+    if (report.has_corrected_biases) stages->correct(quantized.model, before);
     stages->run(quantized.model);
     report.accuracy = stages->accuracy();
     report.calibration = stages->calibration();

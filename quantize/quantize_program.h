@@ -20,6 +20,7 @@ struct QuantizeOptions {
   std::string range_name = "mse";
   bool refine = true;
   ChannelScale channel_scale = ChannelScale::automatic;
+  bool corrects_biases = true;      // bias_correction.h
   std::string data;                 // FORMAT:DIRECTORY; empty: see find_data
   std::int64_t limit = 0;           // of test images (thin_out); 0: as in the pruning run
   std::int64_t calibration = 1024;  // training images to observe
@@ -33,8 +34,8 @@ struct QuantizeOptions {
 // and quantize.json beside it. Nothing is written if something fails before the writing; if that
 // fails, no summary of an earlier result stays.
 //
-// Without measures_accuracy no image is read, so activations stay as they are whatever the scheme
-// says; the report tells.
+// Without measures_accuracy no image is read, so activations and biases stay as they are whatever
+// the scheme says; the report tells.
 // Throws Error{usage} if an output would replace the input, another output or another file of a run
 // (require_distinct_outputs), if it cannot be written, or if it lies in a run folder that another
 // program holds; and what its parts throw.

@@ -130,6 +130,10 @@ std::string report_table(const QuantizationReport& report) {
   std::string text = layer_table(report);
   text += "(bytes of kept weights; export adds where they lie";
   text += has_scales(report) ? "; scaled: with a factor per output channel)\n" : ")\n";
+  if (report.has_corrected_biases) {
+    text += "biases: corrected for the mean inputs of " + std::to_string(report.calibration) +
+            " training images\n";
+  }
   if (report.done.activation_bits > 0) {
     text += "activations: " + std::to_string(report.done.activation_bits) + " bits, range by " +
             report.activation_range + " over " + std::to_string(report.calibration) +
@@ -151,6 +155,9 @@ std::string report_json(const QuantizationReport& report) {
                {"requested_scheme", to_string(report.requested)}};
   if (report.done.activation_bits > 0) {
     json["activation_range"] = report.activation_range;
+  }
+  json["bias_correction"] = report.has_corrected_biases;
+  if (report.done.activation_bits > 0 || report.has_corrected_biases) {
     json["calibration"] = report.calibration;
   }
   if (!report.device.empty()) json["device"] = report.device;

@@ -26,9 +26,10 @@ struct QuantizationReport {
   std::string output;
   std::string network;
   Scheme requested;
-  Scheme done;                   // without activations if no image was there to observe
-  std::string activation_range;  // "max", "mse", "percentile"
-  std::int64_t calibration = 0;  // images observed
+  Scheme done;                        // without activations if no image was there to observe
+  std::string activation_range;       // "max", "mse", "percentile"
+  std::int64_t calibration = 0;       // images observed
+  bool has_corrected_biases = false;  // bias_correction.h
   std::string device;
   std::optional<QuantizationAccuracy> accuracy;
   std::vector<LayerQuantization> layers;

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "quantize/stepwise_network.h"
-#include "runtime/base/random.h"
 #include "tests/model/graphs.h"
+#include "tests/quantize/noise_images.h"
 #include "tests/quantize/random_networks.h"
 #include "tests/throws.h"
 
@@ -33,21 +33,6 @@ ImageSet pixels(std::vector<std::uint8_t> values, std::vector<std::int32_t> labe
   images.pixels = std::move(values);
   images.labels = std::move(labels);
   images.classes = {"bright", "dark"};
-  return images;
-}
-
-ImageSet noise(std::int64_t count, const Shape& shape) {
-  Random random(5);
-  ImageSet images;
-  images.count = count;
-  images.channels = shape[0];
-  images.height = shape[1];
-  images.width = shape[2];
-  images.pixels.resize(static_cast<std::size_t>(count * element_count(shape)));
-  for (std::uint8_t& pixel : images.pixels) {
-    pixel = static_cast<std::uint8_t>(random.uniform(0, 256));
-  }
-  images.labels.assign(static_cast<std::size_t>(count), 0);
   return images;
 }
 
@@ -135,7 +120,8 @@ std::vector<float> by_plain_loops(const Model& model, const ImageSet& images) {
 TEST_CASE("steps of all kinds agree with plain loops, rounded or not") {
   Model model = random_network(joined_graph(), 3);
   prune_node(model, "conv2", 1, 0.4, 4);
-  const ImageSet images = noise(37, {4, 6, 6});  // more than a step's session takes at a time
+  const ImageSet images =
+      noise_images(37, {4, 6, 6});  // more than a step's session takes at a time
   CHECK(relative_difference(by_plain_loops(model, images), outputs_of(model, images, kCpu)) < 1e-5);
 
   // Sums of products end beside a step's border only by chance, and the steps are fine.
@@ -154,7 +140,7 @@ TEST_CASE("batch norms are folded and a relu after a layer is observed in its pl
                                            {"flat", Flatten{}, {}},
                                            {"fc", Linear{256, 3}, {}}});
   const Model model = random_network(graph, 7);
-  const ImageSet images = noise(6, {3, 8, 8});
+  const ImageSet images = noise_images(6, {3, 8, 8});
   CHECK(relative_difference(by_plain_loops(model, images), outputs_of(model, images, kCpu)) < 1e-5);
   const auto statistics = observe_activations(model, images, kCpu);
   CHECK(statistics.count("input") == 1);
@@ -173,7 +159,7 @@ TEST_CASE("images that cannot be measured on are refused") {
   };
   CHECK(measure(pixels({}, {})) == "measurement: there are no images");
   CHECK(measure(pixels({1, 2}, {0})) == "images: found 1 labels, expected 2");
-  CHECK(measure(noise(4, {3, 2, 2})) ==
+  CHECK(measure(noise_images(4, {3, 2, 2})) ==
         "net: samples are [3, 2, 2], the network's input is [1, 1, 1]");
 }
 

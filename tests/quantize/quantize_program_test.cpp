@@ -98,6 +98,35 @@ TEST_CASE("the accuracy shown is that of the file written") {
         report.accuracy->after);
 }
 
+TEST_CASE("biases are corrected unless the caller does not want it, and the summary says so") {
+  const Workshop shop;
+  const auto biases = [&](const QuantizeOptions& options) {
+    const QuantizationReport report = run_quantize(options);
+    const auto json = nlohmann::json::parse(read_text_file(shop.path("quantize.json")));
+    CHECK(json["bias_correction"] == report.has_corrected_biases);
+    const bool is_told = report_table(report).find(
+                             "biases: corrected for the mean inputs of 32 "
+                             "training images") != std::string::npos;
+    CHECK(is_told == report.has_corrected_biases);
+    CHECK(json.contains("calibration") == report.has_corrected_biases);
+    const Model model = load_model(shop.path("quantized.safetensors"));
+    std::vector<float> found = to_floats(model.tensors.at("conv.bias"));
+    for (const float x : to_floats(model.tensors.at("fc.bias"))) found.push_back(x);
+    return found;
+  };
+  QuantizeOptions options = shop.options("4b/32b");
+  const std::vector<float> corrected = biases(options);
+  options.corrects_biases = false;
+  const std::vector<float> kept = biases(options);
+  CHECK(corrected != kept);
+  options.scheme = scheme_from("32b/32b");
+  options.corrects_biases = true;  // no weight changes, so nothing is to be taken back
+  CHECK(biases(options) == kept);
+  options.scheme = scheme_from("4b/32b");
+  options.measures_accuracy = false;
+  CHECK(biases(options) == kept);
+}
+
 TEST_CASE("without images weights are quantized and activations are left, and both are said") {
   const Workshop shop;
   std::filesystem::remove(shop.path("t10k-images-idx3-ubyte"));
