@@ -56,6 +56,7 @@ void run_batches(const DeployedModel& model, const ImageSet& images,
       preprocess(model, reader.next(), input);
     }
     use(first, network.run(count, std::move(input), visit));
+    if (options.on_batch) options.on_batch(count);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace winnow {
 struct MeasurementOptions {
   Device device;
   std::int64_t batch = 512;  // images at once; the result does not depend on it
+  std::function<void(std::int64_t samples)> on_batch = {};  // told how many a batch had, after it
 };
 
 // Fraction of `images` whose label has the highest output, in [0, 1]; of equal outputs the first

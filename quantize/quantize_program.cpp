@@ -87,13 +87,26 @@ QuantizedModel quantize_layers(const Model& model, const QuantizeOptions& option
   return quantized;
 }
 
+bool corrects_biases(const QuantizeOptions& options) {
+  return options.corrects_biases && options.scheme.weights != WeightForm::f32;
+}
+
+// How many samples all stages run through the network.
+std::int64_t samples_of(const QuantizeOptions& options, const Images& images) {
+  const bool rounds_activations = options.scheme.activation_bits > 0;
+  std::int64_t samples = 2 * images.test.count;
+  if (rounds_activations) samples += images.test.count + images.calibration.count;
+  if (corrects_biases(options)) samples += images.calibration.count;
+  return samples;
+}
+
 // Measures before, between and after, and gives the model its biases and activation formats.
 class Stages {
  public:
   Stages(const QuantizeOptions& options, const Model& before, Images images)
       : options_(options),
         images_(std::move(images)),
-        progress_("quantize: measurement", 3, options.is_quiet) {
+        progress_("quantize: sample", samples_of(options, images_), options.is_quiet) {
     accuracy_.data = images_.description;
     accuracy_.samples = images_.test.count;
     accuracy_.before = measure(before);
@@ -117,13 +130,12 @@ class Stages {
   std::int64_t calibration() const { return images_.calibration.count; }
 
  private:
-  MeasurementOptions measurement() const { return {device_from(options_.device), options_.batch}; }
-
-  double measure(const Model& model) {
-    const double accuracy = accuracy_of(model, images_.test, measurement());
-    progress_.update(++done_);
-    return accuracy;
+  MeasurementOptions measurement() {
+    return {device_from(options_.device), options_.batch,
+            [this](std::int64_t samples) { progress_.update(done_ += samples); }};
   }
+
+  double measure(const Model& model) { return accuracy_of(model, images_.test, measurement()); }
 
   const QuantizeOptions& options_;
   Images images_;
@@ -164,8 +176,7 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   QuantizedModel quantized = quantize_layers(before, options);
   report.layers = std::move(quantized.layers);
   if (stages) {
-    report.has_corrected_biases =
-        options.corrects_biases && options.scheme.weights != WeightForm::f32;
+    report.has_corrected_biases = corrects_biases(options);
     if (report.has_corrected_biases) stages->correct(quantized.model, before);
     stages->run(quantized.model);
     report.accuracy = stages->accuracy();

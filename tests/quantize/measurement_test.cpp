@@ -43,6 +43,14 @@ TEST_CASE("accuracy counts the highest output, whatever the batch") {
   }
 }
 
+TEST_CASE("a measurement tells of every batch") {
+  const ImageSet images = pixels({0, 100, 200, 255, 30}, {1, 1, 0, 0, 0});
+  std::vector<std::int64_t> told;
+  accuracy_of(one_pixel_model(), images,
+              {kCpu.device, 2, [&](std::int64_t samples) { told.push_back(samples); }});
+  CHECK(told == std::vector<std::int64_t>{2, 2, 1});
+}
+
 TEST_CASE("of equal outputs the first class wins") {
   Model model = one_pixel_model();
   model.tensors.at("linear.weight").values<float>()[0] = 0;
