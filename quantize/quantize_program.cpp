@@ -109,6 +109,7 @@ class Stages {
         progress_("quantize: sample", samples_of(options, images_), options.is_quiet) {
     accuracy_.data = images_.description;
     accuracy_.samples = images_.test.count;
+    progress_.update(0);  // what is left is reckoned from here on
     accuracy_.before = measure(before);
   }
 

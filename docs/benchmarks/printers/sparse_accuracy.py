@@ -2,8 +2,8 @@
 sparse-accuracy/KIND-seedN with config.yaml, prune.json and metrics.jsonl."""
 from collections import Counter
 
-from printers.common import ROOT, percent, read, read_config, read_lines, table, three_digits
-from printers.runs import NOT_RUN, SEEDS, Runs, mean, points_text, seed_cells, seed_columns
+from printers.common import ROOT, percent, read_config, read_lines, table, three_digits
+from printers.runs import NOT_RUN, SEEDS, Runs, mean, seed_columns
 
 FOLDER = "sparse-accuracy"
 DENSE = "dense-80"
@@ -74,7 +74,6 @@ OTHERS = {  # rows of a budget that are no allocation of magnitude pruning
     },
 }
 ORIGINS = {"plan": "its own plan", "mutation": "mutations"}  # others are allocations
-QUANTIZED = {"VGG16, 96.2 %": "steps-96.2", "ResNet50, 97.2 %": "resnet50-c10-97.2"}  # the latter of paper-networks
 BY_MAGNITUDE = ("steps-", "macs-", "time-")  # what these runs' names begin with
 LITTLE = 0.001  # of the weights: sparsities that differ by less are printed as one
 
@@ -131,20 +130,6 @@ def time():
     rows = [[allocation, reached(kind), three_digits(mean(s["time"]["predicted_ms"] for s in RUNS.summaries(kind).values())), *columns(kind)]
             for allocation, kind in budget_rows("time")]
     return table(["allocation", "sparsity of weights %", "predicted ms", *HEADER], rows)
-
-
-def quantized():
-    """Pruned networks as `quantize` left them, by scheme."""
-    rows = []
-    for network, kind in QUANTIZED.items():
-        for scheme in ("16b-16b", "4b-16b"):
-            found = {path.name.split("-seed")[1][0]: read(path) for path in (ROOT / "quantized").glob(f"{kind}-seed*-{scheme}.json")}
-            if not found:
-                continue
-            points = [result["accuracy_after"] - result["accuracy_before"] for result in found.values()]
-            cells = seed_cells({seed: result["accuracy_after"] / 100 for seed, result in found.items()})
-            rows.append([network, next(iter(found.values()))["scheme"], *cells, points_text(points)])
-    return table(["network, sparsity", "weights/activations", *SEEDS, "points beside pruned"], rows)
 
 
 def config(key):
@@ -247,7 +232,6 @@ BLOCKS = {
     "sparse.parts": parts,
     "sparse.macs": macs,
     "sparse.time": time,
-    "sparse.quantized": quantized,
     "sparse.steps95": lambda: RUNS.beside("steps-95", DENSE),
     "sparse.steps96": lambda: RUNS.beside("steps-96.2", DENSE),
     "sparse.steps98": lambda: RUNS.beside("steps-98", DENSE),
