@@ -60,6 +60,12 @@ void run_batches(const DeployedModel& model, const ImageSet& images,
   }
 }
 
+// The same for callers that look at the values alone.
+void visit_values(const DeployedModel& model, const ImageSet& images,
+                  const MeasurementOptions& options, const StepwiseNetwork::Visit& visit) {
+  run_batches(model, images, options, visit, [](std::int64_t, std::span<const float>) {});
+}
+
 // Rounds what the model says is fixed point.
 class FixedPointValues {
  public:
@@ -164,8 +170,7 @@ std::map<std::string, ActivationStatistics> observe_activations(const Model& mod
   const auto visit = [&](const std::string& node, std::span<float> values) {
     observe(statistics[node], node, values);
   };
-  run_batches(deployed_form(model), images, options, visit,
-              [](std::int64_t, std::span<const float>) {});
+  visit_values(deployed_form(model), images, options, visit);
   return statistics;
 }
 
@@ -179,13 +184,10 @@ MeanInputs mean_layer_inputs(const Model& model, const ImageSet& images,
     const Value& value = program.values[step.inputs[0]];
     sums[value.name].resize(static_cast<std::size_t>(element_count(value.shape)));
   }
-  run_batches(
-      deployed, images, options,
-      [&](const std::string& node, std::span<float> values) {
-        const auto found = sums.find(node);
-        if (found != sums.end()) add_samples(found->second, node, values);
-      },
-      [](std::int64_t, std::span<const float>) {});
+  visit_values(deployed, images, options, [&](const std::string& node, std::span<float> values) {
+    const auto found = sums.find(node);
+    if (found != sums.end()) add_samples(found->second, node, values);
+  });
 
   MeanInputs means;
   for (const Step& step : program.steps) {

@@ -105,13 +105,13 @@ TEST_CASE("the batch norms before quantization are folded for it") {
   correct_biases(after, before, mean_layer_inputs(before, images, kCpu));
   const auto expected = mean_outputs(before, images), found = mean_outputs(after, images),
              shifted = mean_outputs(uncorrected, images);
-  double left = 0, least = 0;
+  double left = 0, shift = 0;
   for (std::size_t k = 0; k < expected.size(); ++k) {
     left = std::max(left, std::abs(found[k] - expected[k]));
-    least = std::max(least, std::abs(shifted[k] - expected[k]));
+    shift = std::max(shift, std::abs(shifted[k] - expected[k]));
   }
-  CHECK(least > 1e-3);
-  CHECK(left < least / 100);
+  CHECK(shift > 1e-3);
+  CHECK(left < shift / 100);
 }
 
 TEST_CASE("layers that did not change or have no bias stay as they are") {

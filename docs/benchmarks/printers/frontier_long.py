@@ -7,7 +7,8 @@ VGG16, RESNET50 = (Runs(f"{frontier.FOLDER}/{network}-cifar10-long-h200-b128") f
 DENSE = "dense-160"
 UNTAUGHT, TAUGHT = "cut6-vector16-3", "scratch-cut6-vector16-3-taught"
 BETWEEN, SLOWER = "scratch-cut6-vector16-2.85-taught", "scratch-cut6-vector16-2.8-taught"
-KEPT = tuple(f"kept-cut6-vector16-{kind}" for kind in ("2.9-taught", "3-taught", "3.2-taught", "3-taught-more"))
+KEPT, KEPT_MORE = "kept-cut6-vector16-3-taught", "kept-cut6-vector16-3-taught-more"
+KEPT_SLOWER, KEPT_FASTER = "kept-cut6-vector16-2.9-taught", "kept-cut6-vector16-3.2-taught"
 LATE9, LAST8 = "plain-late9", "last8-taught"
 
 
@@ -18,10 +19,10 @@ BLOCKS = {
     "long_frontier.slower": lambda: VGG16.beside(SLOWER, TAUGHT),
     "long_frontier.slower_dense": lambda: VGG16.beside(SLOWER, DENSE),
     "long_frontier.slower_faster": lambda: as_fast(VGG16, SLOWER),
-    "long_frontier.kept": lambda: VGG16.beside(KEPT[1], TAUGHT),
-    "long_frontier.kept_dense": lambda: VGG16.beside(KEPT[1], DENSE),
-    "long_frontier.kept_faster": lambda: as_fast(VGG16, KEPT[1]),
-    "long_frontier.kept_more": lambda: VGG16.beside(KEPT[3], KEPT[1]),
+    "long_frontier.kept": lambda: VGG16.beside(KEPT, TAUGHT),
+    "long_frontier.kept_dense": lambda: VGG16.beside(KEPT, DENSE),
+    "long_frontier.kept_faster": lambda: as_fast(VGG16, KEPT),
+    "long_frontier.kept_more": lambda: VGG16.beside(KEPT_MORE, KEPT),
     "long_frontier.last8": lambda: RESNET50.beside(LAST8, DENSE),
     "long_frontier.last8_faster": lambda: as_fast(RESNET50, LAST8),
     "long_frontier.late9": lambda: RESNET50.beside(LATE9, DENSE),

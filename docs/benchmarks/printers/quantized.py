@@ -7,9 +7,9 @@ from printers.common import ROOT, read, table
 from printers.runs import SEEDS, mean, points_text, seed_cells
 
 FOLDER = "quantized"
-MEASURED = {"VGG16, 96.2 %": "steps-96.2", "ResNet50, 97.2 %": "resnet50-c10-97.2"}
+NETWORKS = {"VGG16, 96.2 %": "steps-96.2", "ResNet50, 97.2 %": "resnet50-c10-97.2"}
 BIASES = {"-kept": "as they were", "": "corrected"}
-DEPLOYED = {"ResNet50, 97.2 %": "resnet50-c10-97.2"}
+DEPLOYED = "ResNet50, 97.2 %"
 FORMS = {"f32": "as pruned", "16b": "16 bits of fixed point", "4b-kept": "16 values a layer, biases as they were", "4b": "16 values a layer, biases corrected"}
 
 
@@ -21,46 +21,45 @@ def by_seed(kind, file):
 
 def measured():
     rows = []
-    for network, kind in MEASURED.items():
+    for network, kind in NETWORKS.items():
         for scheme in ("16b-16b", "4b-16b"):
             for suffix, biases in BIASES.items():
                 found = by_seed(kind, f"-{scheme}{suffix}")
                 if not found:
                     continue
-                points = [result["accuracy_after"] - result["accuracy_before"] for result in found.values()]
+                changes = [result["accuracy_after"] - result["accuracy_before"] for result in found.values()]
                 cells = seed_cells({seed: result["accuracy_after"] / 100 for seed, result in found.items()})
-                rows.append([network, next(iter(found.values()))["scheme"], biases, *cells, points_text(points)])
+                rows.append([network, next(iter(found.values()))["scheme"], biases, *cells, points_text(changes)])
     return table(["network, sparsity", "weights/activations", "biases", *SEEDS, "points beside pruned"], rows)
+
+
+def runs(form):
+    """{seed: what `runtime run` answered} of the network that was deployed."""
+    return by_seed(NETWORKS[DEPLOYED], f"/run-{form}")
+
+
+def points(found, others):
+    return points_text([found[seed]["accuracy"] - others[seed]["accuracy"] for seed in found])
 
 
 def deployed():
     rows = []
-    for network, kind in DEPLOYED.items():
-        pruned = by_seed(kind, "/run-f32")
-        for form, name in FORMS.items():
-            found = by_seed(kind, f"/run-{form}")
-            points = [found[seed]["accuracy"] - pruned[seed]["accuracy"] for seed in found]
-            files = by_seed(kind, f"/export-{form}").values()
-            smaller = mean(file["dense_f32_bytes"] / file["bytes"] for file in files)
-            rows.append([network, name, *seed_cells({seed: run["accuracy"] / 100 for seed, run in found.items()}),
-                         "" if form == "f32" else points_text(points), f"{mean(file['bytes'] for file in files):,.0f}", f"{smaller:.1f}x"])
+    for form, name in FORMS.items():
+        found = runs(form)
+        files = by_seed(NETWORKS[DEPLOYED], f"/export-{form}").values()
+        smaller = mean(file["dense_f32_bytes"] / file["bytes"] for file in files)
+        rows.append([DEPLOYED, name, *seed_cells({seed: run["accuracy"] / 100 for seed, run in found.items()}),
+                     "" if form == "f32" else points(found, runs("f32")), f"{mean(file['bytes'] for file in files):,.0f}", f"{smaller:.1f}x"])
     return table(["network, sparsity", "weights", *SEEDS, "points beside pruned", "file bytes", "smaller than dense f32"], rows)
 
 
-def corrected():
-    """Points that corrected biases change, of the seeds that were run with both."""
-    for kind in DEPLOYED.values():
-        kept, found = by_seed(kind, "/run-4b-kept"), by_seed(kind, "/run-4b")
-        return points_text([found[seed]["accuracy"] - kept[seed]["accuracy"] for seed in found])
-
-
 def devices():
-    return ", ".join(sorted({run["device"] for kind in DEPLOYED.values() for form in FORMS for run in by_seed(kind, f"/run-{form}").values()}))
+    return ", ".join(sorted({run["device"] for form in FORMS for run in runs(form).values()}))
 
 
 BLOCKS = {
     "quantized.measured": measured,
     "quantized.deployed": deployed,
-    "quantized.corrected": corrected,
+    "quantized.corrected": lambda: points(runs("4b"), runs("4b-kept")),
     "quantized.devices": devices,
 }
