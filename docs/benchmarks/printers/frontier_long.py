@@ -9,7 +9,7 @@ UNTAUGHT, TAUGHT = "cut6-vector16-3", "scratch-cut6-vector16-3-taught"
 BETWEEN, SLOWER = "scratch-cut6-vector16-2.85-taught", "scratch-cut6-vector16-2.8-taught"
 KEPT, KEPT_MORE = "kept-cut6-vector16-3-taught", "kept-cut6-vector16-3-taught-more"
 KEPT_SLOWER, KEPT_FASTER = "kept-cut6-vector16-2.9-taught", "kept-cut6-vector16-3.2-taught"
-LATE9, LAST8 = "plain-late9", "last8-taught"
+LATE9, LAST8, LAST9 = "plain-late9", "last8-taught", "last9-taught"
 
 
 BLOCKS = {
@@ -25,6 +25,8 @@ BLOCKS = {
     "long_frontier.kept_more": lambda: VGG16.beside(KEPT_MORE, KEPT),
     "long_frontier.last8": lambda: RESNET50.beside(LAST8, DENSE),
     "long_frontier.last8_faster": lambda: as_fast(RESNET50, LAST8),
+    "long_frontier.last9": lambda: RESNET50.beside(LAST9, DENSE),
+    "long_frontier.last9_faster": lambda: as_fast(RESNET50, LAST9),
     "long_frontier.late9": lambda: RESNET50.beside(LATE9, DENSE),
     "long_frontier.late9_faster": lambda: as_fast(RESNET50, LATE9),
 }

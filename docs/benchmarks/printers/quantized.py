@@ -7,7 +7,8 @@ from printers.common import ROOT, read, table
 from printers.runs import SEEDS, mean, points_text, seed_cells
 
 FOLDER = "quantized"
-NETWORKS = {"VGG16, 96.2 %": "steps-96.2", "ResNet50, 97.2 %": "resnet50-c10-97.2"}
+VGG16, VGG16_ANEW = "steps-96.2-h100", "steps-96.2"
+NETWORKS = {"VGG16, 96.2 %": VGG16, "VGG16, 96.2 %, trained anew": VGG16_ANEW, "ResNet50, 97.2 %": "resnet50-c10-97.2"}
 BIASES = {"-kept": "as they were", "": "corrected"}
 DEPLOYED = "ResNet50, 97.2 %"
 FORMS = {"f32": "as pruned", "16b": "16 bits of fixed point", "4b-kept": "16 values a layer, biases as they were", "4b": "16 values a layer, biases corrected"}
@@ -29,8 +30,16 @@ def measured():
                     continue
                 changes = [result["accuracy_after"] - result["accuracy_before"] for result in found.values()]
                 cells = seed_cells({seed: result["accuracy_after"] / 100 for seed, result in found.items()})
-                rows.append([network, next(iter(found.values()))["scheme"], biases, *cells, points_text(changes)])
-    return table(["network, sparsity", "weights/activations", "biases", *SEEDS, "points beside pruned"], rows)
+                first = next(iter(found.values()))
+                rows.append([network, first["scheme"], biases, first["device"], *cells, points_text(changes)])
+    return table(["network, sparsity", "weights/activations", "biases", "measured on", *SEEDS, "points beside pruned"], rows)
+
+
+def pruned_anew():
+    found = by_seed(VGG16_ANEW, "/prune")
+    accuracies = [run["accuracy"] for run in found.values()]
+    devices = {run["device"].split("(")[1].split(")")[0] for run in found.values()}
+    return f"{100 * mean(accuracies):.2f} % on average, on an {', '.join(sorted(devices))}"
 
 
 def runs(form):
@@ -59,6 +68,7 @@ def devices():
 
 BLOCKS = {
     "quantized.measured": measured,
+    "quantized.pruned_anew": pruned_anew,
     "quantized.deployed": deployed,
     "quantized.corrected": lambda: points(runs("4b"), runs("4b-kept")),
     "quantized.devices": devices,

@@ -81,7 +81,7 @@ BLOCKS = {
     "teachers.frontier_vgg16": in_all(frontier_taught.RUNS, "cut6-vector16-3-taught", "cut6-sparse-2.75-taught", beside=SPARSE),
     "teachers.frontier_long": in_all(frontier_long.VGG16, frontier_long.UNTAUGHT, frontier_long.TAUGHT, frontier_long.BETWEEN, frontier_long.SLOWER,
                                       frontier_long.KEPT_SLOWER, frontier_long.KEPT, frontier_long.KEPT_FASTER, frontier_long.KEPT_MORE),
-    "teachers.frontier_last": in_all(frontier_long.RESNET50, frontier_long.LAST8),
+    "teachers.frontier_last": in_all(frontier_long.RESNET50, frontier_long.LAST8, frontier_long.LAST9),
     "teachers.frontier_search": in_all(frontier_search.RUNS, "hand-3-taught", "magnitude-2.5-taught", beside=SPARSE),
     "teachers.frontier_resnet50": in_all(frontier_resnet50.RUNS, CUT5, CUT7, LARGE7, LATE8, LATE10, beside=PAPERS),
 }
