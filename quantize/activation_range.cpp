@@ -42,7 +42,7 @@ const std::string& answer_node(const Graph& graph) {
 }  // namespace
 
 void set_activation_formats(Model& model, int total_bits, RangeRule rule,
-                            const std::map<std::string, ActivationStatistics>& observed) {
+                            const std::map<std::string, Histogram>& observed) {
   std::map<std::string, int> frac;
   for (const Node& node : model.graph.nodes) {
     const bool is_rounded = makes_new_values(node.op) && node.name != answer_node(model.graph) &&
@@ -53,9 +53,7 @@ void set_activation_formats(Model& model, int total_bits, RangeRule rule,
       fail(ErrorCode::usage, model.graph.name, ": activations of node ", in_quotes(node.name),
            " were not observed");
     }
-    const ActivationStatistics& seen = found->second;
-    const Histogram histogram{seen.max_magnitude, seen.limit, seen.histogram};
-    const FixedPoint format = format_for_histogram(histogram, total_bits, rule);
+    const FixedPoint format = format_for_histogram(found->second, total_bits, rule);
     frac[node.name] = std::clamp(format.frac_bits, -kMaxFractionalBits, kMaxFractionalBits);
   }
   model.activation_bits = total_bits;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "quantize/fixed_point.h"
-#include "quantize/measurement.h"
+#include "quantize/histogram.h"
 #include "runtime/model/model.h"
 
 namespace winnow {
@@ -19,6 +19,6 @@ namespace winnow {
 // as it is.
 // Throws Error{usage} if a node was not observed or total_bits is not 2 to 16.
 void set_activation_formats(Model& model, int total_bits, RangeRule rule,
-                            const std::map<std::string, ActivationStatistics>& observed);
+                            const std::map<std::string, Histogram>& observed);
 
 }  // namespace winnow

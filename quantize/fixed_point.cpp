@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
@@ -77,6 +78,15 @@ FixedPoint format_for_range(double max_magnitude, int total_bits) {
 std::int32_t to_code(float value, const FixedPoint& format) {
   const double scaled = std::nearbyint(std::ldexp(static_cast<double>(value), format.frac_bits));
   return static_cast<std::int32_t>(std::clamp<double>(scaled, format.lowest(), format.highest()));
+}
+
+void round_to(const FixedPoint& format, std::span<float> values) {
+  const double step = format.step();
+  const double steps_per_unit = 1 / step;  // powers of two: nothing is rounded
+  for (float& value : values) {
+    const double steps = std::nearbyint(static_cast<double>(value) * steps_per_unit);
+    value = static_cast<float>(std::clamp<double>(steps, format.lowest(), format.highest()) * step);
+  }
 }
 
 RangeRule range_rule_from(std::string_view name) {

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
+
+#include "quantize/histogram.h"
 
 namespace winnow {
 
@@ -30,16 +31,13 @@ FixedPoint format_for_range(double max_magnitude, int total_bits);
 // Eq 5 with mu = 0: round(x / sigma), ties to even, saturated.
 std::int32_t to_code(float value, const FixedPoint& format);
 
+// Replaces each value by that of its code. frac_bits may be negative or exceed total_bits.
+void round_to(const FixedPoint& format, std::span<float> values);
+
 // How the range of activations is chosen from a histogram of |x| (paper 003, section 6:
 // saturation of outliers).
 enum class RangeRule { maximum, least_error, percentile };
 RangeRule range_rule_from(std::string_view name);  // "max", "mse", "percentile"; Error{usage}
-
-struct Histogram {
-  double max_magnitude = 0;
-  double limit = 0;  // bin i covers limit / bins * [i, i + 1)
-  std::vector<std::int64_t> bins;
-};
 
 // The format whose rounding and saturation errors, summed over the histogram, are least
 // (least_error); that covers the maximum (maximum) or 99.99 % of the values (percentile).

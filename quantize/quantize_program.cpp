@@ -9,7 +9,7 @@
 
 #include "quantize/activation_range.h"
 #include "quantize/data_source.h"
-#include "quantize/measurement.h"
+#include "quantize/measured_network.h"
 #include "quantize/quantize_model.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -100,31 +100,36 @@ std::int64_t samples_of(const QuantizeOptions& options, const Images& images) {
   return samples;
 }
 
+MeasuredNetwork planned(const Model& model, const QuantizeOptions& options) {
+  return MeasuredNetwork(model, device_from(options.device),
+                         progress_callback("quantize: plan step", options.is_quiet));
+}
+
 // Measures before, between and after, and gives the model its biases and activation formats.
 class Stages {
  public:
-  Stages(const QuantizeOptions& options, const Model& before, Images images)
+  Stages(const QuantizeOptions& options, MeasuredNetwork before, Images images)
       : options_(options),
         images_(std::move(images)),
         progress_("quantize: sample", samples_of(options, images_), options.is_quiet) {
     accuracy_.data = images_.description;
     accuracy_.samples = images_.test.count;
     progress_.update(0);  // what is left is reckoned from here on
-    accuracy_.before = measure(before);
+    accuracy_.before = before.accuracy(images_.test, measurement());
+    if (!corrects_biases(options)) return;
+    inputs_ = before.mean_layer_inputs(images_.calibration, measurement());
   }
 
-  void correct(Model& quantized, const Model& before) {
-    correct_biases(quantized, before,
-                   mean_layer_inputs(before, images_.calibration, measurement()));
-  }
-
-  void run(Model& quantized) {
-    accuracy_.weights = measure(quantized);
+  void run(Model& quantized, const Model& before) {
+    if (corrects_biases(options_)) correct_biases(quantized, before, inputs_);
+    MeasuredNetwork network = planned(quantized, options_);
+    accuracy_.weights = network.accuracy(images_.test, measurement());
     accuracy_.after = accuracy_.weights;
     if (options_.scheme.activation_bits == 0) return;
     set_activation_formats(quantized, options_.scheme.activation_bits, options_.range,
-                           observe_activations(quantized, images_.calibration, measurement()));
-    accuracy_.after = measure(quantized);
+                           network.activations(images_.calibration, measurement()));
+    network.round_activations_as(quantized);
+    accuracy_.after = network.accuracy(images_.test, measurement());
   }
 
   const QuantizationAccuracy& accuracy() const { return accuracy_; }
@@ -132,16 +137,14 @@ class Stages {
 
  private:
   MeasurementOptions measurement() {
-    return {device_from(options_.device), options_.batch,
-            [this](std::int64_t samples) { progress_.update(done_ += samples); }};
+    return {options_.batch, [this](std::int64_t samples) { progress_.update(done_ += samples); }};
   }
-
-  double measure(const Model& model) { return accuracy_of(model, images_.test, measurement()); }
 
   const QuantizeOptions& options_;
   Images images_;
   Progress progress_;
   std::int64_t done_ = 0;
+  MeanInputs inputs_;  // of the model before, where biases are corrected
   QuantizationAccuracy accuracy_;
 };
 
@@ -169,17 +172,17 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
   report.requested = report.done = options.scheme;
   report.activation_range = options.range_name;
 
-  // Before minutes of reading.
-  const Device device = device_from(options.device);
-  if (options.measures_accuracy) report.device = measuring_device(before, device);
   std::optional<Stages> stages;
-  if (options.measures_accuracy) stages.emplace(options, before, load_images(options, before));
+  if (options.measures_accuracy) {
+    MeasuredNetwork network = planned(before, options);  // or refused, before minutes of reading
+    report.device = network.device();
+    stages.emplace(options, std::move(network), load_images(options, before));
+  }
   QuantizedModel quantized = quantize_layers(before, options);
   report.layers = std::move(quantized.layers);
   if (stages) {
     report.has_corrected_biases = corrects_biases(options);
-    if (report.has_corrected_biases) stages->correct(quantized.model, before);
-    stages->run(quantized.model);
+    stages->run(quantized.model, before);
     report.accuracy = stages->accuracy();
     report.calibration = stages->calibration();
   } else {

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "runtime/base/error.h"
-#include "runtime/engine.h"
-#include "runtime/plan/program.h"
 #include "runtime/reference/reference_session.h"
 
 namespace winnow {
@@ -13,13 +11,28 @@ namespace {
 
 using reference::Array;
 
-// Samples that a step's session takes at a time: enough to keep a processor busy, few enough that
-// its memory does not count beside the values of all samples.
-constexpr std::int64_t kSessionBatch = 32;
+// Samples that a step's session takes at a time: enough to keep a processor busy, and so few that
+// the inputs and outputs of all sessions together take no more memory than this.
+constexpr std::int64_t kMostSessionSamples = 32;
+constexpr std::int64_t kMostSessionFloats = std::int64_t{1} << 28;  // 1 GiB
 
 bool runs_in_plain_loops(const Op& op) {
   return std::holds_alternative<Add>(op) || std::holds_alternative<Concat>(op) ||
          std::holds_alternative<Flatten>(op);
+}
+
+// A power of two.
+std::int64_t session_samples(const Program& of_one_sample) {
+  const auto size = [&](std::size_t value) {
+    return element_count(of_one_sample.values[value].shape);
+  };
+  std::int64_t floats = 0;
+  for (const Step& step : of_one_sample.steps) {
+    if (!runs_in_plain_loops(step.op)) floats += size(step.inputs[0]) + size(step.output);
+  }
+  std::int64_t samples = kMostSessionSamples;
+  while (samples > 1 && samples * floats > kMostSessionFloats) samples /= 2;
+  return samples;
 }
 
 // The step as a network of its own, which reads samples of `input`, batch dimension aside.
@@ -37,14 +50,6 @@ DeployedModel model_of(const DeployedModel& model, const Step& step, const Shape
   return alone;
 }
 
-// What runs sparse is a rule and not a matter of times, so that runs on one machine agree.
-SessionOptions session_options(std::int64_t samples) {
-  SessionOptions options;
-  options.batch = std::min(samples, kSessionBatch);
-  options.choice = KernelChoice::sparse;
-  return options;
-}
-
 // Frees the values that no step after `done` reads.
 void drop_unread(const Program& program, std::size_t done, std::vector<Array>& values) {
   for (const std::size_t value : program.steps[done].inputs) {
@@ -58,38 +63,46 @@ void drop_unread(const Program& program, std::size_t done, std::vector<Array>& v
 
 }  // namespace
 
-StepwiseNetwork::StepwiseNetwork(const DeployedModel& model, Device device)
-    : graph_(model.graph), device_(resolve(device)) {
+StepwiseNetwork::StepwiseNetwork(const DeployedModel& model, Device device,
+                                 std::shared_ptr<ThreadPool> pool, const Planned& planned)
+    : graph_(model.graph) {
+  const Device resolved = resolve(device);
   const Program program = build_program(model, 1);
+  SessionOptions options;
+  options.batch = session_samples(program);
+  options.choice = KernelChoice::sparse;  // a rule on a CPU: no times decide, so runs agree
+  options.pool = std::move(pool);
   for (const Step& step : program.steps) {
-    models_.emplace_back();
-    if (runs_in_plain_loops(step.op)) continue;
-    models_.back() = model_of(model, step, program.values[step.inputs[0]].shape);
+    engines_.emplace_back();
+    if (!runs_in_plain_loops(step.op)) {
+      const Shape& input = program.values[step.inputs[0]].shape;
+      engines_.back().emplace(model_of(model, step, input), resolved, options);
+    }
+    if (planned) planned(engines_.size(), program.steps.size());
   }
 }
 
 std::string StepwiseNetwork::device() const {
-  for (const auto& model : models_) {
-    if (model) return make_session(*model, device_, session_options(1))->device();
+  for (const auto& engine : engines_) {
+    if (engine) return engine->session().device();
   }
   fail(ErrorCode::usage, graph_.name, ": no step that a device runs");
 }
 
-Array StepwiseNetwork::step_value(std::size_t index, const Step& step,
-                                  const std::vector<Array>& values) const {
+std::vector<float> StepwiseNetwork::step_values(std::size_t index, const Step& step,
+                                                const std::vector<Array>& values) {
   std::vector<const Array*> inputs;
   for (const std::size_t value : step.inputs) inputs.push_back(&values[value]);
-  if (!models_[index]) return reference::run_step(step, inputs, {}, {});
-  const Array& input = *inputs.front();
-  Engine engine(*models_[index], device_, session_options(input.shape.front()));
-  Array output;
-  output.values.resize(static_cast<std::size_t>(input.shape.front() * engine.output_size()));
-  engine.run(input.values, output.values);
+  if (!engines_[index]) return reference::run_step(step, inputs, {}, {}).values;
+  Engine& engine = *engines_[index];
+  const std::int64_t samples = inputs.front()->shape.front();
+  std::vector<float> output(static_cast<std::size_t>(samples * engine.output_size()));
+  engine.run(inputs.front()->values, output);
   return output;
 }
 
 std::vector<float> StepwiseNetwork::run(std::int64_t samples, std::vector<float> input,
-                                        const Visit& visit) const {
+                                        const Visit& visit) {
   const Program program = build_program(graph_, samples);
   std::vector<Array> values(program.values.size());
   const auto take = [&](std::size_t value, std::vector<float> floats) {
@@ -99,7 +112,7 @@ std::vector<float> StepwiseNetwork::run(std::int64_t samples, std::vector<float>
   take(program.input, std::move(input));
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    take(step.output, step_value(i, step, values).values);
+    take(step.output, step_values(i, step, values));
     drop_unread(program, i, values);
   }
   return std::move(values[program.output].values);

@@ -2,23 +2,26 @@
 // changed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/base/device_name.h"
+#include "runtime/base/thread_pool.h"
+#include "runtime/engine.h"
 #include "runtime/model/model.h"
 #include "runtime/plan/program.h"
 #include "runtime/reference/operations.h"
 
 namespace winnow {
 
-// Every step is a session of its own (engine.h), planned when it is its turn and dropped after it:
-// of many images only the values that later steps read are in memory. Additions, concatenations and
-// flattening are plain loops.
+// Every step is a session of its own (engine.h), planned once. Of many samples only the values that
+// later steps read are in memory. Additions, concatenations and flattening are plain loops.
 class StepwiseNetwork {
  public:
   // Called with every value as it comes into being, the network's input first, under the name of
@@ -26,22 +29,26 @@ class StepwiseNetwork {
   // changed is what later steps read.
   using Visit = std::function<void(const std::string& node, std::span<float> values)>;
 
+  // Told after each step that `done` of `all` are planned.
+  using Planned = std::function<void(std::size_t done, std::size_t all)>;
+
+  // `pool`: the threads of all steps on a CPU. `planned` may be empty.
   // Throws Error{device} if the device is missing.
-  StepwiseNetwork(const DeployedModel& model, Device device);
+  StepwiseNetwork(const DeployedModel& model, Device device, std::shared_ptr<ThreadPool> pool,
+                  const Planned& planned = {});
 
   // "cpu (Intel Xeon ..., 2 threads, avx512)" or "cuda:0 (NVIDIA H200)".
   std::string device() const;
 
   // The value of the last node for `samples` inputs, which lie one after the other, normalised.
-  std::vector<float> run(std::int64_t samples, std::vector<float> input, const Visit& visit) const;
+  std::vector<float> run(std::int64_t samples, std::vector<float> input, const Visit& visit);
 
  private:
-  reference::Array step_value(std::size_t index, const Step& step,
-                              const std::vector<reference::Array>& values) const;
+  std::vector<float> step_values(std::size_t index, const Step& step,
+                                 const std::vector<reference::Array>& values);
 
   Graph graph_;
-  std::vector<std::optional<DeployedModel>> models_;  // by step; none where plain loops run it
-  Device device_;
+  std::vector<std::optional<Engine>> engines_;  // by step; none where plain loops run it
 };
 
 }  // namespace winnow

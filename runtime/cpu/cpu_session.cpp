@@ -17,14 +17,14 @@ class CpuSession final : public Session {
  public:
   CpuSession(const DeployedModel& model, const SessionOptions& options, Isa isa)
       : isa_(isa),
-        pool_(options.threads),
-        planned_(plan_split_network(model, options, isa, pool_)) {
+        pool_(options.pool ? options.pool : std::make_shared<ThreadPool>(options.threads)),
+        planned_(plan_split_network(model, options, isa, *pool_)) {
     const std::span<float> input = planned_.network->input();
     std::fill(input.begin(), input.end(), 0.0f);
   }
 
   std::string device() const override {
-    return cpu_device_name(pool_.threads(), ", " + std::string(to_string(isa_)));
+    return cpu_device_name(pool_->threads(), ", " + std::string(to_string(isa_)));
   }
 
   std::vector<LayerPlan> layers() const override { return planned_.layers; }
@@ -37,7 +37,7 @@ class CpuSession final : public Session {
       fail(ErrorCode::usage, "run: output of ", output.size(), " floats, expected ", result.size());
     }
     set_input(input);
-    planned_.network->run(pool_);
+    planned_.network->run(*pool_);
     std::copy(result.begin(), result.end(), output.begin());
   }
 
@@ -50,7 +50,7 @@ class CpuSession final : public Session {
       const auto inputs = static_cast<std::size_t>(count * stream.input_size);
       stream.read(first, input.first(inputs));
       std::ranges::fill(input.subspan(inputs), 0.0f);
-      planned_.network->run(pool_);
+      planned_.network->run(*pool_);
       stream.write(first, output.first(static_cast<std::size_t>(count * stream.output_size)));
     }
   }
@@ -66,7 +66,7 @@ class CpuSession final : public Session {
   std::vector<double> time_network(int warm_up, int repeats) override {
     std::vector<double> times;
     for (int i = -warm_up; i < repeats; ++i) {
-      const double ms = run_ms([&] { planned_.network->run(pool_); });
+      const double ms = run_ms([&] { planned_.network->run(*pool_); });
       if (i >= 0) times.push_back(ms);
     }
     return times;
@@ -77,7 +77,7 @@ class CpuSession final : public Session {
     std::vector<std::vector<double>> times(planned_.layers.size());
     for (int i = -warm_up; i < repeats; ++i) {
       for (std::size_t step = 0; step < times.size(); ++step) {
-        const double ms = run_ms([&] { planned_.network->run_step(step, pool_); });
+        const double ms = run_ms([&] { planned_.network->run_step(step, *pool_); });
         if (i >= 0) times[step].push_back(ms);
       }
     }
@@ -85,12 +85,12 @@ class CpuSession final : public Session {
   }
 
   std::vector<std::vector<float>> step_outputs() override {
-    return planned_.network->step_outputs(pool_);
+    return planned_.network->step_outputs(*pool_);
   }
 
  private:
   Isa isa_;
-  ThreadPool pool_;
+  std::shared_ptr<ThreadPool> pool_;
   PlannedNetwork planned_;
 };
 

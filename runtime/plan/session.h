@@ -13,6 +13,8 @@
 
 namespace winnow {
 
+class ThreadPool;
+
 enum class Precision { f32, f16 };
 
 // How convolutions and linear layers may be run.
@@ -27,11 +29,13 @@ struct SessionOptions {
   std::int64_t batch = 1;
   Precision precision = Precision::f32;
   KernelChoice choice = KernelChoice::measured;
-  std::string family = "";   // non-empty: only this family; a layer that it cannot run is an error
-  int sub_batch = 0;         // GPU: images per thread of direct, per warp of sparse_linear:
-                             // 1, 2, 4 or 8; 0 measures
-  int threads = 0;           // CPU; 0 takes all cores
-  int gpu = 0;               // CUDA device number
+  std::string family = "";  // non-empty: only this family; a layer that it cannot run is an error
+  int sub_batch = 0;        // GPU: images per thread of direct, per warp of sparse_linear:
+                            // 1, 2, 4 or 8; 0 measures
+  int threads = 0;          // CPU; 0 takes all cores
+  std::shared_ptr<ThreadPool> pool = nullptr;  // CPU: threads that sessions share which run one at
+                                               // a time, in place of `threads`; null: of its own
+  int gpu = 0;                                 // CUDA device number
   bool is_profiled = false;  // keep per-layer timing possible (GPU: no whole-network graph)
   bool use_tf32 = false;     // GPU, f32: dense kernels may round their inputs to TF32
   bool all_plans = false;    // GPU: try all plans that the dense libraries propose, not a few

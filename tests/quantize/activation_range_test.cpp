@@ -9,10 +9,10 @@
 namespace winnow {
 namespace {
 
-std::map<std::string, ActivationStatistics> observed(const Graph& graph, double largest) {
-  std::map<std::string, ActivationStatistics> statistics;
+std::map<std::string, Histogram> observed(const Graph& graph, double largest) {
+  std::map<std::string, Histogram> statistics;
   for (const Node& node : graph.nodes) {
-    statistics[node.name] = {largest, 4, std::vector<std::int64_t>(kActivationBins, 1)};
+    statistics[node.name] = {largest, 4, std::vector<std::int64_t>(kHistogramBins, 1)};
   }
   return statistics;
 }

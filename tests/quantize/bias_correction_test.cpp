@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "quantize/measurement.h"
+#include "quantize/measured_network.h"
 #include "quantize/quantize_model.h"
 #include "runtime/base/random.h"
 #include "tests/model/graphs.h"
@@ -16,11 +16,15 @@
 namespace winnow {
 namespace {
 
-const MeasurementOptions kCpu = {.device = {Device::Kind::cpu, 0}};
+const Device kCpu = {Device::Kind::cpu, 0};
+
+MeanInputs mean_inputs(const Model& model, const ImageSet& images, std::int64_t batch = 512) {
+  return MeasuredNetwork(model, kCpu).mean_layer_inputs(images, {batch});
+}
 
 // Of one layer: its outputs' mean by channel, over samples and positions.
 std::vector<double> mean_outputs(const Model& model, const ImageSet& images) {
-  const std::vector<float> outputs = outputs_of(model, images, kCpu);
+  const std::vector<float> outputs = MeasuredNetwork(model, kCpu).outputs(images);
   const Shape shape = infer_shapes(model.graph, images.count).back();
   const auto channels = static_cast<std::size_t>(shape[1]);
   const std::size_t positions = outputs.size() / (channels * static_cast<std::size_t>(shape[0]));
@@ -87,7 +91,7 @@ TEST_CASE("a layer's mean outputs are those of before quantization, whatever its
     if (seed % 2 == 1) prune_node(before, "conv", 1, 0.6, seed);
     const ImageSet images = noise_images(7, {op.in_channels, 9, 11});
     Model after = quantized_to(before, WeightForm::fixed8);
-    correct_biases(after, before, mean_layer_inputs(before, images, kCpu));
+    correct_biases(after, before, mean_inputs(before, images));
     const auto expected = mean_outputs(before, images), found = mean_outputs(after, images);
     for (std::size_t k = 0; k < expected.size(); ++k) {
       CHECK(found[k] == doctest::Approx(expected[k]).epsilon(1e-5));
@@ -102,7 +106,7 @@ TEST_CASE("the batch norms before quantization are folded for it") {
   const ImageSet images = noise_images(9, {3, 8, 8});
   const Model uncorrected = quantized_to(before, WeightForm::codebook4);
   Model after = uncorrected;
-  correct_biases(after, before, mean_layer_inputs(before, images, kCpu));
+  correct_biases(after, before, mean_inputs(before, images));
   const auto expected = mean_outputs(before, images), found = mean_outputs(after, images),
              shifted = mean_outputs(uncorrected, images);
   double left = 0, shift = 0;
@@ -127,19 +131,19 @@ TEST_CASE("layers that did not change or have no bias stay as they are") {
   after.tensors.erase("fc.weight.channel_scale");
   after.tensors["fc.weight"] = before.tensors.at("fc.weight");
   const Model as_it_was = after;
-  correct_biases(after, before, mean_layer_inputs(before, noise_images(3, {2, 5, 5}), kCpu));
+  correct_biases(after, before, mean_inputs(before, noise_images(3, {2, 5, 5})));
   CHECK(after == as_it_was);
 }
 
 TEST_CASE("mean inputs do not depend on the batch and have what each layer reads") {
   const Model model = random_network(joined_graph(), 8);
   const ImageSet images = noise_images(11, {4, 6, 6});
-  const MeanInputs whole = mean_layer_inputs(model, images, kCpu);
+  const MeanInputs whole = mean_inputs(model, images);
   REQUIRE(whole.size() == 3);
   CHECK(whole.at("conv2").shape == Shape{1, 4, 6, 6});
   CHECK(whole.at("fc").shape == Shape{1, 8});
   for (const float x : whole.at("conv2").values) CHECK(x >= 0);  // it reads a relu
-  const MeanInputs pieces = mean_layer_inputs(model, images, {kCpu.device, 3});
+  const MeanInputs pieces = mean_inputs(model, images, 3);
   for (const auto& [name, mean] : whole) CHECK(pieces.at(name).values == mean.values);
 }
 

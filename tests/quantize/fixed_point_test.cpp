@@ -48,6 +48,17 @@ TEST_CASE("eq 5 rounds halves to even and saturates") {
   CHECK(to_code(-1e30f, format) == -128);
 }
 
+TEST_CASE("values are rounded to those of their codes") {
+  std::vector<float> values = {0.3f, 0.125f, 0.375f, 100, -100, 0};
+  round_to({8, 2}, values);
+  CHECK(values == std::vector<float>{0.25f, 0, 0.5f, 127.0f / 4, -32, 0});
+  std::vector<float> large = {1000, -5000}, small = {0x1p-147f, 0x1p-141f};
+  round_to({8, -4}, large);
+  CHECK(large == std::vector<float>{992, -2048});  // 62 and -128 steps of 16
+  round_to({16, 145}, small);
+  CHECK(small == std::vector<float>{0, 0x1p-141f});
+}
+
 TEST_CASE("no value is off by more than half a step unless it saturates") {
   Random random(3);
   for (int round = 0; round < 300; ++round) {

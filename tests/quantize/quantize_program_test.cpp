@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "quantize/data_source.h"
-#include "quantize/measurement.h"
+#include "quantize/measured_network.h"
 #include "runtime/base/file.h"
 #include "runtime/base/folder_lock.h"
 #include "runtime/model/safetensors.h"
@@ -94,7 +94,7 @@ TEST_CASE("the accuracy shown is that of the file written") {
   CHECK(quantized.activation_bits == 8);
   const DataSource source = find_data("", shop.path("quantized.safetensors"), quantized);
   const DataSet data = load_data_set(source.data, source.seed);
-  CHECK(accuracy_of(quantized, data.test, {.device = device_from("cpu")}) ==
+  CHECK(MeasuredNetwork(quantized, device_from("cpu")).accuracy(data.test) ==
         report.accuracy->after);
 }
 

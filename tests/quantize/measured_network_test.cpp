@@ -1,9 +1,10 @@
-#include "quantize/measurement.h"
+#include "quantize/measured_network.h"
 
 #include <doctest/doctest.h>
 
 #include <numeric>
 
+#include "quantize/fixed_point.h"
 #include "quantize/stepwise_network.h"
 #include "tests/model/graphs.h"
 #include "tests/quantize/noise_images.h"
@@ -13,7 +14,12 @@
 namespace winnow {
 namespace {
 
-const MeasurementOptions kCpu = {.device = {Device::Kind::cpu, 0}};
+const Device kCpu = {Device::Kind::cpu, 0};
+
+std::vector<float> outputs_of(const Model& model, const ImageSet& images,
+                              std::int64_t batch = 512) {
+  return MeasuredNetwork(model, kCpu).outputs(images, {batch});
+}
 
 // Two outputs: the pixel's value and 0.5, for images of one pixel.
 Model one_pixel_model() {
@@ -39,15 +45,17 @@ ImageSet pixels(std::vector<std::uint8_t> values, std::vector<std::int32_t> labe
 TEST_CASE("accuracy counts the highest output, whatever the batch") {
   const ImageSet images = pixels({0, 100, 200, 255, 30}, {1, 1, 0, 0, 0});
   for (const std::int64_t batch : {1, 2, 512}) {
-    CHECK(accuracy_of(one_pixel_model(), images, {kCpu.device, batch}) == doctest::Approx(0.8));
+    CHECK(MeasuredNetwork(one_pixel_model(), kCpu).accuracy(images, {batch}) ==
+          doctest::Approx(0.8));
   }
 }
 
 TEST_CASE("a measurement tells of every batch") {
   const ImageSet images = pixels({0, 100, 200, 255, 30}, {1, 1, 0, 0, 0});
   std::vector<std::int64_t> told;
-  accuracy_of(one_pixel_model(), images,
-              {kCpu.device, 2, [&](std::int64_t samples) { told.push_back(samples); }});
+  MeasuredNetwork(one_pixel_model(), kCpu).accuracy(images, {2, [&](std::int64_t samples) {
+                                                               told.push_back(samples);
+                                                             }});
   CHECK(told == std::vector<std::int64_t>{2, 2, 1});
 }
 
@@ -55,55 +63,45 @@ TEST_CASE("of equal outputs the first class wins") {
   Model model = one_pixel_model();
   model.tensors.at("linear.weight").values<float>()[0] = 0;
   model.tensors.at("linear.bias").values<float>()[0] = 0.5f;
-  CHECK(accuracy_of(model, pixels({9, 9, 9, 9}, {0, 0, 0, 1}), kCpu) == 0.75);
+  CHECK(MeasuredNetwork(model, kCpu).accuracy(pixels({9, 9, 9, 9}, {0, 0, 0, 1})) == 0.75);
 }
 
 TEST_CASE("outputs are those after preprocessing") {
   Model model = one_pixel_model();
   model.preprocessing.mean = {0.5f};
   model.preprocessing.deviation = {0.25f};
-  CHECK(outputs_of(model, pixels({255, 0}, {0, 1}), kCpu) ==
-        std::vector<float>{2.0f, 0.5f, -2.0f, 0.5f});
+  CHECK(outputs_of(model, pixels({255, 0}, {0, 1})) == std::vector<float>{2.0f, 0.5f, -2.0f, 0.5f});
 }
 
 TEST_CASE("activations are rounded where the model says so") {
   Model model = one_pixel_model();
   model.activation_bits = 8;
   model.activation_frac = {{"linear", 1}};  // steps of one half
-  CHECK(outputs_of(model, pixels({102, 200}, {0, 0}), kCpu) ==
+  CHECK(outputs_of(model, pixels({102, 200}, {0, 0})) ==
         std::vector<float>{0.5f, 0.5f, 1.0f, 0.5f});  // 0.4 and 0.784
   model.activation_frac = {{"linear", 9}};            // at most 127 / 512
-  CHECK(outputs_of(model, pixels({255}, {0}), kCpu)[0] == 127.0f / 512);
+  CHECK(outputs_of(model, pixels({255}, {0}))[0] == 127.0f / 512);
   model.activation_frac = {{"input", 0}};
-  CHECK(outputs_of(model, pixels({100, 200}, {0, 0}), kCpu) ==
+  CHECK(outputs_of(model, pixels({100, 200}, {0, 0})) ==
         std::vector<float>{0.0f, 0.5f, 1.0f, 0.5f});
-}
-
-TEST_CASE("round_to_fixed_point rounds halves to even and saturates") {
-  CHECK(round_to_fixed_point(0.3f, 8, 2) == 0.25f);
-  CHECK(round_to_fixed_point(0.125f, 8, 2) == 0.0f);
-  CHECK(round_to_fixed_point(0.375f, 8, 2) == 0.5f);
-  CHECK(round_to_fixed_point(100.0f, 8, 2) == 127.0f / 4);
-  CHECK(round_to_fixed_point(-100.0f, 8, 2) == -32.0f);
-  CHECK(round_to_fixed_point(1000.0f, 8, -4) == 992.0f);  // 62 * 16
 }
 
 TEST_CASE("observation finds maxima and counts every value once") {
   Model model = one_pixel_model();
   model.preprocessing.mean = {0.0f};
   model.preprocessing.deviation = {0.1f};
-  const auto statistics =
-      observe_activations(model, pixels({255, 51, 0}, {0, 0, 0}), {kCpu.device, 2});
-  REQUIRE(statistics.size() == 3);
-  const ActivationStatistics& linear = statistics.at("linear");
+  const auto histograms =
+      MeasuredNetwork(model, kCpu).activations(pixels({255, 51, 0}, {0, 0, 0}), {2});
+  REQUIRE(histograms.size() == 3);
+  const Histogram& linear = histograms.at("linear");
   CHECK(linear.max_magnitude == doctest::Approx(10.0));
   CHECK(linear.limit == 16.0);
-  REQUIRE(linear.histogram.size() == kActivationBins);
-  CHECK(std::accumulate(linear.histogram.begin(), linear.histogram.end(), std::int64_t{0}) == 6);
-  CHECK(linear.histogram[64] == 3);    // 0.5 of 16
-  CHECK(linear.histogram[256] == 1);   // 2
-  CHECK(linear.histogram[1280] == 1);  // 10
-  CHECK(linear.histogram[0] == 1);
+  REQUIRE(linear.bins.size() == kHistogramBins);
+  CHECK(std::accumulate(linear.bins.begin(), linear.bins.end(), std::int64_t{0}) == 6);
+  CHECK(linear.bins[64] == 3);    // 0.5 of 16
+  CHECK(linear.bins[256] == 1);   // 2
+  CHECK(linear.bins[1280] == 1);  // 10
+  CHECK(linear.bins[0] == 1);
 }
 
 // What the graph's nodes give by plain loops, rounded where the model says so.
@@ -120,7 +118,7 @@ std::vector<float> by_plain_loops(const Model& model, const ImageSet& images) {
     value = std::visit(NodeEvaluation(model, node, inputs), node.op);
     const auto frac = model.activation_frac.find(node.name);
     if (frac == model.activation_frac.end()) continue;
-    for (float& x : value.values) x = round_to_fixed_point(x, model.activation_bits, frac->second);
+    round_to({model.activation_bits, frac->second}, value.values);
   }
   return values.at(model.graph.nodes.back().name).values;
 }
@@ -130,14 +128,14 @@ TEST_CASE("steps of all kinds agree with plain loops, rounded or not") {
   prune_node(model, "conv2", 1, 0.4, 4);
   const ImageSet images =
       noise_images(37, {4, 6, 6});  // more than a step's session takes at a time
-  CHECK(relative_difference(by_plain_loops(model, images), outputs_of(model, images, kCpu)) < 1e-5);
+  CHECK(relative_difference(by_plain_loops(model, images), outputs_of(model, images)) < 1e-5);
 
   // Sums of products end beside a step's border only by chance, and the steps are fine.
   model.activation_bits = 16;
   model.activation_frac = {{"input", 10}, {"relu1", 9}, {"conv2", 8}, {"sum", 8}, {"pool", 10}};
-  const std::vector<float> rounded = outputs_of(model, images, kCpu);
+  const std::vector<float> rounded = outputs_of(model, images);
   CHECK(relative_difference(by_plain_loops(model, images), rounded) < 1e-2);
-  CHECK(outputs_of(model, images, {kCpu.device, 5}) == rounded);
+  CHECK(outputs_of(model, images, 5) == rounded);
 }
 
 TEST_CASE("batch norms are folded and a relu after a layer is observed in its place") {
@@ -149,21 +147,46 @@ TEST_CASE("batch norms are folded and a relu after a layer is observed in its pl
                                            {"fc", Linear{256, 3}, {}}});
   const Model model = random_network(graph, 7);
   const ImageSet images = noise_images(6, {3, 8, 8});
-  CHECK(relative_difference(by_plain_loops(model, images), outputs_of(model, images, kCpu)) < 1e-5);
-  const auto statistics = observe_activations(model, images, kCpu);
-  CHECK(statistics.count("input") == 1);
-  CHECK(statistics.count("relu") == 1);
-  CHECK(statistics.count("conv") == 0);
-  CHECK(statistics.count("fc") == 1);
+  CHECK(relative_difference(by_plain_loops(model, images), outputs_of(model, images)) < 1e-5);
+  const auto histograms = MeasuredNetwork(model, kCpu).activations(images);
+  CHECK(histograms.count("input") == 1);
+  CHECK(histograms.count("relu") == 1);
+  CHECK(histograms.count("conv") == 0);
+  CHECK(histograms.count("fc") == 1);
+}
+
+TEST_CASE("a network measures again what it measured before, with the formats that it is given") {
+  Model model = random_network(joined_graph(), 3);
+  const ImageSet images = noise_images(40, {4, 6, 6});
+  MeasuredNetwork network(model, kCpu);
+  const std::vector<float> plain = network.outputs(images);
+  CHECK(network.outputs(noise_images(3, {4, 6, 6})).size() == 3 * plain.size() / 40);
+  CHECK(network.outputs(images) == plain);
+  model.activation_bits = 16;
+  model.activation_frac = {{"input", 10}, {"relu1", 9}};
+  network.round_activations_as(model);
+  CHECK(network.outputs(images) == outputs_of(model, images));
+  CHECK(network.outputs(images) != plain);
+}
+
+TEST_CASE("who waits for a network to be planned is told of each step") {
+  std::vector<std::size_t> told;
+  std::size_t all = 0;
+  const MeasuredNetwork network(one_pixel_model(), kCpu, [&](std::size_t done, std::size_t steps) {
+    told.push_back(done);
+    all = steps;
+  });
+  CHECK(told == std::vector<std::size_t>{1, 2});
+  CHECK(all == 2);
 }
 
 TEST_CASE("what measures is named") {
-  CHECK(measuring_device(one_pixel_model(), kCpu.device).starts_with("cpu ("));
+  CHECK(MeasuredNetwork(one_pixel_model(), kCpu).device().starts_with("cpu ("));
 }
 
 TEST_CASE("images that cannot be measured on are refused") {
   const auto measure = [](const ImageSet& images) {
-    return message_of([&] { accuracy_of(one_pixel_model(), images, kCpu); });
+    return message_of([&] { MeasuredNetwork(one_pixel_model(), kCpu).accuracy(images); });
   };
   CHECK(measure(pixels({}, {})) == "measurement: there are no images");
   CHECK(measure(pixels({1, 2}, {0})) == "images: found 1 labels, expected 2");
