@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "export/channel_cuts.h"
 #include "export/channel_paths.h"
 #include "export/coupled_channels.h"
+#include "runtime/model/graph_edit.h"
 #include "runtime/model/weight_parts.h"
 
 namespace winnow {
@@ -110,19 +112,10 @@ class Removal {
 
   void add_to_bias(Node& consumer, const std::vector<double>& shift) {
     if (std::all_of(shift.begin(), shift.end(), [](double s) { return s == 0; })) return;
-    const auto found = model_.tensors.find(bias_name(consumer));
-    std::vector<float> bias(shift.size(), 0.0f);
-    if (found != model_.tensors.end()) {
-      const auto old = found->second.values<float>();
-      bias.assign(old.begin(), old.end());
-    }
+    const std::span<float> bias = bias_of(model_, consumer);
     for (std::size_t o = 0; o < bias.size(); ++o) {
       bias[o] = static_cast<float>(static_cast<double>(bias[o]) + shift[o]);
     }
-    model_.tensors[bias_name(consumer)] =
-        Tensor::from<float>({static_cast<std::int64_t>(bias.size())}, bias);
-    if (auto* conv = std::get_if<Conv>(&consumer.op)) conv->has_bias = true;
-    if (auto* linear = std::get_if<Linear>(&consumer.op)) linear->has_bias = true;
   }
 
   void cut_inputs_of(std::size_t consumer, const WeightBlock& block) {

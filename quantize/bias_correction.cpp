@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/suggest.h"
 #include "runtime/model/fold_batch_norm.h"
+#include "runtime/model/graph_edit.h"
 #include "runtime/model/weight_parts.h"
 
 namespace winnow {
@@ -83,16 +84,14 @@ void correct_biases(Model& quantized, const Model& before, const MeanInputs& inp
   const Model folded = fold_batch_norm(before);
   const std::vector<Shape> shapes = infer_shapes(quantized.graph, 1);
   for (std::size_t n = 0; n < shapes.size(); ++n) {
-    const Node& node = quantized.graph.nodes[n];
+    Node& node = quantized.graph.nodes[n];
     if (!has_prunable_weight(node)) continue;
-    const auto bias = quantized.tensors.find(bias_name(node));
-    if (bias == quantized.tensors.end()) continue;
     const std::vector<float> lost = lost_weights(quantized, folded, node);
     if (std::all_of(lost.begin(), lost.end(), [](float w) { return w == 0; })) continue;
     const auto input = inputs.find(node.name);
     if (input == inputs.end()) fail(ErrorCode::internal, in_quotes(node.name), ": no mean inputs");
     const auto* conv = std::get_if<Conv>(&node.op);
-    add_products(bias->second.values<float>(), lost,
+    add_products(bias_of(quantized, node), lost,
                  conv ? mean_window(*conv, input->second, shapes[n])
                       : mean_window(std::get<Linear>(node.op), input->second));
   }

@@ -19,7 +19,7 @@ using MeanInputs = std::map<std::string, reference::Array>;
 // (Nagel, van Baalen, Blankevoort and Welling, "Data-free quantization through weight equalization
 // and bias correction", 2019, section 4.2: E[y] = E[q x] + E[(w - q) x]; here with the mean of each
 // input position, so that padding counts as the zeros that it is.) `inputs` are those of `before`.
-// Nodes without a bias and nodes whose weights did not change stay as they are.
+// A node without a bias gets one; nodes whose weights did not change stay as they are.
 //
 //   quantized  what quantize_weights made of `before`
 // Throws Error{internal} if the inputs of a node are missing.

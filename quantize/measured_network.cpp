@@ -6,7 +6,6 @@
 #include "export/export_model.h"
 #include "quantize/fixed_point.h"
 #include "runtime/base/error.h"
-#include "runtime/engine.h"
 #include "runtime/images/image_reader.h"
 #include "runtime/model/fold_batch_norm.h"
 #include "runtime/plan/program.h"
@@ -40,28 +39,31 @@ void add_samples(std::vector<double>& sum, const std::string& node, std::span<co
   }
 }
 
-// For those who look at the values alone.
-void ignore(std::int64_t, std::span<const float>) {}
-
 }  // namespace
 
 MeasuredNetwork::MeasuredNetwork(const Model& model, Device device,
-                                 const StepwiseNetwork::Planned& planned)
-    : deployed_(deployed_form(model)),
+                                 StepwiseNetwork::Planned planned)
+    : device_(resolve(device)),
+      planned_(std::move(planned)),
       pool_(std::make_shared<ThreadPool>(0)),
-      network_(deployed_, device, pool_, planned) {
-  deployed_.weights.clear();
+      engine_(deployed_form(model), device_, StepwiseNetwork::session_options(pool_, planned_)),
+      activation_bits_(engine_.model().activation_bits),
+      activation_frac_(engine_.model().activation_frac) {}
+
+StepwiseNetwork& MeasuredNetwork::stepwise() {
+  if (!stepwise_) stepwise_.emplace(engine_.model(), device_, pool_, planned_);
+  return *stepwise_;
 }
 
 void MeasuredNetwork::round_activations_as(const Model& model) {
   Model folded = fold_batch_norm(model);
-  deployed_.activation_bits = folded.activation_bits;
-  deployed_.activation_frac = std::move(folded.activation_frac);
+  activation_bits_ = folded.activation_bits;
+  activation_frac_ = std::move(folded.activation_frac);
 }
 
-void MeasuredNetwork::run(const ImageSet& images, const MeasurementOptions& options,
-                          const StepwiseNetwork::Visit& visit, const Use& use) {
-  require_fit(deployed_.graph, images);
+void MeasuredNetwork::run_batches(const ImageSet& images, const MeasurementOptions& options,
+                                  const Run& run, const Use& use) {
+  require_fit(engine_.model().graph, images);
   if (options.batch < 1) fail(ErrorCode::usage, "batch: found ", options.batch, ", expected 1 on");
   ImageReader reader(images, options.batch);
   const std::int64_t size = element_count(images.sample_shape());
@@ -71,24 +73,40 @@ void MeasuredNetwork::run(const ImageSet& images, const MeasurementOptions& opti
     if (images.holds_tokens()) {
       floats_of_tokens(reader.next(), input);
     } else {
-      preprocess(deployed_, reader.next(), input);
+      preprocess(engine_.model(), reader.next(), input);
     }
-    use(first, network_.run(count, std::move(input), visit));
+    use(first, run(count, std::move(input)));
     if (options.on_batch) options.on_batch(count);
   }
 }
 
+void MeasuredNetwork::visit_values(const ImageSet& images, const MeasurementOptions& options,
+                                   const StepwiseNetwork::Visit& visit) {
+  const auto run = [&](std::int64_t samples, std::vector<float> input) {
+    return stepwise().run(samples, std::move(input), visit);
+  };
+  run_batches(images, options, run, [](std::int64_t, std::span<const float>) {});
+}
+
 void MeasuredNetwork::run_rounded(const ImageSet& images, const MeasurementOptions& options,
                                   const Use& use) {
-  run(
-      images, options,
-      [&](const std::string& node, std::span<float> values) { round(node, values); }, use);
+  const auto in_steps = [&](std::int64_t samples, std::vector<float> input) {
+    return stepwise().run(
+        samples, std::move(input),
+        [&](const std::string& node, std::span<float> values) { round(node, values); });
+  };
+  const auto as_a_whole = [&](std::int64_t samples, std::vector<float> input) {
+    std::vector<float> output(static_cast<std::size_t>(samples * engine_.output_size()));
+    engine_.run(input, output);
+    return output;
+  };
+  run_batches(images, options, activation_bits_ > 0 ? Run(in_steps) : Run(as_a_whole), use);
 }
 
 void MeasuredNetwork::round(const std::string& node, std::span<float> values) {
-  const auto found = deployed_.activation_frac.find(node);
-  if (deployed_.activation_bits <= 0 || found == deployed_.activation_frac.end()) return;
-  const FixedPoint format{deployed_.activation_bits, found->second};
+  const auto found = activation_frac_.find(node);
+  if (found == activation_frac_.end()) return;
+  const FixedPoint format{activation_bits_, found->second};
   const auto count = static_cast<std::int64_t>(values.size());
   pool_->run_ranges(count, 1, [&](std::int64_t begin, std::int64_t end) {
     round_to(format, values.subspan(static_cast<std::size_t>(begin),
@@ -98,7 +116,7 @@ void MeasuredNetwork::round(const std::string& node, std::span<float> values) {
 
 double MeasuredNetwork::accuracy(const ImageSet& images, const MeasurementOptions& options) {
   std::int64_t right = 0;
-  const std::int64_t classes = element_count(infer_shapes(deployed_.graph, 1).back());
+  const std::int64_t classes = engine_.output_size();
   run_rounded(images, options, [&](std::int64_t first, std::span<const float> outputs) {
     const auto count = static_cast<std::int64_t>(outputs.size()) / classes;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -125,13 +143,13 @@ std::map<std::string, Histogram> MeasuredNetwork::activations(const ImageSet& im
   const auto visit = [&](const std::string& node, std::span<float> values) {
     observe(histograms[node], node, values);
   };
-  run(images, options, visit, ignore);
+  visit_values(images, options, visit);
   return histograms;
 }
 
 MeanInputs MeasuredNetwork::mean_layer_inputs(const ImageSet& images,
                                               const MeasurementOptions& options) {
-  const Program program = build_program(deployed_.graph, 1);
+  const Program program = build_program(engine_.model().graph, 1);
   std::map<std::string, std::vector<double>> sums;  // by the name of the value
   for (const Step& step : program.steps) {
     if (!is_weighted(step)) continue;
@@ -142,7 +160,7 @@ MeanInputs MeasuredNetwork::mean_layer_inputs(const ImageSet& images,
     const auto found = sums.find(node);
     if (found != sums.end()) add_samples(found->second, node, values);
   };
-  run(images, options, visit, ignore);
+  visit_values(images, options, visit);
 
   MeanInputs means;
   for (const Step& step : program.steps) {

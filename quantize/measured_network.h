@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "quantize/stepwise_network.h"
 #include "runtime/base/device_name.h"
 #include "runtime/base/thread_pool.h"
+#include "runtime/engine.h"
 #include "runtime/images/image_set.h"
 #include "runtime/model/model.h"
 
@@ -32,11 +34,12 @@ struct MeasurementOptions {
 class MeasuredNetwork {
  public:
   // The model may be pruned or quantized. Batch norms are folded first (fold_batch_norm.h).
-  // Throws Error{device} if the device is missing. `planned` may be empty.
-  MeasuredNetwork(const Model& model, Device device, const StepwiseNetwork::Planned& planned = {});
+  // `planned` is told after each step that `done` of `all` are planned; it may be empty.
+  // Throws Error{device} if the device is missing.
+  MeasuredNetwork(const Model& model, Device device, StepwiseNetwork::Planned planned = {});
 
   // What measures, in words: the device as its backend describes it.
-  std::string device() const { return network_.device(); }
+  std::string device() const { return engine_.session().device(); }
 
   // Has activations rounded as this model says, which differs from the one measured in its
   // activation_bits and activation_frac at most.
@@ -62,17 +65,27 @@ class MeasuredNetwork {
   MeanInputs mean_layer_inputs(const ImageSet& images, const MeasurementOptions& options = {});
 
  private:
+  // Takes normalised samples, gives what the network makes of them.
+  using Run = std::function<std::vector<float>(std::int64_t samples, std::vector<float> input)>;
+
   // Takes the first image of each batch and the network's outputs.
   using Use = std::function<void(std::int64_t first, std::span<const float> outputs)>;
 
-  void run(const ImageSet& images, const MeasurementOptions& options,
-           const StepwiseNetwork::Visit& visit, const Use& use);
+  void run_batches(const ImageSet& images, const MeasurementOptions& options, const Run& run,
+                   const Use& use);
   void run_rounded(const ImageSet& images, const MeasurementOptions& options, const Use& use);
+  void visit_values(const ImageSet& images, const MeasurementOptions& options,
+                    const StepwiseNetwork::Visit& visit);
   void round(const std::string& node, std::span<float> values);
+  StepwiseNetwork& stepwise();
 
-  DeployedModel deployed_;            // without its weights, which the network has
-  std::shared_ptr<ThreadPool> pool_;  // of all cores
-  StepwiseNetwork network_;
+  Device device_;
+  StepwiseNetwork::Planned planned_;
+  std::shared_ptr<ThreadPool> pool_;            // of all cores
+  Engine engine_;                               // runs where nothing is rounded or looked at
+  std::optional<StepwiseNetwork> stepwise_;     // made when it is first wanted
+  int activation_bits_;                         // 0: nothing is rounded
+  std::map<std::string, int> activation_frac_;  // by node
 };
 
 }  // namespace winnow

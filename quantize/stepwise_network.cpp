@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/base/error.h"
 #include "runtime/reference/reference_session.h"
 
 namespace winnow {
@@ -63,15 +62,22 @@ void drop_unread(const Program& program, std::size_t done, std::vector<Array>& v
 
 }  // namespace
 
+SessionOptions StepwiseNetwork::session_options(std::shared_ptr<ThreadPool> pool, Planned planned) {
+  SessionOptions options;
+  options.batch = kMostSessionSamples;
+  options.choice = KernelChoice::sparse;  // a rule on a CPU: no times decide, so runs agree
+  options.pool = std::move(pool);
+  options.progress = std::move(planned);
+  return options;
+}
+
 StepwiseNetwork::StepwiseNetwork(const DeployedModel& model, Device device,
                                  std::shared_ptr<ThreadPool> pool, const Planned& planned)
     : graph_(model.graph) {
   const Device resolved = resolve(device);
   const Program program = build_program(model, 1);
-  SessionOptions options;
+  SessionOptions options = session_options(std::move(pool));
   options.batch = session_samples(program);
-  options.choice = KernelChoice::sparse;  // a rule on a CPU: no times decide, so runs agree
-  options.pool = std::move(pool);
   for (const Step& step : program.steps) {
     engines_.emplace_back();
     if (!runs_in_plain_loops(step.op)) {
@@ -80,13 +86,6 @@ StepwiseNetwork::StepwiseNetwork(const DeployedModel& model, Device device,
     }
     if (planned) planned(engines_.size(), program.steps.size());
   }
-}
-
-std::string StepwiseNetwork::device() const {
-  for (const auto& engine : engines_) {
-    if (engine) return engine->session().device();
-  }
-  fail(ErrorCode::usage, graph_.name, ": no step that a device runs");
 }
 
 std::vector<float> StepwiseNetwork::step_values(std::size_t index, const Step& step,

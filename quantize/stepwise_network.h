@@ -32,13 +32,13 @@ class StepwiseNetwork {
   // Told after each step that `done` of `all` are planned.
   using Planned = std::function<void(std::size_t done, std::size_t all)>;
 
+  // How steps are run, and networks as a whole that are compared with them.
+  static SessionOptions session_options(std::shared_ptr<ThreadPool> pool, Planned planned = {});
+
   // `pool`: the threads of all steps on a CPU. `planned` may be empty.
   // Throws Error{device} if the device is missing.
   StepwiseNetwork(const DeployedModel& model, Device device, std::shared_ptr<ThreadPool> pool,
                   const Planned& planned = {});
-
-  // "cpu (Intel Xeon ..., 2 threads, avx512)" or "cuda:0 (NVIDIA H200)".
-  std::string device() const;
 
   // The value of the last node for `samples` inputs, which lie one after the other, normalised.
   std::vector<float> run(std::int64_t samples, std::vector<float> input, const Visit& visit);

@@ -8,6 +8,7 @@
 #include "quantize/measured_network.h"
 #include "quantize/quantize_model.h"
 #include "runtime/base/random.h"
+#include "runtime/model/weight_parts.h"
 #include "tests/model/graphs.h"
 #include "tests/quantize/noise_images.h"
 #include "tests/quantize/random_networks.h"
@@ -118,21 +119,36 @@ TEST_CASE("the batch norms before quantization are folded for it") {
   CHECK(left < shift / 100);
 }
 
-TEST_CASE("layers that did not change or have no bias stay as they are") {
+TEST_CASE("a layer without a bias gets one") {
+  Conv without = conv(4, 30, 3, 1);
+  without.has_bias = false;
+  const Model before = random_network(
+      graph_of({2, 5, 5},
+               {{"first", conv(2, 4, 3, 1), {}}, {"relu", Relu{}, {}}, {"conv", without, {}}}),
+      6);
+  const ImageSet images = noise_images(9, {2, 5, 5});
+  Model after = before;
+  after.tensors["conv.weight"] = weight_of(quantized_to(before, WeightForm::codebook4), "conv");
+  correct_biases(after, before, mean_inputs(before, images));
+  check_model(after, "corrected");
+  CHECK(after.tensors.at("first.bias") == before.tensors.at("first.bias"));
+  REQUIRE(after.tensors.contains("conv.bias"));
+  const auto expected = mean_outputs(before, images), found = mean_outputs(after, images);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    CHECK(found[k] == doctest::Approx(expected[k]).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("layers that did not change stay as they are") {
   Conv without = conv(2, 30, 3);
   without.has_bias = false;
   const Model before = random_network(
       graph_of({2, 5, 5},
                {{"conv", without, {}}, {"flat", Flatten{}, {}}, {"fc", Linear{270, 3}, {}}}),
       6);
-  Model after = quantized_to(before, WeightForm::codebook4);
-  after.tensors.erase("fc.weight.codes");
-  after.tensors.erase("fc.weight.codebook");
-  after.tensors.erase("fc.weight.channel_scale");
-  after.tensors["fc.weight"] = before.tensors.at("fc.weight");
-  const Model as_it_was = after;
+  Model after = before;
   correct_biases(after, before, mean_inputs(before, noise_images(3, {2, 5, 5})));
-  CHECK(after == as_it_was);
+  CHECK(after == before);
 }
 
 TEST_CASE("mean inputs do not depend on the batch and have what each layer reads") {

@@ -4,10 +4,10 @@
 
 #include <numeric>
 
-#include "quantize/fixed_point.h"
 #include "quantize/stepwise_network.h"
 #include "tests/model/graphs.h"
 #include "tests/quantize/noise_images.h"
+#include "tests/quantize/plain_loops.h"
 #include "tests/quantize/random_networks.h"
 #include "tests/throws.h"
 
@@ -104,25 +104,6 @@ TEST_CASE("observation finds maxima and counts every value once") {
   CHECK(linear.bins[0] == 1);
 }
 
-// What the graph's nodes give by plain loops, rounded where the model says so.
-std::vector<float> by_plain_loops(const Model& model, const ImageSet& images) {
-  std::map<std::string, reference::Array> values;
-  const std::vector<Shape> shapes = infer_shapes(model.graph, images.count);
-  reference::Array input{shapes[0], {}};
-  for (const std::uint8_t byte : images.pixels) input.values.push_back(byte / 255.0f);
-  for (const Node& node : model.graph.nodes) {
-    std::vector<const reference::Array*> inputs;
-    for (const std::string& name : node.inputs) inputs.push_back(&values.at(name));
-    if (inputs.empty()) inputs.push_back(&input);
-    reference::Array& value = values[node.name];
-    value = std::visit(NodeEvaluation(model, node, inputs), node.op);
-    const auto frac = model.activation_frac.find(node.name);
-    if (frac == model.activation_frac.end()) continue;
-    round_to({model.activation_bits, frac->second}, value.values);
-  }
-  return values.at(model.graph.nodes.back().name).values;
-}
-
 TEST_CASE("steps of all kinds agree with plain loops, rounded or not") {
   Model model = random_network(joined_graph(), 3);
   prune_node(model, "conv2", 1, 0.4, 4);
@@ -155,6 +136,17 @@ TEST_CASE("batch norms are folded and a relu after a layer is observed in its pl
   CHECK(histograms.count("fc") == 1);
 }
 
+TEST_CASE("a network run in steps gives what it gives as a whole") {
+  const Model model = random_network(joined_graph(), 3);
+  const ImageSet images = noise_images(40, {4, 6, 6});
+  MeasuredNetwork network(model, kCpu);
+  const std::vector<float> whole = network.outputs(images);
+  Model with_formats = model;
+  with_formats.activation_bits = 16;  // and no node whose value is rounded
+  network.round_activations_as(with_formats);
+  CHECK(relative_difference(whole, network.outputs(images)) < 1e-5);
+}
+
 TEST_CASE("a network measures again what it measured before, with the formats that it is given") {
   Model model = random_network(joined_graph(), 3);
   const ImageSet images = noise_images(40, {4, 6, 6});
@@ -169,14 +161,19 @@ TEST_CASE("a network measures again what it measured before, with the formats th
   CHECK(network.outputs(images) != plain);
 }
 
-TEST_CASE("who waits for a network to be planned is told of each step") {
-  std::vector<std::size_t> told;
-  std::size_t all = 0;
-  const MeasuredNetwork network(one_pixel_model(), kCpu, [&](std::size_t done, std::size_t steps) {
-    told.push_back(done);
+TEST_CASE("who waits for a network to be planned is told of each step, in parts too") {
+  std::size_t calls = 0, last = 0, all = 0;
+  MeasuredNetwork network(one_pixel_model(), kCpu, [&](std::size_t done, std::size_t steps) {
+    ++calls;
+    last = done;
     all = steps;
   });
-  CHECK(told == std::vector<std::size_t>{1, 2});
+  REQUIRE(calls > 0);
+  CHECK(last == all);
+  const std::size_t as_a_whole = calls;
+  network.activations(pixels({255}, {0}));
+  CHECK(calls == as_a_whole + 2);
+  CHECK(last == 2);
   CHECK(all == 2);
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -100,21 +102,31 @@ class NodeEvaluation {
   const std::vector<const reference::Array*>& inputs_;
 };
 
-// The last node's value for three random samples.
-inline std::vector<float> evaluate(const Model& model, std::uint64_t seed = 99) {
-  const std::vector<Shape> shapes = infer_shapes(model.graph, 3);
+using Visit = std::function<void(const std::string& node, std::span<float> values)>;
+
+// The last node's value for `input`; `visit` may change each value before others read it.
+inline std::vector<float> evaluate(
+    const Model& model, const reference::Array& input,
+    const Visit& visit = [](const std::string&, std::span<float>) {}) {
   std::map<std::string, reference::Array> values;
-  Random random(seed);
-  reference::Array input{shapes[0],
-                         std::vector<float>(static_cast<std::size_t>(element_count(shapes[0])))};
-  for (float& x : input.values) x = static_cast<float>(random.normal());
   for (const Node& node : model.graph.nodes) {
     std::vector<const reference::Array*> inputs;
     for (const std::string& name : node.inputs) inputs.push_back(&values.at(name));
     if (inputs.empty()) inputs.push_back(&input);
-    values[node.name] = std::visit(NodeEvaluation(model, node, inputs), node.op);
+    reference::Array& value = values[node.name];
+    value = std::visit(NodeEvaluation(model, node, inputs), node.op);
+    visit(node.name, value.values);
   }
   return values.at(model.graph.nodes.back().name).values;
+}
+
+// The same for three random samples.
+inline std::vector<float> evaluate(const Model& model, std::uint64_t seed = 99) {
+  Random random(seed);
+  const Shape shape = infer_shapes(model.graph, 3)[0];
+  reference::Array input{shape, std::vector<float>(static_cast<std::size_t>(element_count(shape)))};
+  for (float& x : input.values) x = static_cast<float>(random.normal());
+  return evaluate(model, input);
 }
 
 // The largest |a - b| relative to the largest |a|.
