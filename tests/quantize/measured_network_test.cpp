@@ -6,6 +6,7 @@
 
 #include "quantize/stepwise_network.h"
 #include "tests/model/graphs.h"
+#include "tests/model/one_pixel.h"
 #include "tests/quantize/noise_images.h"
 #include "tests/quantize/plain_loops.h"
 #include "tests/quantize/random_networks.h"
@@ -19,27 +20,6 @@ const Device kCpu = {Device::Kind::cpu, 0};
 std::vector<float> outputs_of(const Model& model, const ImageSet& images,
                               std::int64_t batch = 512) {
   return MeasuredNetwork(model, kCpu).outputs(images, {batch});
-}
-
-// Two outputs: the pixel's value and 0.5, for images of one pixel.
-Model one_pixel_model() {
-  Model model;
-  model.graph = graph_of({1, 1, 1}, {{"flatten", Flatten{}, {}}, {"linear", Linear{1, 2}, {}}});
-  const std::vector<float> weight = {1, 0}, bias = {0, 0.5f};
-  model.tensors["linear.weight"] = Tensor::from<float>({2, 1}, weight);
-  model.tensors["linear.bias"] = Tensor::from<float>({2}, bias);
-  return model;
-}
-
-// Pixels are value / 255; label 0 says "above one half".
-ImageSet pixels(std::vector<std::uint8_t> values, std::vector<std::int32_t> labels) {
-  ImageSet images;
-  images.count = static_cast<std::int64_t>(values.size());
-  images.channels = images.height = images.width = 1;
-  images.pixels = std::move(values);
-  images.labels = std::move(labels);
-  images.classes = {"bright", "dark"};
-  return images;
 }
 
 TEST_CASE("accuracy counts the highest output, whatever the batch") {

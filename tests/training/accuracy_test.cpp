@@ -2,36 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/model/one_pixel.h"
 #include "tests/throws.h"
-#include "tests/training/graphs.h"
 #include "tests/training/images.h"
 
 namespace winnow {
 namespace {
 
 constexpr char kCpu[] = "cpu";
-
-// Two outputs: the pixel's value and 0.5, for images of one pixel.
-Model one_pixel_model() {
-  Model model;
-  model.graph = chain(
-      {1, 1, 1}, {{"flatten", Flatten{}}, {"linear", Linear{.in_features = 1, .out_features = 2}}});
-  const std::vector<float> weight = {1, 0}, bias = {0, 0.5f};
-  model.tensors["linear.weight"] = Tensor::from<float>({2, 1}, weight);
-  model.tensors["linear.bias"] = Tensor::from<float>({2}, bias);
-  return model;
-}
-
-// Pixels are value / 255; label 0 says "above one half".
-ImageSet pixels(std::vector<std::uint8_t> values, std::vector<std::int32_t> labels) {
-  ImageSet images;
-  images.count = static_cast<std::int64_t>(values.size());
-  images.channels = images.height = images.width = 1;
-  images.pixels = std::move(values);
-  images.labels = std::move(labels);
-  images.classes = {"bright", "dark"};
-  return images;
-}
 
 TEST_CASE("accuracy counts the highest output, whatever the batch") {
   const ImageSet images = pixels({0, 100, 200, 255, 30}, {1, 1, 0, 0, 0});
