@@ -22,6 +22,13 @@ void require_bits(int total_bits) {
   }
 }
 
+// Eq 5: the code nearest to a value. `steps_per_unit` is 1 / sigma, a power of two, so the product
+// is exact.
+double nearest_code(float value, double steps_per_unit, const FixedPoint& format) {
+  const double steps = std::nearbyint(static_cast<double>(value) * steps_per_unit);
+  return std::clamp<double>(steps, format.lowest(), format.highest());
+}
+
 // Smallest e with 2^e >= value, exactly.
 int ceil_log2(double value) {
   int exponent = 0;
@@ -76,16 +83,14 @@ FixedPoint format_for_range(double max_magnitude, int total_bits) {
 }
 
 std::int32_t to_code(float value, const FixedPoint& format) {
-  const double scaled = std::nearbyint(std::ldexp(static_cast<double>(value), format.frac_bits));
-  return static_cast<std::int32_t>(std::clamp<double>(scaled, format.lowest(), format.highest()));
+  return static_cast<std::int32_t>(nearest_code(value, 1 / format.step(), format));
 }
 
 void round_to(const FixedPoint& format, std::span<float> values) {
   const double step = format.step();
-  const double steps_per_unit = 1 / step;  // powers of two: nothing is rounded
+  const double steps_per_unit = 1 / step;
   for (float& value : values) {
-    const double steps = std::nearbyint(static_cast<double>(value) * steps_per_unit);
-    value = static_cast<float>(std::clamp<double>(steps, format.lowest(), format.highest()) * step);
+    value = static_cast<float>(nearest_code(value, steps_per_unit, format) * step);
   }
 }
 

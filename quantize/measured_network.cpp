@@ -1,18 +1,32 @@
 #include "quantize/measured_network.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "export/export_model.h"
 #include "quantize/fixed_point.h"
 #include "runtime/base/error.h"
+#include "runtime/base/thread_pool.h"
 #include "runtime/images/image_reader.h"
-#include "runtime/model/fold_batch_norm.h"
 #include "runtime/plan/program.h"
 #include "runtime/text/token_set.h"
 
 namespace winnow {
 namespace {
+
+// Samples that sessions take at a time: enough to keep a processor busy.
+constexpr std::int64_t kSessionBatch = 32;
+
+// The network as a whole and its single steps share the threads.
+SessionOptions session_options(decltype(SessionOptions::progress) planned) {
+  SessionOptions options;
+  options.batch = kSessionBatch;
+  options.choice = KernelChoice::sparse;  // a rule on a CPU: no times decide, so runs agree
+  options.pool = std::make_shared<ThreadPool>(0);
+  options.progress = std::move(planned);
+  return options;
+}
 
 // As the file of export has it, but for channels that are left out there because they are dead.
 DeployedModel deployed_form(const Model& model) {
@@ -42,23 +56,21 @@ void add_samples(std::vector<double>& sum, const std::string& node, std::span<co
 }  // namespace
 
 MeasuredNetwork::MeasuredNetwork(const Model& model, Device device,
-                                 StepwiseNetwork::Planned planned)
-    : device_(resolve(device)),
-      planned_(std::move(planned)),
-      pool_(std::make_shared<ThreadPool>(0)),
-      engine_(deployed_form(model), device_, StepwiseNetwork::session_options(pool_, planned_)),
+                                 decltype(SessionOptions::progress) planned)
+    : device_(device),
+      options_(session_options(std::move(planned))),
+      engine_(deployed_form(model), device_, options_),
       activation_bits_(engine_.model().activation_bits),
       activation_frac_(engine_.model().activation_frac) {}
 
 StepwiseNetwork& MeasuredNetwork::stepwise() {
-  if (!stepwise_) stepwise_.emplace(engine_.model(), device_, pool_, planned_);
+  if (!stepwise_) stepwise_.emplace(engine_.model(), device_, options_);
   return *stepwise_;
 }
 
-void MeasuredNetwork::round_activations_as(const Model& model) {
-  Model folded = fold_batch_norm(model);
-  activation_bits_ = folded.activation_bits;
-  activation_frac_ = std::move(folded.activation_frac);
+void MeasuredNetwork::round_activations(int bits, std::map<std::string, int> frac) {
+  activation_bits_ = bits;
+  activation_frac_ = std::move(frac);
 }
 
 void MeasuredNetwork::run_batches(const ImageSet& images, const MeasurementOptions& options,
@@ -108,7 +120,7 @@ void MeasuredNetwork::round(const std::string& node, std::span<float> values) {
   if (found == activation_frac_.end()) return;
   const FixedPoint format{activation_bits_, found->second};
   const auto count = static_cast<std::int64_t>(values.size());
-  pool_->run_ranges(count, 1, [&](std::int64_t begin, std::int64_t end) {
+  options_.pool->run_ranges(count, 1, [&](std::int64_t begin, std::int64_t end) {
     round_to(format, values.subspan(static_cast<std::size_t>(begin),
                                     static_cast<std::size_t>(end - begin)));
   });

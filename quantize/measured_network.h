@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +14,6 @@
 #include "quantize/histogram.h"
 #include "quantize/stepwise_network.h"
 #include "runtime/base/device_name.h"
-#include "runtime/base/thread_pool.h"
 #include "runtime/engine.h"
 #include "runtime/images/image_set.h"
 #include "runtime/model/model.h"
@@ -36,14 +34,15 @@ class MeasuredNetwork {
   // The model may be pruned or quantized. Batch norms are folded first (fold_batch_norm.h).
   // `planned` is told after each step that `done` of `all` are planned; it may be empty.
   // Throws Error{device} if the device is missing.
-  MeasuredNetwork(const Model& model, Device device, StepwiseNetwork::Planned planned = {});
+  MeasuredNetwork(const Model& model, Device device,
+                  decltype(SessionOptions::progress) planned = nullptr);
 
   // What measures, in words: the device as its backend describes it.
   std::string device() const { return engine_.session().device(); }
 
-  // Has activations rounded as this model says, which differs from the one measured in its
-  // activation_bits and activation_frac at most.
-  void round_activations_as(const Model& model);
+  // Has activations rounded from now on: Model::activation_bits and Model::activation_frac, with
+  // the names of nodes that activations() gives.
+  void round_activations(int bits, std::map<std::string, int> frac);
 
   // Fraction of `images` whose label has the highest output, in [0, 1]; of equal outputs the first
   // class wins. If activation_bits > 0, the value of every node in activation_frac is rounded to
@@ -80,8 +79,7 @@ class MeasuredNetwork {
   StepwiseNetwork& stepwise();
 
   Device device_;
-  StepwiseNetwork::Planned planned_;
-  std::shared_ptr<ThreadPool> pool_;            // of all cores
+  SessionOptions options_;                      // of all sessions
   Engine engine_;                               // runs where nothing is rounded or looked at
   std::optional<StepwiseNetwork> stepwise_;     // made when it is first wanted
   int activation_bits_;                         // 0: nothing is rounded

@@ -100,7 +100,7 @@ std::int64_t samples_of(const QuantizeOptions& options, const Images& images) {
   return samples;
 }
 
-MeasuredNetwork planned(const Model& model, const QuantizeOptions& options) {
+MeasuredNetwork network_of(const Model& model, const QuantizeOptions& options) {
   return MeasuredNetwork(model, device_from(options.device),
                          progress_callback("quantize: plan step", options.is_quiet));
 }
@@ -122,13 +122,13 @@ class Stages {
 
   void run(Model& quantized, const Model& before) {
     if (corrects_biases(options_)) correct_biases(quantized, before, inputs_);
-    MeasuredNetwork network = planned(quantized, options_);
+    MeasuredNetwork network = network_of(quantized, options_);
     accuracy_.weights = network.accuracy(images_.test, measurement());
     accuracy_.after = accuracy_.weights;
     if (options_.scheme.activation_bits == 0) return;
     set_activation_formats(quantized, options_.scheme.activation_bits, options_.range,
                            network.activations(images_.calibration, measurement()));
-    network.round_activations_as(quantized);
+    network.round_activations(quantized.activation_bits, quantized.activation_frac);
     accuracy_.after = network.accuracy(images_.test, measurement());
   }
 
@@ -174,7 +174,7 @@ QuantizationReport run_quantize(const QuantizeOptions& options) {
 
   std::optional<Stages> stages;
   if (options.measures_accuracy) {
-    MeasuredNetwork network = planned(before, options);  // or refused, before minutes of reading
+    MeasuredNetwork network = network_of(before, options);  // or refused, before minutes of reading
     report.device = network.device();
     stages.emplace(options, std::move(network), load_images(options, before));
   }

@@ -10,9 +10,7 @@ namespace {
 
 using reference::Array;
 
-// Samples that a step's session takes at a time: enough to keep a processor busy, and so few that
-// the inputs and outputs of all sessions together take no more memory than this.
-constexpr std::int64_t kMostSessionSamples = 32;
+// Of the inputs and outputs of all sessions together.
 constexpr std::int64_t kMostSessionFloats = std::int64_t{1} << 28;  // 1 GiB
 
 bool runs_in_plain_loops(const Op& op) {
@@ -20,8 +18,8 @@ bool runs_in_plain_loops(const Op& op) {
          std::holds_alternative<Flatten>(op);
 }
 
-// A power of two.
-std::int64_t session_samples(const Program& of_one_sample) {
+// `most` samples, halved until all sessions fit.
+std::int64_t session_batch(const Program& of_one_sample, std::int64_t most) {
   const auto size = [&](std::size_t value) {
     return element_count(of_one_sample.values[value].shape);
   };
@@ -29,9 +27,8 @@ std::int64_t session_samples(const Program& of_one_sample) {
   for (const Step& step : of_one_sample.steps) {
     if (!runs_in_plain_loops(step.op)) floats += size(step.inputs[0]) + size(step.output);
   }
-  std::int64_t samples = kMostSessionSamples;
-  while (samples > 1 && samples * floats > kMostSessionFloats) samples /= 2;
-  return samples;
+  while (most > 1 && most * floats > kMostSessionFloats) most /= 2;
+  return most;
 }
 
 // The step as a network of its own, which reads samples of `input`, batch dimension aside.
@@ -62,27 +59,16 @@ void drop_unread(const Program& program, std::size_t done, std::vector<Array>& v
 
 }  // namespace
 
-SessionOptions StepwiseNetwork::session_options(std::shared_ptr<ThreadPool> pool, Planned planned) {
-  SessionOptions options;
-  options.batch = kMostSessionSamples;
-  options.choice = KernelChoice::sparse;  // a rule on a CPU: no times decide, so runs agree
-  options.pool = std::move(pool);
-  options.progress = std::move(planned);
-  return options;
-}
-
-StepwiseNetwork::StepwiseNetwork(const DeployedModel& model, Device device,
-                                 std::shared_ptr<ThreadPool> pool, const Planned& planned)
+StepwiseNetwork::StepwiseNetwork(const DeployedModel& model, Device device, SessionOptions options)
     : graph_(model.graph) {
-  const Device resolved = resolve(device);
   const Program program = build_program(model, 1);
-  SessionOptions options = session_options(std::move(pool));
-  options.batch = session_samples(program);
+  const auto planned = std::exchange(options.progress, nullptr);
+  options.batch = session_batch(program, options.batch);
   for (const Step& step : program.steps) {
     engines_.emplace_back();
     if (!runs_in_plain_loops(step.op)) {
       const Shape& input = program.values[step.inputs[0]].shape;
-      engines_.back().emplace(model_of(model, step, input), resolved, options);
+      engines_.back().emplace(model_of(model, step, input), device, options);
     }
     if (planned) planned(engines_.size(), program.steps.size());
   }

@@ -5,14 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/base/device_name.h"
-#include "runtime/base/thread_pool.h"
 #include "runtime/engine.h"
 #include "runtime/model/model.h"
 #include "runtime/plan/program.h"
@@ -29,16 +27,10 @@ class StepwiseNetwork {
   // changed is what later steps read.
   using Visit = std::function<void(const std::string& node, std::span<float> values)>;
 
-  // Told after each step that `done` of `all` are planned.
-  using Planned = std::function<void(std::size_t done, std::size_t all)>;
-
-  // How steps are run, and networks as a whole that are compared with them.
-  static SessionOptions session_options(std::shared_ptr<ThreadPool> pool, Planned planned = {});
-
-  // `pool`: the threads of all steps on a CPU. `planned` may be empty.
+  // `options` are those of every step's session, but that its batch is smaller where all sessions
+  // together would take much memory; options.progress is told of steps.
   // Throws Error{device} if the device is missing.
-  StepwiseNetwork(const DeployedModel& model, Device device, std::shared_ptr<ThreadPool> pool,
-                  const Planned& planned = {});
+  StepwiseNetwork(const DeployedModel& model, Device device, SessionOptions options);
 
   // The value of the last node for `samples` inputs, which lie one after the other, normalised.
   std::vector<float> run(std::int64_t samples, std::vector<float> input, const Visit& visit);

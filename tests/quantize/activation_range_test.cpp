@@ -10,11 +10,11 @@ namespace winnow {
 namespace {
 
 std::map<std::string, Histogram> observed(const Graph& graph, double largest) {
-  std::map<std::string, Histogram> statistics;
+  std::map<std::string, Histogram> histograms;
   for (const Node& node : graph.nodes) {
-    statistics[node.name] = {largest, 4, std::vector<std::int64_t>(kHistogramBins, 1)};
+    histograms[node.name] = {largest, 4, std::vector<std::int64_t>(kHistogramBins, 1)};
   }
-  return statistics;
+  return histograms;
 }
 
 TEST_CASE("values are rounded where they come into being and a layer reads them") {

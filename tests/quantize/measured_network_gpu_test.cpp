@@ -31,7 +31,7 @@ TEST_CASE("on a GPU steps of all kinds agree with plain loops, rounded or not") 
   // Sums of products end beside a step's border only by chance, and the steps are fine.
   model.activation_bits = 16;
   model.activation_frac = {{"input", 10}, {"relu1", 9}, {"conv2", 8}, {"sum", 8}, {"pool", 10}};
-  network.round_activations_as(model);
+  network.round_activations(model.activation_bits, model.activation_frac);
   const std::vector<float> rounded = network.outputs(images);
   CHECK(relative_difference(by_plain_loops(model, images), rounded) < 1e-2);
   CHECK(rounded != plain);

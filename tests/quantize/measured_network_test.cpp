@@ -4,7 +4,6 @@
 
 #include <numeric>
 
-#include "quantize/stepwise_network.h"
 #include "tests/model/graphs.h"
 #include "tests/model/one_pixel.h"
 #include "tests/quantize/noise_images.h"
@@ -121,9 +120,7 @@ TEST_CASE("a network run in steps gives what it gives as a whole") {
   const ImageSet images = noise_images(40, {4, 6, 6});
   MeasuredNetwork network(model, kCpu);
   const std::vector<float> whole = network.outputs(images);
-  Model with_formats = model;
-  with_formats.activation_bits = 16;  // and no node whose value is rounded
-  network.round_activations_as(with_formats);
+  network.round_activations(16, {});  // of no node
   CHECK(relative_difference(whole, network.outputs(images)) < 1e-5);
 }
 
@@ -136,7 +133,7 @@ TEST_CASE("a network measures again what it measured before, with the formats th
   CHECK(network.outputs(images) == plain);
   model.activation_bits = 16;
   model.activation_frac = {{"input", 10}, {"relu1", 9}};
-  network.round_activations_as(model);
+  network.round_activations(model.activation_bits, model.activation_frac);
   CHECK(network.outputs(images) == outputs_of(model, images));
   CHECK(network.outputs(images) != plain);
 }

@@ -4,9 +4,10 @@ quantized/KIND-seedN is a pruning run with, for each form of its weights, what `
 wrote (export-FORM.json).
 """
 from printers.common import ROOT, read, table
-from printers.runs import SEEDS, mean, points_text, seed_cells
+from printers.runs import SEEDS, Runs, mean, points_text, seed_cells
 
 FOLDER = "quantized"
+PRUNED = Runs(FOLDER)
 VGG16, VGG16_ANEW = "steps-96.2-h100", "steps-96.2"
 NETWORKS = {"VGG16, 96.2 %": VGG16, "VGG16, 96.2 %, trained anew": VGG16_ANEW, "ResNet50, 97.2 %": "resnet50-c10-97.2"}
 BIASES = {"-kept": "as they were", "": "corrected"}
@@ -20,6 +21,10 @@ def by_seed(kind, file):
     return {place.split("-seed")[1][0]: read(path) for path, place in sorted(found.items())}
 
 
+def devices(results):
+    return ", ".join(sorted({result["device"] for result in results}))
+
+
 def measured():
     rows = []
     for network, kind in NETWORKS.items():
@@ -30,16 +35,8 @@ def measured():
                     continue
                 changes = [result["accuracy_after"] - result["accuracy_before"] for result in found.values()]
                 cells = seed_cells({seed: result["accuracy_after"] / 100 for seed, result in found.items()})
-                first = next(iter(found.values()))
-                rows.append([network, first["scheme"], biases, first["device"], *cells, points_text(changes)])
+                rows.append([network, scheme.replace("-", "/"), biases, devices(found.values()), *cells, points_text(changes)])
     return table(["network, sparsity", "weights/activations", "biases", "measured on", *SEEDS, "points beside pruned"], rows)
-
-
-def pruned_anew():
-    found = by_seed(VGG16_ANEW, "/prune")
-    accuracies = [run["accuracy"] for run in found.values()]
-    devices = {run["device"].split("(")[1].split(")")[0] for run in found.values()}
-    return f"{100 * mean(accuracies):.2f} % on average, on an {', '.join(sorted(devices))}"
 
 
 def runs(form):
@@ -62,14 +59,10 @@ def deployed():
     return table(["network, sparsity", "weights", *SEEDS, "points beside pruned", "file bytes", "smaller than dense f32"], rows)
 
 
-def devices():
-    return ", ".join(sorted({run["device"] for form in FORMS for run in runs(form).values()}))
-
-
 BLOCKS = {
     "quantized.measured": measured,
-    "quantized.pruned_anew": pruned_anew,
+    "quantized.pruned_anew": lambda: f"{PRUNED.mean_accuracy(VGG16_ANEW)} on average, on {PRUNED.devices_of(VGG16_ANEW)}",
     "quantized.deployed": deployed,
     "quantized.corrected": lambda: points(runs("4b"), runs("4b-kept")),
-    "quantized.devices": devices,
+    "quantized.devices": lambda: devices(run for form in FORMS for run in runs(form).values()),
 }
