@@ -16,11 +16,11 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
-from printers import challenge, challenge_blocks, challenge_papers, challenge_profile, challenge_truth, challenge_values, conv, convolution, cpu, data_parallel, demo, frontier, frontier_long, frontier_resnet50, frontier_search, frontier_taught, frontier_vgg16, generated, granularity, layer_sets, limits, networks, paper_networks, peers, population, quantized, sentences, small_network, sparse_accuracy, stack, teachers, time_loop, training_speed, trainings, vgg16  # noqa: E402
+from printers import challenge, challenge_blocks, challenge_papers, challenge_profile, challenge_truth, challenge_values, conv, convolution, cpu, data_parallel, demo, frontier, frontier_long, frontier_resnet50, frontier_search, frontier_taught, frontier_vgg16, generated, granularity, layer_sets, limits, networks, paper_networks, peers, population, quantized, recipes, sentences, small_network, sparse_accuracy, stack, teachers, time_loop, training_speed, trainings, vgg16  # noqa: E402
 from printers.common import ROOT  # noqa: E402
 
 BLOCKS = {}
-for module in (challenge, challenge_blocks, challenge_papers, challenge_profile, challenge_truth, challenge_values, conv, convolution, cpu, data_parallel, demo, frontier, frontier_long, frontier_resnet50, frontier_search, frontier_taught, frontier_vgg16, generated, granularity, layer_sets, limits, networks, paper_networks, peers, population, quantized, sentences, small_network, sparse_accuracy, stack, teachers, time_loop, training_speed, trainings, vgg16):
+for module in (challenge, challenge_blocks, challenge_papers, challenge_profile, challenge_truth, challenge_values, conv, convolution, cpu, data_parallel, demo, frontier, frontier_long, frontier_resnet50, frontier_search, frontier_taught, frontier_vgg16, generated, granularity, layer_sets, limits, networks, paper_networks, peers, population, quantized, recipes, sentences, small_network, sparse_accuracy, stack, teachers, time_loop, training_speed, trainings, vgg16):
     BLOCKS.update(module.BLOCKS)
 PROJECT = ROOT.parent.parent
 README = PROJECT / "README.md"

@@ -234,6 +234,7 @@ BLOCKS = {
     "sparse.time": time,
     "sparse.steps95": lambda: RUNS.beside("steps-95", DENSE),
     "sparse.steps96": lambda: RUNS.beside("steps-96.2", DENSE),
+    "sparse.steps96_mean": lambda: RUNS.mean_accuracy("steps-96.2"),
     "sparse.steps98": lambda: RUNS.beside("steps-98", DENSE),
     "sparse.lamp98": lambda: RUNS.beside("steps-lamp-98", "steps-98"),
     "sparse.erk98": lambda: RUNS.beside("steps-erk-98", "steps-98"),
