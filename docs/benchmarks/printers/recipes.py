@@ -1,7 +1,7 @@
 """Recipes of magnitude pruning for VGG16 at 96.2 %, up to six seeds: sparse-accuracy.md. sparse-recipes/KIND-seedN has config.yaml, prune.json and metrics.jsonl."""
 from printers import sparse_accuracy
 from printers.common import percent, table
-from printers.runs import NOT_RUN, Runs, mean, points_text, seed_cells, seed_columns
+from printers.runs import MOST_SEEDS, Runs, mean, seed_cells, seed_columns
 from printers.teachers import epochs_of
 
 RUNS = Runs("sparse-recipes", 6)
@@ -19,7 +19,6 @@ RECIPES = {
     "longer": "80 epochs after 80 dense ones, not taught",
     "taught-early": "70 epochs at a learning rate of 0.1 after 10 dense ones, taught by a dense network of 80",
 }
-
 COMPARED = [("rate1", "steps"), ("feedback", "steps"), ("decay5", "steps"), ("taught-80", "longer")]  # each beside the plainer one
 
 
@@ -29,26 +28,29 @@ def epochs(kind):
 
 
 def dense(epochs):
-    """{seed: accuracy}; three of the longest are those of another table."""
-    found = RUNS.accuracies(f"dense-{epochs}")
-    return sparse_accuracy.RUNS.accuracies(sparse_accuracy.LONGEST) | found if f"dense-{epochs}" == sparse_accuracy.LONGEST else found
+    """Kind and runs; the longest are those of another table."""
+    kind = f"dense-{epochs}"
+    return kind, sparse_accuracy.RUNS if kind == sparse_accuracy.LONGEST else RUNS
+
+
+def dense_columns(epochs):
+    kind, runs = dense(epochs)
+    return seed_cells(runs.accuracies(kind), RUNS.most)
 
 
 def beside_dense(kind):
-    ours, theirs = RUNS.accuracies(kind), dense(epochs(kind))
-    points = [100 * (ours[seed] - theirs[seed]) for seed in ours if seed in theirs]
-    return points_text(points) if points else NOT_RUN
+    return RUNS.beside(kind, *dense(epochs(kind)))
 
 
 def validation(kind):
     """Of the images that no run trained on, by which recipes are compared."""
-    return percent(mean(summary["validation_accuracy"] for seed, summary in RUNS.summaries(kind).items() if int(seed) <= 3))
+    return percent(mean(summary["validation_accuracy"] for seed, summary in RUNS.summaries(kind).items() if int(seed) <= MOST_SEEDS))
 
 
 def results():
-    rows = [[f"dense, {number} epochs", str(number), "", *seed_cells(dense(number), RUNS.most), ""] for number in DENSE if dense(number)]
-    rows += [[name, str(epochs(kind)), validation(kind), *RUNS.columns(kind), beside_dense(kind)] for kind, name in RECIPES.items() if RUNS.seeds(kind)]
-    return table(["run", "epochs in all", "validation, seeds 1 to 3 %", *seed_columns(RUNS.most), "points beside dense"], rows)
+    rows = [[f"dense, {number} epochs", str(number), "", *dense_columns(number), ""] for number in DENSE]
+    rows += [[name, str(epochs(kind)), validation(kind), *RUNS.columns(kind), beside_dense(kind)] for kind, name in RECIPES.items()]
+    return table(["run", "epochs in all", f"validation, seeds 1 to {MOST_SEEDS} %", *seed_columns(RUNS.most), "points beside dense"], rows)
 
 
 BLOCKS = {"recipes.results": results, "recipes.devices": RUNS.devices}

@@ -37,7 +37,7 @@ class Runs:
 
     @cache
     def seeds(self, kind):
-        found = (path.name.rsplit("-seed", 1)[1] for path in (ROOT / self.folder).glob(f"{kind}-seed*") if path.is_dir())
+        found = (path.name.rsplit("-seed", 1)[1] for path in (ROOT / self.folder).glob(f"{kind}-seed*"))
         return sorted(seed for seed in found if int(seed) <= self.most)
 
     def named_seeds(self, kind):
